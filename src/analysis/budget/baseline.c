@@ -337,29 +337,6 @@ struct former_process {
     struct json_object *devices, *phases, *sites;
 };
 
-/* Of the whole program. */
-static void keep_sites(const struct former_process *before, struct json_object *process)
-{
-    VS_EACH_MEMBER(vs_baseline_child(process, "sites"), now) {
-        const char *device = lh_entry_k(now);
-        struct json_object *old = vs_baseline_child(before->devices, device);
-        struct json_object *new = vs_baseline_child(vs_baseline_child(process, "devices"), device);
-        keep_reserved(vs_baseline_child(before->sites, device), lh_entry_v(now),
-                      same_number(old, new, "reserved"));
-    }
-}
-
-static void keep_sites_of_phases(const struct former_process *before, struct json_object *process)
-{
-    VS_EACH_MEMBER(vs_baseline_child(process, "phases"), phase)
-        VS_EACH_MEMBER(lh_entry_v(phase), device) {
-            struct json_object *now = lh_entry_v(device), *old = vs_baseline_child(
-                vs_baseline_child(before->phases, lh_entry_k(phase)), lh_entry_k(device));
-            keep_reserved(vs_baseline_child(old, "sites"), vs_baseline_child(now, "sites"),
-                          same_number(old, now, "reserved"));
-        }
-}
-
 void vs_baseline_update(struct vs_baseline *baseline, const char *process,
                         const struct vs_taken *taken, bool readings)
 {
@@ -382,8 +359,21 @@ void vs_baseline_update(struct vs_baseline *baseline, const char *process,
             put_quantity(at, quantity);
     }
     vs_baseline_put_sites(at, taken, readings);
-    keep_sites(&before, at);
-    keep_sites_of_phases(&before, at);
+    /* of the whole program, then of its phases */
+    VS_EACH_MEMBER(vs_baseline_child(at, "sites"), now) {
+        const char *device = lh_entry_k(now);
+        struct json_object *old = vs_baseline_child(before.devices, device);
+        struct json_object *new = vs_baseline_child(vs_baseline_child(at, "devices"), device);
+        keep_reserved(vs_baseline_child(before.sites, device), lh_entry_v(now),
+                      same_number(old, new, "reserved"));
+    }
+    VS_EACH_MEMBER(vs_baseline_child(at, "phases"), phase)
+        VS_EACH_MEMBER(lh_entry_v(phase), device) {
+            struct json_object *now = lh_entry_v(device), *old = vs_baseline_child(
+                vs_baseline_child(before.phases, lh_entry_k(phase)), lh_entry_k(device));
+            keep_reserved(vs_baseline_child(old, "sites"), vs_baseline_child(now, "sites"),
+                          same_number(old, now, "reserved"));
+        }
     json_object_put(before.devices);
     json_object_put(before.phases);
     json_object_put(before.sites);

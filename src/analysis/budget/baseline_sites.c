@@ -392,41 +392,6 @@ static void read_run(struct vs_measured *run, struct listed_quantity *all, size_
     free(requests);
 }
 
-/* The live blocks of a phase's reserved peak are often those of its allocated peak. */
-static void drop_live_twice(struct json_object *lists)
-{
-    struct json_object *live = vs_baseline_child(lists, "reserved in use");
-    struct json_object *allocated = vs_baseline_child(lists, "allocated");
-    if (live && allocated && json_object_equal(live, allocated))
-        json_object_object_del(lists, "reserved in use");
-}
-
-static void put_quantity(struct json_object *process, const struct listed_quantity *one)
-{
-    const struct vs_quantity *quantity = &one->taken->quantity;
-    struct vs_arena *memory = &one->taken->run->memory;
-    char device[VS_DEVICE_KEY_MAX], key[80];
-    struct vs_named_sites named;
-    bool of_phase = quantity->phase != NULL;
-    bool held = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE;
-    struct json_object *at = vs_baseline_object(process, of_phase ? "phases" : SITES);
-    if (of_phase)
-        at = vs_baseline_object(at, quantity->phase);
-    snprintf(device, sizeof device, "%" PRIu64, quantity->device);
-    at = vs_baseline_object(at, device);
-    if (of_phase)
-        at = vs_baseline_object(at, SITES);
-    vs_named_sites_of(memory, &one->sites, quantity->metric, &named);
-    put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named,
-             quantity);
-    if (held)
-        vs_named_sites_of(memory, &one->unused, quantity->metric, &named);
-    if (held)
-        put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, quantity);
-    if (held && of_phase)
-        drop_live_twice(at);
-}
-
 void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *taken, bool readings)
 {
     struct listed_quantity *all = vs_xcalloc(taken->count + 1, sizeof *all);
@@ -446,7 +411,34 @@ void vs_baseline_put_sites(struct json_object *process, const struct vs_taken *t
     for (size_t i = 0; i < count; i++)
         if (!all[i].read) /* each run once */
             read_run(all[i].taken->run, all, count);
-    for (size_t i = 0; i < count; i++)
-        put_quantity(process, &all[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_quantity *quantity = &all[i].taken->quantity;
+        struct vs_arena *memory = &all[i].taken->run->memory;
+        char device[VS_DEVICE_KEY_MAX], key[80];
+        struct vs_named_sites named;
+        bool of_phase = quantity->phase != NULL;
+        bool held = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE;
+        struct json_object *at = vs_baseline_object(process, of_phase ? "phases" : SITES);
+        if (of_phase)
+            at = vs_baseline_object(at, quantity->phase);
+        snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+        at = vs_baseline_object(at, device);
+        if (of_phase)
+            at = vs_baseline_object(at, SITES);
+        vs_named_sites_of(memory, &all[i].sites, quantity->metric, &named);
+        put_list(at, list_key(quantity, held ? VS_SITES_IN_USE : VS_SITES_ALL, key), &named,
+                 quantity);
+        if (held)
+            vs_named_sites_of(memory, &all[i].unused, quantity->metric, &named);
+        if (held)
+            put_list(at, list_key(quantity, VS_SITES_UNUSED, key), &named, quantity);
+        if (held && of_phase) {
+            /* The live blocks of a phase's reserved peak are often those of its allocated peak. */
+            struct json_object *live = vs_baseline_child(at, "reserved in use");
+            struct json_object *allocated = vs_baseline_child(at, "allocated");
+            if (live && allocated && json_object_equal(live, allocated))
+                json_object_object_del(at, "reserved in use");
+        }
+    }
     free(all);
 }

@@ -70,25 +70,6 @@ static const char *path_of(struct vs_phase_peaks *peaks, const struct vs_phase *
     return keep(peaks, vs_text_clean(text));
 }
 
-static void add_phases(struct vs_phase_peaks *peaks, const struct vs_replay *replay)
-{
-    size_t count = replay->phases.count;
-    vs_vec_room(&peaks->rows, &peaks->capacity, count, sizeof *peaks->rows);
-    vs_vec_room(&peaks->names, &peaks->name_capacity, count, sizeof *peaks->names);
-    for (; peaks->count < count; peaks->count++) {
-        const struct vs_phase *phase = &replay->phases.items[peaks->count];
-        const char *path = path_of(peaks, phase), *around = peaks->rows[phase->parent].path;
-        size_t before = phase->parent ? strlen(around) + strlen(" / ") : 0;
-        peaks->rows[peaks->count] = (struct vs_phase_row){
-            .path = path, .nested = phase->parent != 0,
-            .name = before < strlen(path) ? path + before : ""};
-        peaks->names[peaks->count] = (struct phase_name){
-            .name = keep(peaks, phase->name ? phase->name : ""), .is_step = phase->is_step,
-            .prefix = keep(peaks, phase->prefix ? phase->prefix : ""),
-            .unnumbered = phase->prefix == phase->name, .parent = phase->parent};
-    }
-}
-
 static struct vs_phase_device *device_of(struct vs_phase_peaks *peaks, uint32_t phase,
                                          unsigned account)
 {
@@ -204,8 +185,23 @@ static enum vs_err observe(void *context, struct vs_replay *replay, const struct
     peaks->full |= replay->phases.count >= VS_PHASES_MAX;
     if (replay->phases.count < 2)
         return VS_OK;
-    if (peaks->count < replay->phases.count)
-        add_phases(peaks, replay);
+    if (peaks->count < replay->phases.count) {
+        size_t count = replay->phases.count;
+        vs_vec_room(&peaks->rows, &peaks->capacity, count, sizeof *peaks->rows);
+        vs_vec_room(&peaks->names, &peaks->name_capacity, count, sizeof *peaks->names);
+        for (; peaks->count < count; peaks->count++) {
+            const struct vs_phase *phase = &replay->phases.items[peaks->count];
+            const char *path = path_of(peaks, phase), *around = peaks->rows[phase->parent].path;
+            size_t before = phase->parent ? strlen(around) + strlen(" / ") : 0;
+            peaks->rows[peaks->count] = (struct vs_phase_row){
+                .path = path, .nested = phase->parent != 0,
+                .name = before < strlen(path) ? path + before : ""};
+            peaks->names[peaks->count] = (struct phase_name){
+                .name = keep(peaks, phase->name ? phase->name : ""), .is_step = phase->is_step,
+                .prefix = keep(peaks, phase->prefix ? phase->prefix : ""),
+                .unnumbered = phase->prefix == phase->name, .parent = phase->parent};
+        }
+    }
     /* Until a framework reports its first block, the memory below its blocks counts in their
      * place. */
     for (unsigned a = 0; a < replay->account_count && a < VS_DEVICES_MAX; a++) {

@@ -141,17 +141,6 @@ static void sample_io(struct vs_state_record *r, struct vs_sample_mark *mark,
     place_io(r, &mark->place, phases);
 }
 
-static void family_io(struct vs_state_record *r, struct vs_account *a, unsigned f)
-{
-    struct vs_family_counts *counts = &a->sums.family[f];
-    uint64_t live = vs_ledger_live(&a->sums, f);
-    u64s(r, (uint64_t *const[]){&counts->allocs, &counts->frees, &a->family[f].failures,
-                                &a->family[f].bytes, &a->sums.now.family[f], &live,
-                                &a->sums.peak.family[f], NULL});
-    if (!r->writing)
-        counts->live_before = live - counts->allocs + counts->frees;
-}
-
 /* The parts of the ledger that follow from other records or fields. */
 static void complete_sums(struct vs_account *a, uint64_t block_bytes)
 {
@@ -186,8 +175,15 @@ void vs_trace_state_io_account(struct vs_state_record *r, struct vs_account *a,
     vs_state_u64(r, &count);
     if (count > VS_FAMILY_COUNT)
         r->bad = true;
-    for (unsigned f = 0; !r->bad && f < count; f++)
-        family_io(r, a, f);
+    for (unsigned f = 0; !r->bad && f < count; f++) {
+        struct vs_family_counts *counts = &a->sums.family[f];
+        uint64_t live = vs_ledger_live(&a->sums, f);
+        u64s(r, (uint64_t *const[]){&counts->allocs, &counts->frees, &a->family[f].failures,
+                                    &a->family[f].bytes, &a->sums.now.family[f], &live,
+                                    &a->sums.peak.family[f], NULL});
+        if (!r->writing)
+            counts->live_before = live - counts->allocs + counts->frees;
+    }
     peak_io(r, &a->peak_allocated, phases);
     peak_io(r, &a->peak_requested, phases);
     peak_io(r, &a->peak_reserved, phases);

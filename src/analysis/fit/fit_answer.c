@@ -88,32 +88,6 @@ static bool decides(const struct fit_candidate *a, const struct fit_candidate *b
     return a->device->total_bytes - a->used < b->device->total_bytes - b->used;
 }
 
-static unsigned choose_device(struct vs_fit_run *run, const struct vs_tree *tree)
-{
-    struct fit_candidate best = {0};
-    for (size_t t = 0; t < run->trace_count; t++) {
-        const struct vs_fit_trace *trace = run->traces[t];
-        for (size_t d = 0; d < trace->device_count; d++) {
-            const struct vs_fit_device *device = &trace->devices[d];
-            struct fit_candidate one = {.trace = trace, .device = device};
-            one.used = used_of(run, device, tree, &one.users);
-            one.rank = device->failure.requested && !device->failure.other_error ? 3
-                       : device->total_bytes && one.used > device->total_bytes   ? 2
-                       : device->failure.requested                               ? 1
-                                                                                 : 0;
-            run->recovered += device->recovered;
-            run->retries += device->retries;
-            if (decides(&one, &best))
-                best = one;
-        }
-    }
-    run->worst = best.trace;
-    run->worst_device = best.device;
-    run->sharing = best.users;
-    run->used_peak = best.used;
-    return best.rank;
-}
-
 static void say_too_much(struct vs_fit_run *run)
 {
     char need[VS_SIZE_TEXT_MAX];
@@ -159,7 +133,28 @@ enum vs_err vs_fit_decide(struct vs_fit_run *run)
         if (err)
             return err;
     }
-    unsigned rank = choose_device(run, tree);
+    struct fit_candidate best = {0};
+    for (size_t t = 0; t < run->trace_count; t++) {
+        const struct vs_fit_trace *trace = run->traces[t];
+        for (size_t d = 0; d < trace->device_count; d++) {
+            const struct vs_fit_device *device = &trace->devices[d];
+            struct fit_candidate one = {.trace = trace, .device = device};
+            one.used = used_of(run, device, tree, &one.users);
+            one.rank = device->failure.requested && !device->failure.other_error ? 3
+                       : device->total_bytes && one.used > device->total_bytes   ? 2
+                       : device->failure.requested                               ? 1
+                                                                                 : 0;
+            run->recovered += device->recovered;
+            run->retries += device->retries;
+            if (decides(&one, &best))
+                best = one;
+        }
+    }
+    run->worst = best.trace;
+    run->worst_device = best.device;
+    run->sharing = best.users;
+    run->used_peak = best.used;
+    unsigned rank = best.rank;
     vs_tree_free(tree);
     if (rank == 3 || rank == 2)
         run->answer = VS_FIT_NO;

@@ -266,25 +266,6 @@ static void read_device(struct fit_watch *watch, const struct vs_account *accoun
     watch->read = true;
 }
 
-static void watch_account(struct fit_pass *pass, unsigned index, const struct vs_event *event)
-{
-    const struct vs_account *account = pass->replay->accounts[index];
-    struct fit_watch *watch = &pass->watches[index];
-    uint64_t tensors = account->framework.now.allocated;
-    if (tensors > watch->tensors_peak) {
-        watch->tensors_peak = tensors;
-        watch->tensors_event = pass->replay->events;
-        watch->tensors_place = vs_phases_place(&pass->replay->phases, event->tid);
-    }
-    if (event->kind == VS_EVENT_device_sample && event->device_sample.device == account->device)
-        read_device(watch, account);
-    uint64_t used = account->sums.now.reserved + watch->outside;
-    if (used > watch->used_peak) {
-        watch->used_peak = used;
-        watch->used_outside = watch->outside;
-    }
-}
-
 /* Values that decided something are in the notes of the run, with their expressions. */
 static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_read *read)
 {
@@ -307,8 +288,23 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     struct fit_pass *pass = context;
     if (event->kind == VS_EVENT_uncomputed_read)
         watch_read(pass, &event->uncomputed_read);
-    for (unsigned i = 0; i < replay->account_count; i++)
-        watch_account(pass, i, event);
+    for (unsigned i = 0; i < replay->account_count; i++) {
+        const struct vs_account *account = pass->replay->accounts[i];
+        struct fit_watch *watch = &pass->watches[i];
+        uint64_t tensors = account->framework.now.allocated;
+        if (tensors > watch->tensors_peak) {
+            watch->tensors_peak = tensors;
+            watch->tensors_event = pass->replay->events;
+            watch->tensors_place = vs_phases_place(&pass->replay->phases, event->tid);
+        }
+        if (event->kind == VS_EVENT_device_sample && event->device_sample.device == account->device)
+            read_device(watch, account);
+        uint64_t used = account->sums.now.reserved + watch->outside;
+        if (used > watch->used_peak) {
+            watch->used_peak = used;
+            watch->used_outside = watch->outside;
+        }
+    }
     fit_failures_event(&pass->failures, replay, event);
     return VS_OK;
 }

@@ -10,27 +10,6 @@
 #include "analysis/import/snapshot.h"
 #include "base/reading/vs_xalloc.h"
 
-static enum vs_err import_snapshot(FILE *in, FILE *out, const char *name,
-                                   struct vs_import_result *result, char *why)
-{
-    struct vs_pickle pickle;
-    char reason[VS_PICKLE_WHY_MAX] = "";
-    struct vs_snapshot *snapshot = vs_xcalloc(1, sizeof *snapshot);
-    enum vs_err err = vs_pickle_read(in, &pickle, reason);
-    result->bytes_read = pickle.bytes;
-    if (!err)
-        err = vs_snapshot_take(&pickle.root, snapshot, reason);
-    snprintf(why, VS_IMPORT_WHY_MAX, "%s", reason);
-    if (!err)
-        err = vs_snapshot_trace(snapshot, out, name, result, why);
-    int saved_errno = errno;
-    vs_snapshot_free(snapshot);
-    free(snapshot);
-    vs_pickle_free(&pickle);
-    errno = saved_errno;
-    return err;
-}
-
 enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_format format,
                       struct vs_import_result *result, char *why)
 {
@@ -43,8 +22,24 @@ enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_form
                   : first == VS_RMM_HEADER[0]    ? VS_IMPORT_RMM_CSV
                                                  : VS_IMPORT_AUTO};
     why[0] = 0;
-    if (result->format == VS_IMPORT_TORCH_SNAPSHOT)
-        return import_snapshot(in, out, name, result, why);
+    if (result->format == VS_IMPORT_TORCH_SNAPSHOT) {
+        struct vs_pickle pickle;
+        char reason[VS_PICKLE_WHY_MAX] = "";
+        struct vs_snapshot *snapshot = vs_xcalloc(1, sizeof *snapshot);
+        enum vs_err err = vs_pickle_read(in, &pickle, reason);
+        result->bytes_read = pickle.bytes;
+        if (!err)
+            err = vs_snapshot_take(&pickle.root, snapshot, reason);
+        snprintf(why, VS_IMPORT_WHY_MAX, "%s", reason);
+        if (!err)
+            err = vs_snapshot_trace(snapshot, out, name, result, why);
+        int saved_errno = errno;
+        vs_snapshot_free(snapshot);
+        free(snapshot);
+        vs_pickle_free(&pickle);
+        errno = saved_errno;
+        return err;
+    }
     if (result->format == VS_IMPORT_RMM_CSV)
         return vs_rmm_log(in, out, name, result, why);
     snprintf(why, VS_IMPORT_WHY_MAX, "%s",

@@ -48,22 +48,6 @@ static void follow_block(struct vs_snapshot_start *s, struct vs_map *states,
                                    .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
 }
 
-static void find_blocks(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
-{
-    struct vs_map states = {0};
-    for (size_t i = 0; i < d->count; i++)
-        follow_block(s, &states, &d->entries[i]);
-    for (size_t i = 0; i < d->block_count; i++) {
-        const struct vs_snapshot_block *block = &d->blocks[i];
-        if (vs_map_get(&states, block->addr))
-            continue;
-        /* blocks and segments have a stack only if the history was recorded then */
-        s->overwritten |= d->count && block->allocated && block->frames;
-        *add_block(s) = *block;
-    }
-    vs_map_free(&states);
-}
-
 /* --- segments --- */
 
 static void add_segment(struct vs_snapshot_start *s, struct vs_map *places,
@@ -86,24 +70,6 @@ static void undo_segment(struct vs_snapshot_start *s, struct vs_map *places,
     struct vs_snapshot_segment segment = {.addr = entry->addr, .size = entry->size,
                                           .stream = entry->stream};
     add_segment(s, places, &segment);
-}
-
-static void find_segments(struct vs_snapshot_start *s, const struct vs_snapshot_device *d)
-{
-    struct vs_map places = {0};
-    for (size_t i = 0; i < d->segment_count; i++)
-        if (!d->segments[i].expandable)
-            add_segment(s, &places, &d->segments[i]);
-    for (size_t i = d->count; i-- > 0;)
-        undo_segment(s, &places, &d->entries[i]);
-    vs_map_free(&places);
-    size_t kept = 0;
-    for (size_t i = 0; i < s->segment_count; i++)
-        if (s->segments[i].size) {
-            s->overwritten |= d->count && s->segments[i].frames;
-            s->segments[kept++] = s->segments[i];
-        }
-    s->segment_count = kept;
 }
 
 /* --- mappings --- */
@@ -188,8 +154,32 @@ enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start)
 {
     start->work = LEAST_WORK + ENTRY_WORK * (uint64_t)(device->count + device->segment_count);
-    find_blocks(start, device);
-    find_segments(start, device);
+    struct vs_map states = {0};
+    for (size_t i = 0; i < device->count; i++)
+        follow_block(start, &states, &device->entries[i]);
+    for (size_t i = 0; i < device->block_count; i++) {
+        const struct vs_snapshot_block *block = &device->blocks[i];
+        if (vs_map_get(&states, block->addr))
+            continue;
+        /* blocks and segments have a stack only if the history was recorded then */
+        start->overwritten |= device->count && block->allocated && block->frames;
+        *add_block(start) = *block;
+    }
+    vs_map_free(&states);
+    struct vs_map places = {0};
+    for (size_t i = 0; i < device->segment_count; i++)
+        if (!device->segments[i].expandable)
+            add_segment(start, &places, &device->segments[i]);
+    for (size_t i = device->count; i-- > 0;)
+        undo_segment(start, &places, &device->entries[i]);
+    vs_map_free(&places);
+    size_t kept = 0;
+    for (size_t i = 0; i < start->segment_count; i++)
+        if (start->segments[i].size) {
+            start->overwritten |= device->count && start->segments[i].frames;
+            start->segments[kept++] = start->segments[i];
+        }
+    start->segment_count = kept;
     return find_mappings(start, device);
 }
 

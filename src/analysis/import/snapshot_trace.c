@@ -231,13 +231,6 @@ static void begin_step(struct snapshot_import *m)
               .domain = m->step_domain);
 }
 
-static void end_step(struct snapshot_import *m)
-{
-    if (m->step_domain)
-        VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
-    m->step_domain = 0;
-}
-
 /* Of several threads: each name is a domain of its own. */
 static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotation *one)
 {
@@ -247,8 +240,11 @@ static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotat
         return;
     }
     VS_IMPORT(&m->writer, range_pop, .domain = domain);
-    if (same_text(one->name, m->snapshot->optimizer))
-        end_step(m);
+    if (same_text(one->name, m->snapshot->optimizer)) {
+        if (m->step_domain)
+            VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
+        m->step_domain = 0;
+    }
 }
 
 /* --- the state at the start --- */
@@ -408,31 +404,6 @@ static enum vs_err write_history(struct snapshot_import *m)
     return err;
 }
 
-/* A hash of the file's contents, and the time of its first entry. */
-static void examine(struct snapshot_import *m, uint64_t seed[2])
-{
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    m->first_us = UINT64_MAX;
-    for (unsigned i = 0; i < m->snapshot->device_count; i++) {
-        const struct vs_snapshot_device *d = &m->snapshot->devices[i];
-        for (size_t k = 0; k < d->count; k++)
-            XXH3_128bits_update(&state, &d->entries[k],
-                                offsetof(struct vs_snapshot_entry, frames));
-        for (size_t k = 0; k < d->block_count; k++)
-            XXH3_128bits_update(&state, &d->blocks[k], offsetof(struct vs_snapshot_block, frames));
-        if (d->count && d->entries[0].time_us < m->first_us)
-            m->first_us = d->entries[0].time_us;
-        m->result->history |= d->count != 0;
-        m->result->devices += d->count || d->segment_count;
-    }
-    if (m->first_us == UINT64_MAX || !m->snapshot->timed)
-        m->first_us = 0;
-    XXH128_hash_t hash = XXH3_128bits_digest(&state);
-    seed[0] = hash.low64;
-    seed[1] = hash.high64;
-}
-
 static void write_notes(struct snapshot_import *m, const char *name)
 {
     const struct vs_import_result *r = m->result;
@@ -494,7 +465,27 @@ enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, con
     m->snapshot = snapshot;
     m->result = result;
     result->timed = snapshot->timed;
-    examine(m, seed);
+    /* A hash of the file's contents, and the time of its first entry. */
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    m->first_us = UINT64_MAX;
+    for (unsigned i = 0; i < m->snapshot->device_count; i++) {
+        const struct vs_snapshot_device *d = &m->snapshot->devices[i];
+        for (size_t k = 0; k < d->count; k++)
+            XXH3_128bits_update(&state, &d->entries[k],
+                                offsetof(struct vs_snapshot_entry, frames));
+        for (size_t k = 0; k < d->block_count; k++)
+            XXH3_128bits_update(&state, &d->blocks[k], offsetof(struct vs_snapshot_block, frames));
+        if (d->count && d->entries[0].time_us < m->first_us)
+            m->first_us = d->entries[0].time_us;
+        m->result->history |= d->count != 0;
+        m->result->devices += d->count || d->segment_count;
+    }
+    if (m->first_us == UINT64_MAX || !m->snapshot->timed)
+        m->first_us = 0;
+    XXH128_hash_t hash = XXH3_128bits_digest(&state);
+    seed[0] = hash.low64;
+    seed[1] = hash.high64;
     enum vs_err err = vs_import_begin(&m->writer, out, name, m->first_us * 1000, seed), last;
     vs_import_stacks_open(&m->stacks, m->writer.composer);
     if (!err)

@@ -242,31 +242,6 @@ static uint64_t step_length(const struct vs_growth_steps *steps)
            ((last - first) * steps->stride);
 }
 
-static void judge_growth(struct vs_watch *w)
-{
-    struct vs_growth_result result;
-    struct vs_watch_growth *growth = &w->growth;
-    vs_growth_finish(w->tracker, &result);
-    vs_map_free(&growth->by_site);
-    for (size_t i = 0; i < result.site_count; i++) {
-        const struct vs_growth_row *row = &result.sites[i];
-        if (row->user_level && vs_growth_is_named(row))
-            vs_xmap_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
-    }
-    for (unsigned i = 0; i < w->replay->account_count; i++)
-        growth->growing[i] = vs_growth_sum(&result, i, &growth->sum[i]) > 0;
-    const struct vs_growth_steps *steps = &result.steps;
-    growth->source = steps->source;
-    growth->account = steps->account;
-    growth->begun = steps->begun;
-    growth->step_ns = step_length(steps);
-    growth->begin_ns = steps->count ? steps->items[steps->count - 1].time_ns : 0;
-    growth->highest = 0;
-    for (size_t i = steps->count > 2 ? steps->count - 2 : 0; i < steps->count; i++)
-        if (steps->items[i].peak_bytes > growth->highest)
-            growth->highest = steps->items[i].peak_bytes;
-}
-
 /* Memory runs out at the height of a step, not at its end. */
 static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch_device *out)
 {
@@ -495,7 +470,27 @@ void vs_watch_fill(struct vs_watch *w, bool exact, struct vs_watch_view *out)
     uint64_t begin = vs_clock_ns();
     fill_process(w, out);
     if (exact || begin >= w->next_growth_ns) {
-        judge_growth(w);
+        struct vs_growth_result result;
+        struct vs_watch_growth *growth = &w->growth;
+        vs_growth_finish(w->tracker, &result);
+        vs_map_free(&growth->by_site);
+        for (size_t i = 0; i < result.site_count; i++) {
+            const struct vs_growth_row *row = &result.sites[i];
+            if (row->user_level && vs_growth_is_named(row))
+                vs_xmap_put(&growth->by_site, row->site + UINT64_C(1), row->per_step);
+        }
+        for (unsigned i = 0; i < w->replay->account_count; i++)
+            growth->growing[i] = vs_growth_sum(&result, i, &growth->sum[i]) > 0;
+        const struct vs_growth_steps *steps = &result.steps;
+        growth->source = steps->source;
+        growth->account = steps->account;
+        growth->begun = steps->begun;
+        growth->step_ns = step_length(steps);
+        growth->begin_ns = steps->count ? steps->items[steps->count - 1].time_ns : 0;
+        growth->highest = 0;
+        for (size_t i = steps->count > 2 ? steps->count - 2 : 0; i < steps->count; i++)
+            if (steps->items[i].peak_bytes > growth->highest)
+                growth->highest = steps->items[i].peak_bytes;
         w->next_growth_ns = next_pass_ns(begin);
     }
     const struct vs_watch_growth *growth = &w->growth;
