@@ -67,7 +67,7 @@ ROOMS = {
                        "allocation_log.h kinds.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                         "analysis/growth analysis/checkpoint analysis/kinds",
-                        "balance_build.h growth_fill.h held_segments.h report.h site_text.h "
+                        "balance_build.h growth_fill.h held_segments.h report.h report_failure.h report_site.h site_text.h "
                         "summary.h window_peaks.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),
     "analysis/budget": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "

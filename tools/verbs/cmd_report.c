@@ -205,7 +205,9 @@ static bool add_windows(const char *who, const struct report_arguments *args, st
     size_t count;
     if (!vs_window_file_read(who, args->windows, windows, &count))
         return false;
-    vs_window_peaks(reader, report, *windows, count, args->top);
+    vs_window_peaks(reader, &report->memory, report->start_ns, *windows, count, args->top);
+    report->windows = *windows;
+    report->window_count = count;
     return true;
 }
 

@@ -429,7 +429,7 @@ static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_rep
     if (account != VS_ACCOUNT_NONE)
         scene.reading = before->readings[account];
     vs_summary_wrappers(&summary, &wrappers);
-    vs_summary_failure(&summary, failure, &oom->failure);
+    oom->failure = vs_report_failure_of(&summary, failure);
     oom->failure.recovered = wanted->recovered || oom->went_on;
     oom->failure.workspace = wanted->workspace;
     oom->device_name = vs_text_copy(&oom->memory,

@@ -11,20 +11,12 @@
 #include <string.h>
 
 #include "analysis/naming/library.h"
+#include "analysis/report/summary.h"
 #include "analysis/state/driver_pages.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 /* --- pages --- */
-
-static uint64_t distinct(uint64_t *pages, size_t count)
-{
-    uint64_t n = 0;
-    vs_vec_sort(pages, count, sizeof *pages, vs_order_u64);
-    for (size_t i = 0; i < count; i++)
-        n += i == 0 || pages[i] != pages[i - 1];
-    return n;
-}
 
 /* Small pieces, and the pages that contain them. */
 struct small {
@@ -49,38 +41,33 @@ static void round_one(uint64_t addr, uint64_t size, struct vs_balance *out,
     small->bytes += size;
 }
 
-/* The address of an array is a handle: small arrays are assumed to use the room left by other small
- * pieces, and then as few pages as possible. */
-static void round_live(const struct vs_live *live, struct vs_balance *out,
-                       struct small *small)
-{
-    if (live->family == VS_FAMILY_ARRAY && live->size < VS_DRIVER_SMALL) {
-        out->small_arrays++;
-        out->small_array_bytes += live->size;
-        return;
-    }
-    bool paged = live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
-                 live->family == VS_FAMILY_VMM;
-    if (paged && !live->in_segment)
-        round_one(live->addr, live->size, out, small);
-}
-
 static void fill_rounding(const struct vs_replay *replay, unsigned account,
                           struct vs_balance *out)
 {
     struct small small = {0};
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
-        if (live->used && live->device == account)
-            round_live(live, out, &small);
+        if (!live->used || live->device != account)
+            continue;
+        /* The address of an array is a handle: small arrays are assumed to use the room left by other small
+         * pieces, and then as few pages as possible. */
+        if (live->family == VS_FAMILY_ARRAY && live->size < VS_DRIVER_SMALL) {
+            out->small_arrays++;
+            out->small_array_bytes += live->size;
+        } else if (!live->in_segment && (live->family == VS_FAMILY_DEVICE ||
+                                         live->family == VS_FAMILY_ARRAY || live->family == VS_FAMILY_VMM)) {
+            round_one(live->addr, live->size, out, &small);
+        }
     }
     for (size_t i = 0; i < replay->segments.count; i++) {
         const struct vs_replay_segment *segment = &replay->segments.items[i];
         if (segment->device == account && !segment->view)
             round_one(segment->addr, segment->size, out, &small);
     }
-    uint64_t held = distinct(small.pages, small.count) * VS_DRIVER_PAGE;
-    uint64_t needed = small.bytes + out->small_array_bytes;
+    vs_vec_sort(small.pages, small.count, sizeof *small.pages, vs_order_u64);
+    uint64_t held = 0, needed = small.bytes + out->small_array_bytes;
+    for (size_t i = 0; i < small.count; i++)
+        held += i == 0 || small.pages[i] != small.pages[i - 1] ? VS_DRIVER_PAGE : 0;
     if (needed > held)
         held += vs_driver_pages(needed - held);
     out->rounding += held - needed;
@@ -121,40 +108,43 @@ size_t vs_site_library(const struct vs_summary *summary, struct vs_site_librarie
     return i;
 }
 
-static void gather_libraries(const struct vs_summary *summary, unsigned account,
-                             struct vs_site_libraries *set)
+/* The libraries with live memory, and a row for that without events of its own. */
+static void fill_libraries(const struct vs_summary *summary, unsigned account, struct vs_balance *out)
 {
     const struct vs_replay *replay = summary->replay;
+    const struct vs_account *a = replay->accounts[account];
+    struct vs_site_libraries set = {0};
+    uint64_t known = 0, count = 0, outside = 0;
+    bool any = false;
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account || !live->counted)
             continue;
-        size_t at = vs_site_library(summary, set, live->site);
-        struct vs_balance_library *library = &set->items[at];
-        library->bytes += live->size;
-        library->count++;
+        size_t at = vs_site_library(summary, &set, live->site);
+        set.items[at].bytes += live->size;
+        set.items[at].count++;
+        known += live->size;
     }
-}
-
-/* Adds live memory without events of its own as one more row. */
-static void gather_unrecorded(const struct vs_replay *replay, unsigned account,
-                              struct vs_site_libraries *set)
-{
-    const struct vs_account *a = replay->accounts[account];
-    uint64_t known = 0, count = 0;
-    if (!vs_recording_partial(&replay->recording))
-        return;
-    for (size_t i = 0; i < set->count; i++)
-        known += set->items[i].bytes;
     for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_BLOCK; level++)
         for (int why = 0; why < VS_WHY_COUNT; why++)
             count += a->unrecorded[level][why].allocs - a->unrecorded[level][why].frees;
-    if (a->sums.now.allocated <= known)
-        return;
-    VS_VEC_ADD(set->items, set->count, set->capacity,
-               (struct vs_balance_library){.name = "(not recorded individually)",
-                                           .bytes = a->sums.now.allocated - known,
-                                           .count = count <= INT64_MAX ? count : 0});
+    if (vs_recording_partial(&replay->recording) && a->sums.now.allocated > known)
+        VS_VEC_ADD(set.items, set.count, set.capacity,
+                   (struct vs_balance_library){.name = "(not recorded individually)",
+                                               .bytes = a->sums.now.allocated - known,
+                                               .count = count <= INT64_MAX ? count : 0});
+    vs_vec_sort(set.items, set.count, sizeof *set.items, heavier);
+    struct vs_balance_library *kept = vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
+    for (size_t i = 0; i < set.count; i++) {
+        kept[i] = set.items[i];
+        any |= kept[i].framework;
+        outside += kept[i].framework ? 0 : kept[i].bytes;
+    }
+    free(set.items);
+    free(set.of_site);
+    out->libraries = kept;
+    out->library_count = set.count;
+    out->outside_framework = any ? outside : 0;
 }
 
 static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
@@ -196,7 +186,7 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
                                .total = reading->total ? reading->total : account->total_bytes,
                                .free = reading->free,
                                .known = reading->total >= reading->free && reading->total > 0};
-    out->place = vs_text_copy(summary->memory, vs_place_text(&replay->phases, reading->place));
+    out->place = vs_summary_place(summary, reading->place);
     if (out->known)
         out->used = out->total - out->free;
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {
@@ -218,29 +208,8 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
     fill_usage(&account->usage, out);
     fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
-    struct vs_site_libraries set = {0};
-    gather_libraries(summary, index, &set);
-    gather_unrecorded(summary->replay, index, &set);
-    struct vs_balance_library *kept =
-        vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
-    if (set.count) {
-        memcpy(kept, set.items, set.count * sizeof *kept);
-        qsort(kept, set.count, sizeof *kept, heavier);
-    }
-    free(set.items);
-    free(set.of_site);
-    out->libraries = kept;
-    out->library_count = set.count;
-    uint64_t outside = 0;
-    bool any = false;
-    for (size_t i = 0; i < out->library_count; i++) {
-        any |= out->libraries[i].framework;
-        outside += out->libraries[i].framework ? 0 : out->libraries[i].bytes;
-    }
-    out->outside_framework = any ? outside : 0;
+    fill_libraries(summary, index, out);
     /* the rest after all other parts; managed memory may be in it */
-    out->unexplained = 0;
-    out->managed = 0;
     if (!out->known)
         out->used = vs_balance_parts(out);
     int64_t rest = (int64_t)(out->used - vs_balance_parts(out));

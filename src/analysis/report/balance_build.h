@@ -4,7 +4,7 @@
 #ifndef VS_BALANCE_BUILD_H
 #define VS_BALANCE_BUILD_H
 
-#include "analysis/report/summary.h"
+#include "analysis/report/report_site.h"
 #include "analysis/state/balance.h"
 
 /* The device's figures at that time: total 0 when there are none. */

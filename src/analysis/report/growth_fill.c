@@ -47,27 +47,18 @@ uint64_t vs_growth_listed(const struct vs_summary *summary, uint32_t index, bool
     return site->live_bytes > row->bytes ? site->live_bytes : row->bytes;
 }
 
-static void fill_from_marks(const struct vs_replay *replay, const struct vs_site *site,
-                            uint64_t weight, struct vs_report_site *out)
-{
-    out->growing = is_steady(replay, site);
-    if (!out->growing)
-        return;
-    out->growth_bytes = (site->growth.last - site->growth.base) * weight;
-    out->growth_per_step = vs_growth_per_step(&site->growth) * weight;
-    out->growth_since = site->growth.first_step_number;
-    out->growth_every = 1;
-    out->growth_in_steps = true;
-    out->growth_confidence = 1;
-}
-
 void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t weight,
                     struct vs_report_site *out)
 {
     const struct vs_replay *replay = summary->replay;
-    if (!summary->growth) {
-        fill_from_marks(replay, &replay->sites.items[index], weight, out);
-        return;
+    const struct vs_site *site = &replay->sites.items[index];
+    if (!summary->growth && is_steady(replay, site)) {
+        out->growing = out->growth_in_steps = true;
+        out->growth_bytes = (site->growth.last - site->growth.base) * weight;
+        out->growth_per_step = vs_growth_per_step(&site->growth) * weight;
+        out->growth_since = site->growth.first_step_number;
+        out->growth_every = 1;
+        out->growth_confidence = 1;
     }
     const struct vs_growth_row *row = vs_growth_of(summary->growth, index);
     if (!row)
@@ -76,7 +67,6 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
     out->growth_filled = is_filled(summary, row);
     if (!out->growing && !out->growth_filled)
         return;
-    const struct vs_site *site = &replay->sites.items[index];
     out->growth_freed = row->class == VS_GROWTH_FREED ||
                         (out->growth_filled && site->live_bytes + site->lost_bytes < row->bytes / 2);
     out->growth_replaced = row->replaced;
@@ -118,50 +108,44 @@ void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *f
     into->growth_filled = !into->growing && (into->growth_filled || from->growth_filled);
 }
 
-/* Their number and times; the time from the begin of one to the begin of the next is its length. */
-static struct vs_report_steps found_steps(const struct vs_growth_steps *steps)
+void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_steps *out)
 {
-    struct vs_report_steps out = {.found = true, .begun = steps->begun, .done = steps->done,
-                                  .last_number = steps->first_number + (steps->count - 1) * steps->stride};
-    for (size_t i = 0; i + 1 < steps->count; i++) {
-        uint64_t length = (steps->items[i + 1].time_ns - steps->items[i].time_ns) / steps->stride;
-        out.total_ns += length;
-        if (i == 0 || length < out.shortest_ns)
-            out.shortest_ns = length;
-        if (length <= out.longest_ns)
-            continue;
-        out.longest_ns = length;
-        out.longest_number = steps->first_number + i * steps->stride;
-    }
-    if (steps->count > 1) /* of all steps, where those at the begin have no row of their own */
-        out.total_ns = out.total_ns / (steps->count - 1) * steps->done;
-    return out;
-}
-
-void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
-                          struct vs_report_steps *out)
-{
-    const struct vs_growth_result *growth = summary->growth;
-    if (!growth || growth->steps.source == VS_STEPS_NONE)
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_steps *marked = &replay->phases.steps;
+    const struct vs_growth_steps *steps = summary->growth ? &summary->growth->steps : NULL;
+    *out = (struct vs_report_steps){
+        .begun = marked->begun, .done = marked->done, .total_ns = marked->total_ns,
+        .shortest_ns = marked->shortest_ns, .longest_ns = marked->longest_ns,
+        .longest_number = marked->longest_number, .last_number = marked->number};
+    if (!steps || steps->source == VS_STEPS_NONE)
         return;
-    const struct vs_growth_steps *steps = &growth->steps;
-    const struct vs_account *account = summary->replay->accounts[steps->account];
     if (steps->source == VS_STEPS_FOUND) {
-        *out = found_steps(steps);
-        const struct vs_replay *replay = summary->replay;
-        struct vs_report_step *rows = vs_xarena(memory, (steps->count + 1) * sizeof *rows);
+        struct vs_report_step *rows = vs_xarena(summary->memory, (steps->count + 1) * sizeof *rows);
+        *out = (struct vs_report_steps){
+            .found = true, .begun = steps->begun, .done = steps->done,
+            .last_number = steps->first_number + (steps->count - 1) * steps->stride,
+            .rows = rows, .row_count = steps->count, .row_steps = steps->stride};
         for (size_t i = 0; i < steps->count; i++) {
-            uint64_t begin = steps->items[i].time_ns;
-            uint64_t end = i + 1 < steps->count ? steps->items[i + 1].time_ns : replay->now_ns;
-            rows[i] = (struct vs_report_step){
-                .number = steps->first_number + i * steps->stride,
-                .start_ns = vs_replay_since(replay, begin),
-                .duration_ns = end > begin ? end - begin : 0};
+            bool last = i + 1 == steps->count;
+            uint64_t number = steps->first_number + i * steps->stride, begin = steps->items[i].time_ns;
+            uint64_t end = last ? replay->now_ns : steps->items[i + 1].time_ns;
+            uint64_t length = (end - begin) / steps->stride; /* from the begin of one to that of the next */
+            rows[i] = (struct vs_report_step){.number = number, .start_ns = vs_replay_since(replay, begin),
+                                              .duration_ns = end > begin ? end - begin : 0};
+            if (last)
+                break;
+            out->total_ns += length;
+            if (i == 0 || length < out->shortest_ns)
+                out->shortest_ns = length;
+            if (length > out->longest_ns) {
+                out->longest_ns = length;
+                out->longest_number = number;
+            }
         }
-        out->rows = rows;
-        out->row_count = steps->count;
-        out->row_steps = steps->stride;
+        if (steps->count > 1) /* of all steps, where those at the begin have no row of their own */
+            out->total_ns = out->total_ns / (steps->count - 1) * steps->done;
     }
+    const struct vs_account *account = replay->accounts[steps->account];
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;
     out->lowest_peak = steps->lowest_peak;

@@ -5,7 +5,30 @@
 #ifndef VS_GROWTH_FILL_H
 #define VS_GROWTH_FILL_H
 
-#include "analysis/report/summary.h"
+#include "analysis/report/report_site.h"
+
+/* Some found steps in a row; struct vs_report_steps says how many. */
+struct vs_report_step {
+    uint64_t number, start_ns; /* of the first of them */
+    uint64_t duration_ns;      /* to the next row's begin; of the last one, to the trace's end */
+};
+
+struct vs_report_steps {
+    bool found; /* by the repeating requests; otherwise marked by the program. Found steps have the
+                 * numbers 1, 2, … */
+    const struct vs_report_step *rows; /* of found steps, by time; the last one may not be complete */
+    size_t row_count;
+    uint64_t row_steps; /* steps of a row */
+    uint64_t begun, done;
+    uint64_t device;                    /* of the following bytes */
+    uint64_t lowest_peak, highest_peak; /* of the steps */
+    uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
+    int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
+    uint64_t lowest_churn, highest_churn;
+    int64_t lowest_net, highest_net;
+    uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
+    uint64_t longest_number, last_number;
+};
 
 /* vs_growth_listed: bytes of call site *index* in the list of growing sites, or in that of filled
  * ones; 0: it is not in the list. */
@@ -19,9 +42,7 @@ void vs_growth_fill(const struct vs_summary *summary, uint32_t index, uint64_t w
 /* vs_growth_merge: adds the growth of *from* to *into*, a site with the same text. */
 void vs_growth_merge(struct vs_report_site *into, const struct vs_report_site *from);
 
-/* vs_growth_steps_fill: the steps of *summary*, if its tracker found some; otherwise *out* is
- * unchanged except for the bytes of marked ones. Rows are allocated in *memory*. */
-void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_arena *memory,
-                          struct vs_report_steps *out);
+/* vs_growth_steps_fill: the steps that the program marked or, without any, that were found. */
+void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_steps *out);
 
 #endif

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "analysis/growth/growth.h"
-#include "analysis/report/report_fill.h"
+#include "analysis/report/held.h"
 #include "analysis/report/site_text.h"
+#include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
@@ -80,10 +81,7 @@ bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted)
 static bool passes(const struct vs_summary *summary, const struct vs_held_filter *filter,
                    struct held_answers *answers, const struct vs_held_block *block)
 {
-    if (block->size < filter->min_bytes)
-        return false;
-    if (filter->steps && !(block->place.step_known && block->place.step >= filter->step_from &&
-                           block->place.step <= filter->step_to))
+    if (block->size < filter->min_bytes || !vs_held_in_steps(filter, block->place))
         return false;
     if (filter->phase) {
         unsigned char *answer = &answers->phase[block->place.phase];
@@ -98,11 +96,6 @@ static bool passes(const struct vs_summary *summary, const struct vs_held_filter
     if (!*answer)
         *answer = site_matches(summary, block->site, filter->site) ? 2 : 1;
     return *answer == 2;
-}
-
-static void add_block(struct vs_held_blocks *blocks, const struct vs_held_block *block)
-{
-    VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity, *block);
 }
 
 /* The blocks of *account* at the user's level that pass *filter* (NULL: all); *others* receives those
@@ -128,10 +121,9 @@ static void gather(const struct vs_summary *summary, unsigned account,
         out->all_blocks++;
         if (live->size > out->largest)
             out->largest = live->size;
-        if (!filter || passes(summary, filter, &answers, &block))
-            add_block(out, &block);
-        else if (others)
-            add_block(others, &block);
+        struct vs_held_blocks *to = !filter || passes(summary, filter, &answers, &block) ? out : others;
+        if (to)
+            VS_VEC_ADD(to->items, to->count, to->capacity, block);
     }
     free(answers.site);
     free(answers.phase);
@@ -164,26 +156,19 @@ static void sum_sites(const struct vs_summary *summary, const struct vs_held_blo
     free(rows);
 }
 
-/* NULL if no activity of *device* was recorded. */
-static const struct vs_device_use *use_of(const struct vs_device_uses *uses, uint64_t device)
-{
-    for (size_t i = 0; i < uses->count; i++)
-        if (uses->items[i].device == device)
-            return &uses->items[i];
-    return NULL;
-}
-
 void vs_device_uses_event(struct vs_device_uses *uses, const struct vs_event *event)
 {
     if (event->kind != VS_EVENT_kernel && event->kind != VS_EVENT_memcpy &&
         event->kind != VS_EVENT_memset)
         return;
     const struct vs_event_activity *a = &event->activity;
-    struct vs_device_use *use = (struct vs_device_use *)use_of(uses, a->device);
-    if (!use && uses->count == VS_DEVICES_MAX)
+    struct vs_device_use *use = uses->items;
+    while (use < uses->items + uses->count && use->device != a->device)
+        use++;
+    if (use == uses->items + VS_DEVICES_MAX)
         return;
-    if (!use) {
-        use = &uses->items[uses->count++];
+    if (use == uses->items + uses->count) {
+        uses->count++;
         *use = (struct vs_device_use){a->device, a->start_ns, a->end_ns};
     }
     if (a->start_ns < use->first_ns)
@@ -200,18 +185,19 @@ static void fill_unused(const struct vs_summary *summary, unsigned account,
 {
     struct vs_held_blocks unused = {0};
     const struct vs_replay *replay = summary->replay;
-    const struct vs_device_use *use =
-        uses ? use_of(uses, replay->accounts[account]->device) : NULL;
+    const struct vs_device_use *use = NULL;
+    for (size_t i = 0; uses && i < uses->count; i++)
+        if (uses->items[i].device == replay->accounts[account]->device)
+            use = &uses->items[i];
     out->activity_known = use != NULL;
     if (!use || use->last_ns >= replay->now_ns)
         return;
-    out->idle_since_ns = vs_replay_since(replay, use->last_ns);
     for (size_t i = 0; i < blocks->count; i++) {
         if (blocks->items[i].time_ns <= use->last_ns)
             continue;
         out->unused_bytes += blocks->items[i].size;
         out->unused_blocks++;
-        add_block(&unused, &blocks->items[i]);
+        VS_VEC_ADD(unused.items, unused.count, unused.capacity, blocks->items[i]);
     }
     if (unused.count)
         sum_sites(summary, &unused, false, &out->unused);

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vs_report_sites;
+#include "analysis/kinds/kinds.h"
+#include "analysis/report/report_site.h"
 
 /* By what live memory is summed up; the names are those of `vramscope report --by`. */
 enum vs_by {
@@ -39,12 +40,18 @@ static inline bool vs_held_filter_given(const struct vs_held_filter *filter)
     return filter->phase || filter->steps || filter->site || filter->min_bytes;
 }
 
+/* vs_held_in_steps: whether memory allocated at *place* is in the steps of *filter*, or it has none. */
+static inline bool vs_held_in_steps(const struct vs_held_filter *filter, struct vs_place place)
+{
+    return !filter->steps || (place.step_known && place.step >= filter->step_from &&
+                              place.step <= filter->step_to);
+}
+
 /* vs_held_phase_matches: whether *path*, as "step / forward", is *wanted*, or has a range of that
  * name, or ranges of these names one inside the other. */
 bool vs_held_phase_matches(const char *path, const char *wanted);
 
 /* vs_held_phase_is: likewise of the path of *phase*, a number of *replay*. */
-struct vs_replay;
 bool vs_held_phase_is(const struct vs_replay *replay, uint32_t phase, const char *wanted);
 
 struct vs_held_row {
@@ -86,8 +93,7 @@ struct vs_held {
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */
     uint64_t rounding_bytes;
     bool activity_known; /* kernels or copies of the device were recorded */
-    uint64_t idle_since_ns; /* end of the last of them, if it is before the time; else 0 */
-    uint64_t unused_bytes, unused_blocks; /* allocated after it: nothing can have used them */
+    uint64_t unused_bytes, unused_blocks; /* allocated after the last of them: nothing can have used them */
     const struct vs_report_sites *unused; /* their call sites; NULL: there are none */
     bool picture_known; /* asked for */
     const struct vs_picture_segment *segments; /* by address */
@@ -95,5 +101,66 @@ struct vs_held {
     uint64_t unmapped_bytes; /* tensors in memory of cuMemMap, which has no segments here */
     uint64_t segments_omitted, segment_bytes, segment_used; /* over all segments */
 };
+
+struct vs_held_block {
+    uint64_t addr, size, requested, time_ns, epoch;
+    struct vs_place place;
+    uint32_t site;
+    bool tensor; /* a block of the framework */
+};
+
+struct vs_held_blocks {
+    struct vs_held_block *items;
+    size_t count, capacity;
+    uint64_t all_bytes, all_blocks, largest;
+};
+
+/* When each device last ran a kernel, a copy or a memset. The trace does not say which memory an
+ * activity touched, and numbers the streams of activities differently from those of allocations:
+ * memory is surely unused only if the whole device ran nothing since. */
+struct vs_device_use {
+    uint64_t device;
+    uint64_t first_ns, last_ns; /* start of the first and end of the last activity, trace's clock */
+};
+
+/* Zero-initialise. Further devices than VS_DEVICES_MAX are left out, as everywhere. */
+struct vs_device_uses {
+    struct vs_device_use items[VS_DEVICES_MAX];
+    size_t count;
+};
+
+/* vs_device_uses_event: counts *event* if it is a kernel, copy or memset. Cost: a compare for
+ * other events. */
+void vs_device_uses_event(struct vs_device_uses *uses, const struct vs_event *event);
+
+struct vs_held_request {
+    const struct vs_held_filter *filter;
+    const struct vs_kinds_table *kinds; /* of the device at the time; NULL: not known */
+    const struct vs_device_uses *uses; /* of the whole trace; NULL: not known */
+    const struct vs_growth_steps *steps; /* that were found; NULL: not known */
+    bool picture;
+    bool others; /* the call sites of blocks that the filter does not let pass */
+};
+
+/* vs_held_build: the memory of *account* live now. Cost: the live set. */
+void vs_held_build(const struct vs_summary *summary, unsigned account,
+                   const struct vs_held_request *request, struct vs_held *out);
+
+/* vs_held_site_seen: whether a call site of any allocation so far matches *wanted*. Cost: looks up the
+ * symbols of every site. */
+bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted);
+
+/* Shared by the files that sum up live memory: held.c gathers the blocks, held_rows.c sums them up,
+ * segment_picture.c maps them.
+ *
+ * vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. */
+void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
+                 const struct vs_kinds_table *kinds, enum vs_by by,
+                 struct vs_held_table *out);
+
+/* vs_held_picture: the segments of *account*, with *blocks*, all of its live blocks. Sorts them by
+ * address. */
+void vs_held_picture(const struct vs_summary *summary, unsigned account,
+                     struct vs_held_blocks *blocks, struct vs_held *out);
 
 #endif

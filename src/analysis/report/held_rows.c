@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums of live blocks by phase, step, library, size and age; see report_fill.h. A key is a number
+ * Sums of live blocks by phase, step, library, size and age; see held.h. A key is a number
  * (of the phase, the step, the library or the class); rows are found by it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/report/balance_build.h"
-#include "analysis/report/report_fill.h"
+#include "analysis/report/held.h"
+#include "analysis/report/summary.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
@@ -67,15 +68,6 @@ static uint64_t class_of(uint64_t value, const uint64_t *limits, size_t count)
     return i;
 }
 
-static uint64_t step_key(const struct vs_phases *phases, const struct vs_held_block *block)
-{
-    if (vs_phases_after_last(phases, block->place))
-        return AFTER_STEPS;
-    if (block->place.step_known)
-        return block->place.step;
-    return block->epoch ? BETWEEN_STEPS : BEFORE_STEPS;
-}
-
 /* In steps where there are some: an epoch passes at the begin and at the end of each. */
 static uint64_t age_key(const struct vs_replay *replay, const struct vs_held_block *block)
 {
@@ -89,29 +81,28 @@ static uint64_t age_key(const struct vs_replay *replay, const struct vs_held_blo
     return class_of(now > then ? now - then : 0, step_limits, STEP_AGES);
 }
 
-/* A kind; VS_KIND_COUNT: memory of the device that is no tensor. */
-static uint64_t kind_key(const struct vs_kinds_table *kinds, const struct vs_held_block *block)
-{
-    if (!block->tensor)
-        return VS_KIND_COUNT;
-    const struct vs_kind_block *found = vs_kinds_find(kinds, kinds->device, block->addr);
-    return found ? found->kind : VS_KIND_UNKNOWN;
-}
-
 static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
                    const struct vs_kinds_table *kinds, enum vs_by by,
                    struct vs_site_libraries *names, struct held_keys *keys)
 {
-    const struct vs_phases *phases = &summary->replay->phases;
     for (size_t i = 0; i < blocks->count; i++) {
         const struct vs_held_block *block = &blocks->items[i];
+        bool after_last = vs_phases_after_last(&summary->replay->phases, block->place);
         uint64_t key = 0;
         switch (by) {
-        case VS_BY_KIND: key = kind_key(kinds, block); break;
-        case VS_BY_PHASE:
-            key = vs_phases_after_last(phases, block->place) ? AFTER_STEPS : block->place.phase;
+        case VS_BY_KIND: { /* VS_KIND_COUNT: memory of the device that is no tensor */
+            const struct vs_kind_block *found =
+                block->tensor ? vs_kinds_find(kinds, kinds->device, block->addr) : NULL;
+            key = !block->tensor ? VS_KIND_COUNT : found ? found->kind : VS_KIND_UNKNOWN;
             break;
-        case VS_BY_STEP: key = step_key(phases, block); break;
+        }
+        case VS_BY_PHASE: key = after_last ? AFTER_STEPS : block->place.phase; break;
+        case VS_BY_STEP:
+            key = after_last               ? AFTER_STEPS
+                  : block->place.step_known ? block->place.step
+                  : block->epoch            ? BETWEEN_STEPS
+                                            : BEFORE_STEPS;
+            break;
         case VS_BY_SIZE: key = class_of(block->size, size_limits, SIZES); break;
         case VS_BY_AGE: key = age_key(summary->replay, block); break;
         case VS_BY_LIBRARY: key = vs_site_library(summary, names, block->site); break;
@@ -141,24 +132,13 @@ static void range_label(char *out, const struct vs_held_row *row, const char *lo
         snprintf(out, LABEL_MAX, "%s to %s", low, high);
 }
 
-static void size_label(char *out, struct vs_held_row *row, uint64_t key)
-{
-    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
-    row->low = key ? size_limits[key - 1] : 0;
-    row->high = key < SIZES ? size_limits[key] : 0;
-    range_label(out, row, vs_size_format(low, row->low), vs_size_format(high, row->high), "below",
-                "and more");
-}
-
 static void age_label(char *out, const struct vs_replay *replay, struct vs_held_row *row,
                       uint64_t key)
 {
-    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX];
     if (!replay->phases.steps.begun) {
         row->low = key ? age_limits_ns[key - 1] : 0;
         row->high = key < AGES ? age_limits_ns[key] : 0;
-        range_label(out, row, vs_time_format(low, row->low), vs_time_format(high, row->high),
-                    "less than", "or more");
+        range_label(out, row, vs_time_text(row->low), vs_time_text(row->high), "less than", "or more");
         return;
     }
     if (key == AGE_BEFORE_STEPS) {
@@ -181,7 +161,6 @@ static void age_label(char *out, const struct vs_replay *replay, struct vs_held_
 static void step_label(char *out, struct vs_held_row *row, uint64_t key)
 {
     unsigned long long low = row->low, high = row->high;
-    char each[VS_SIZE_TEXT_MAX];
     if (key == BEFORE_STEPS)
         snprintf(out, LABEL_MAX, "before the first step");
     else if (key == BETWEEN_STEPS)
@@ -192,7 +171,7 @@ static void step_label(char *out, struct vs_held_row *row, uint64_t key)
         snprintf(out, LABEL_MAX, "step %llu", low);
     else
         snprintf(out, LABEL_MAX, "steps %llu to %llu, %s each", low, high,
-                 vs_size_format(each, row->bytes / (high - low + 1)));
+                 vs_size_text(row->bytes / (high - low + 1)));
 }
 
 static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
@@ -217,52 +196,14 @@ static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
             vs_phases_text(phases, (struct vs_place){.phase = (uint32_t)key}, out);
         break;
     case VS_BY_STEP: step_label(out, row, key); break;
-    case VS_BY_SIZE: size_label(out, row, key); break;
+    case VS_BY_SIZE:
+        row->low = key ? size_limits[key - 1] : 0;
+        row->high = key < SIZES ? size_limits[key] : 0;
+        range_label(out, row, vs_size_text(row->low), vs_size_text(row->high), "below", "and more");
+        break;
     case VS_BY_AGE: age_label(out, summary->replay, row, key); break;
     default: snprintf(out, LABEL_MAX, "%s", names->items[key].name);
     }
-}
-
-/* Of steps one after the other with the same bytes, three or more are one row. Returns how many. */
-static size_t same_steps(const struct held_keys *keys, size_t at)
-{
-    size_t n = 1;
-    const struct held_key_row *first = &keys->items[at];
-    while (at + n < keys->count && first->key < OTHERS && first[n].key == first->key + n &&
-           first[n].bytes == first->bytes)
-        n++;
-    return n >= 3 ? n : 1;
-}
-
-static void fill_rows(const struct vs_summary *summary, enum vs_by by,
-                      struct held_keys *keys, const struct vs_site_libraries *names,
-                      struct vs_held_table *out)
-{
-    struct vs_held_row *rows =
-        vs_xarena(summary->memory, (keys->count + 1) * sizeof *rows);
-    vs_vec_sort(keys->items, keys->count, sizeof *keys->items, vs_order_u64);
-    for (size_t i = 0; i < keys->count;) {
-        char label[LABEL_MAX] = "";
-        size_t merged = by == VS_BY_STEP ? same_steps(keys, i) : 1;
-        struct vs_held_row *row = &rows[out->count++];
-        *row = (struct vs_held_row){0};
-        for (size_t k = 0; k < merged; k++) {
-            row->bytes += keys->items[i + k].bytes;
-            row->blocks += keys->items[i + k].blocks;
-        }
-        out->bytes += row->bytes;
-        out->blocks += row->blocks;
-        if (by == VS_BY_STEP && keys->items[i].key < OTHERS) {
-            row->low = keys->items[i].key;
-            row->high = keys->items[i + merged - 1].key;
-        }
-        label_of(label, summary, by, names, row, keys->items[i].key);
-        row->label = vs_text_copy(summary->memory, label);
-        i += merged;
-    }
-    if (by != VS_BY_SIZE && by != VS_BY_AGE && out->count)
-        qsort(rows, out->count, sizeof *rows, by_bytes);
-    out->rows = rows;
 }
 
 void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
@@ -275,7 +216,31 @@ void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *
     if (by == VS_BY_KIND && !kinds)
         return;
     sum_up(summary, blocks, kinds, by, &names, &keys);
-    fill_rows(summary, by, &keys, &names, out);
+    struct vs_held_row *rows = vs_xarena(summary->memory, (keys.count + 1) * sizeof *rows);
+    vs_vec_sort(keys.items, keys.count, sizeof *keys.items, vs_order_u64);
+    for (size_t i = 0, merged; i < keys.count; i += merged) {
+        const struct held_key_row *first = &keys.items[i];
+        struct vs_held_row *row = &rows[out->count++];
+        char label[LABEL_MAX] = "";
+        bool step = by == VS_BY_STEP && first->key < OTHERS;
+        /* of steps one after the other with the same bytes, three or more are one row */
+        for (merged = 1; step && i + merged < keys.count && first[merged].key == first->key + merged &&
+                         first[merged].bytes == first->bytes; merged++)
+            ;
+        merged = merged >= 3 ? merged : 1;
+        *row = (struct vs_held_row){.low = step ? first->key : 0, .high = step ? first[merged - 1].key : 0};
+        for (size_t k = 0; k < merged; k++) {
+            row->bytes += first[k].bytes;
+            row->blocks += first[k].blocks;
+        }
+        out->bytes += row->bytes;
+        out->blocks += row->blocks;
+        label_of(label, summary, by, &names, row, first->key);
+        row->label = vs_text_copy(summary->memory, label);
+    }
+    if (by != VS_BY_SIZE && by != VS_BY_AGE)
+        vs_vec_sort(rows, out->count, sizeof *rows, by_bytes);
+    out->rows = rows;
     if (by == VS_BY_KIND)
         out->note = vs_kinds_note(kinds);
     free(keys.items);

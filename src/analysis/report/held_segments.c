@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
@@ -246,20 +247,9 @@ void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_seg
 {
     struct vs_site_list list = {
         .items = vs_xarena(summary->memory, (held_count + 1) * sizeof *list.items)};
-    for (size_t i = 0; i < held_count; i++) {
-        if (held[i].device != device)
-            continue;
-        struct vs_report_site one = {.level = VS_LEVEL_DEVICE, .api = "", .stacks = 1,
-                                     .bytes = held[i].bytes, .count = 1};
-        vs_summary_frames(summary, held[i].stack, 0, &one);
-        struct vs_report_site *same = vs_site_list_same(&list, &one);
-        if (same) {
-            same->bytes += one.bytes;
-            same->count++;
-        }
-        out->total_bytes += one.bytes;
-        out->total_count++;
-    }
+    for (size_t i = 0; i < held_count; i++)
+        if (held[i].device == device)
+            vs_site_list_add(summary, &list, held[i].stack, "", held[i].bytes, 1, out)->stacks = 1;
     vs_map_free(&list.by_text);
     qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
     out->items = list.items;

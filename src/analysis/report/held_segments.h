@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/report/summary.h"
+#include "analysis/report/report_site.h"
 #include "analysis/state/replay.h"
 #include "base/vs_arena.h"
 

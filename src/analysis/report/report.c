@@ -10,18 +10,16 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
-#include "analysis/growth/growth.h"
-#include "analysis/kinds/kinds.h"
-#include "analysis/report/held.h"
+#include "analysis/report/copy_sites.h"
 #include "analysis/report/held_segments.h"
-#include "analysis/report/report_fill.h"
+#include "analysis/report/summary.h"
 #include "analysis/state/peak_states.h"
 #include "analysis/state/reading.h"
-#include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_limit_spec.h"
+#include "base/vs_text.h"
 #include "trace/read/seek.h"
 
 /* The highest use of each device while a chosen phase was open, and in it while chosen steps were: what
@@ -34,21 +32,6 @@ struct chosen_peaks {
     unsigned char *answers; /* of each phase, which is never removed: 0 not asked yet, 1 no, 2 yes */
     size_t answer_capacity;
 };
-
-/* Whether *place* is in the chosen phase, and in the chosen steps. */
-static bool is_chosen(struct chosen_peaks *peaks, const struct vs_replay *replay, struct vs_place place)
-{
-    const struct vs_held_filter *filter = peaks->filter;
-    bool in_steps = !filter->steps || (place.step_known && place.step >= filter->step_from &&
-                                       place.step <= filter->step_to);
-    if (!in_steps || place.phase >= replay->phases.count)
-        return in_steps;
-    vs_vec_room(&peaks->answers, &peaks->answer_capacity, replay->phases.count, 1);
-    unsigned char *answer = &peaks->answers[place.phase];
-    if (!*answer)
-        *answer = vs_held_phase_is(replay, place.phase, filter->phase) ? 2 : 1;
-    return *answer == 2;
-}
 
 /* Until a framework reports its first block, the memory below its blocks counts in their place. */
 static void follow_framework(struct chosen_peaks *peaks, const struct vs_replay *replay)
@@ -66,7 +49,14 @@ static void follow_framework(struct chosen_peaks *peaks, const struct vs_replay 
 static void raise_peaks(struct chosen_peaks *peaks, struct vs_replay *replay, uint32_t tid)
 {
     struct vs_place place = vs_phases_place(&replay->phases, tid);
-    bool chosen = is_chosen(peaks, replay, place);
+    bool chosen = vs_held_in_steps(peaks->filter, place);
+    if (chosen && place.phase < replay->phases.count) {
+        vs_vec_room(&peaks->answers, &peaks->answer_capacity, replay->phases.count, 1);
+        unsigned char *answer = &peaks->answers[place.phase];
+        if (!*answer)
+            *answer = vs_held_phase_is(replay, place.phase, peaks->filter->phase) ? 2 : 1;
+        chosen = *answer == 2;
+    }
     for (unsigned a = 0; chosen && a < replay->account_count && a < VS_DEVICES_MAX; a++) {
         const struct vs_ledger *sums = &replay->accounts[a]->sums;
         uint64_t bytes = vs_user_sums(replay, a).allocated;
@@ -191,19 +181,6 @@ static enum vs_err open_part(struct pass *pass)
     return VS_OK;
 }
 
-static void close_part(struct pass *pass)
-{
-    struct vs_report_part *part = &pass->report->part;
-    const struct vs_replay *replay = pass->moment->replay;
-    bool by_time = pass->window && pass->window->to.given && !pass->window->to.by_event;
-    part->last_event = replay->events;
-    part->events = part->last_event + 1 - part->first_event;
-    part->from_ns = vs_replay_since(replay, part->from_ns);
-    part->to_ns = by_time ? pass->window->to.value : replay->now_ns;
-    pass->to_ns = part->to_ns;
-    part->to_ns = vs_replay_since(replay, part->to_ns);
-}
-
 /* Reads the activity of the part that was recorded only after it. */
 static void read_late(struct pass *pass)
 {
@@ -219,19 +196,6 @@ static void read_late(struct pass *pass)
         vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns, pass->to_ns);
     }
     pass->no_more = true;
-}
-
-/* Finds the time until which kernels are known, where later ones were not delivered. */
-static void known_until(struct pass *pass)
-{
-    const struct vs_activity *activity = &pass->moment->activity;
-    uint64_t known_ns = activity->known_ns, start_ns = vs_replay_start_ns(pass->moment->replay);
-    if (activity->last_ns > known_ns)
-        known_ns = activity->last_ns; /* from a checkpoint */
-    bool killed = !pass->has_end || pass->end.reason == VS_END_SIGNAL ||
-                  pass->end.reason == VS_END_KILLED;
-    if (pass->no_more && killed && known_ns < pass->to_ns && known_ns > start_ns)
-        pass->report->kernels_until_ns = known_ns - start_ns;
 }
 
 /* --- the observers --- */
@@ -297,12 +261,36 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     pass->ended = pass->no_more = vs_reader_ended(pass->reader);
     pass->has_end = replay->has_end;
     pass->end = replay->end.end;
-    if (pass->window)
-        close_part(pass);
+    if (pass->window) {
+        struct vs_report_part *part = &pass->report->part;
+        part->last_event = replay->events;
+        part->events = part->last_event + 1 - part->first_event;
+        part->from_ns = vs_replay_since(replay, part->from_ns);
+        pass->to_ns = pass->window->to.given && !pass->window->to.by_event ? pass->window->to.value
+                                                                          : replay->now_ns;
+        part->to_ns = vs_replay_since(replay, pass->to_ns);
+    }
     if (!pass->ended)
         read_late(pass);
-    known_until(pass);
+    /* The time until which kernels are known, where later ones were not delivered. */
+    const struct vs_activity *ran = &pass->moment->activity;
+    uint64_t start_ns = vs_replay_start_ns(replay), known_ns = ran->known_ns;
+    if (ran->last_ns > known_ns)
+        known_ns = ran->last_ns; /* from a checkpoint */
+    bool killed = !pass->has_end || pass->end.reason == VS_END_SIGNAL ||
+                  pass->end.reason == VS_END_KILLED;
+    if (pass->no_more && killed && known_ns < pass->to_ns && known_ns > start_ns)
+        pass->report->kernels_until_ns = known_ns - start_ns;
     return VS_OK;
+}
+
+/* The event at which the live memory of *device* is listed: the chosen time, or its peak, that of the
+ * chosen phase if there is one; 0: none. */
+static uint64_t held_event(const struct vs_report *report, const struct vs_report_device *device)
+{
+    if (report->part.moment)
+        return report->part.last_event;
+    return vs_report_of_phase(report) ? device->peak_chosen.event : device->peak_user.event;
 }
 
 /* The kinds of the tensors of each device where the report lists them. Of a part of the trace: a reading of
@@ -312,20 +300,42 @@ static enum vs_err read_kinds(struct pass *pass, struct vs_symbols *symbols, str
     const struct vs_report *report = pass->report;
     struct vs_kinds_query *queries = vs_xcalloc(report->device_count, sizeof *queries);
     for (size_t i = 0; i < report->device_count; i++)
-        queries[i] = (struct vs_kinds_query){
-            .device = report->devices[i].device, .blocks = true,
-            .event = vs_report_held_event(report, &report->devices[i])};
+        queries[i] = (struct vs_kinds_query){.device = report->devices[i].device, .blocks = true,
+                                             .event = held_event(report, &report->devices[i])};
     enum vs_err err = vs_kinds_read(pass->reader, symbols, queries, report->device_count, tables);
     free(queries);
     return err;
 }
 
-static bool has_kinds(const struct vs_report *report)
+/* The lists of all devices at *event*: *summary* has the state after it. */
+static void fill_peak(struct pass *pass, const struct vs_summary *summary, struct vs_kinds_table *kinds,
+                      uint64_t event)
 {
-    bool any = false;
-    for (size_t i = 0; i < report->device_count; i++)
-        any |= report->devices[i].has_framework;
-    return any && !vs_recording_partial(&report->recording);
+    struct vs_report *report = pass->report;
+    bool whole = !report->part.moment && !report->part.window; /* else not all of the activity was read */
+    struct vs_held_request request = {.filter = &report->wish.filter,
+                                      .others = report->wish.filter.phase != NULL,
+                                      .steps = pass->tracker ? &pass->growth.steps : NULL,
+                                      .uses = whole ? &pass->uses : NULL,
+                                      .picture = report->wish.map || report->wish.everything};
+    for (size_t i = 0; i < report->device_count; i++) {
+        struct vs_report_device *device = &report->devices[i];
+        unsigned account = vs_replay_account(summary->replay, device->device);
+        bool held = account != VS_ACCOUNT_NONE && event == held_event(report, device);
+        if (held && kinds && pass->kinds)
+            vs_kinds_of_live(pass->kinds, summary->replay, account, &kinds[i]);
+        vs_report_device_at(device, summary, event);
+        if (!held)
+            continue;
+        request.kinds = kinds && kinds[i].event ? &kinds[i] : NULL;
+        vs_held_build(summary, account, &request, &device->held);
+        const struct vs_report_peak *peak =
+            vs_report_of_phase(report) ? &device->peak_chosen : &device->peak_user;
+        if (!report->part.moment) {
+            device->held.time_ns = peak->time_ns;
+            device->held.place = peak->place;
+        }
+    }
 }
 
 /* The lists at the peaks. For a point in time, which is read from a checkpoint, the peaks before it are sought. */
@@ -333,32 +343,35 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
                               const struct vs_wrappers *wrappers, size_t sites_max)
 {
     struct vs_report *report = pass->report;
-    struct vs_kinds_table *kinds = has_kinds(report) ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
+    bool any = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        any |= report->devices[i].has_framework;
+    struct vs_kinds_table *kinds = any && !vs_recording_partial(&report->recording)
+                                       ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
     enum vs_err err = kinds && !pass->kinds ? read_kinds(pass, symbols, kinds) : VS_OK;
-    struct vs_held_request request = {.filter = &report->wish.filter,
-                                      .others = report->wish.filter.phase != NULL,
-                                      .steps = pass->tracker ? &pass->growth.steps : NULL,
-                                      .uses = &pass->uses, .picture = report->wish.map ||
-                                                                      report->wish.everything};
     if (report->part.moment)
         (void)!vs_reader_attach(pass->reader); /* without checkpoints from the start */
-    for (uint64_t event = 0; !err && (event = vs_report_next_peak(report, event)) != 0;) {
+    for (uint64_t event = 0, next; !err; event = next) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < report->device_count; i++) {
+            uint64_t held = held_event(report, &report->devices[i]);
+            next = held > event && held < next ? held : next;
+            next = vs_report_next_peak(&report->devices[i], event, next);
+        }
+        if (next == UINT64_MAX)
+            break;
         struct vs_trace_state *sought = NULL;
         struct vs_replay *state = NULL;
         if (report->part.moment)
-            err = vs_trace_state_at_event(pass->reader, event, &sought);
+            err = vs_trace_state_at_event(pass->reader, next, &sought);
         else
-            state = vs_peak_states_at(pass->moment->replay, event);
+            state = vs_peak_states_at(pass->moment->replay, next);
         struct vs_replay *replay = sought ? sought->replay : state;
-        for (size_t i = 0; replay && kinds && pass->kinds && i < report->device_count; i++)
-            if (vs_report_held_event(report, &report->devices[i]) == event)
-                vs_kinds_of_live(pass->kinds, replay, vs_replay_account(replay, report->devices[i].device),
-                                 &kinds[i]);
         if (replay) {
             replay->phases.after_last = pass->moment->replay->phases.after_last;
             struct vs_summary summary = {.memory = &report->memory, .replay = replay, .symbols = symbols,
                                          .sites_max = sites_max, .wrappers = wrappers};
-            vs_report_fill_peaks(report, &summary, &request, kinds, event);
+            fill_peak(pass, &summary, kinds, next);
         }
         vs_trace_state_close(sought);
         vs_peak_state_close(state);
@@ -371,29 +384,6 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
 
 #define FAR_EVENTS ((uint64_t)1 << 22) /* a second or less to decode */
 
-static void read_segments(struct vs_reader *reader, uint64_t until,
-                          struct vs_held_segments *held)
-{
-    struct vs_event event;
-    vs_reader_rewind(reader);
-    for (uint64_t n = 1; n <= until && vs_reader_next(reader, &event) == VS_OK; n++)
-        vs_held_segments_event(held, &event);
-}
-
-static void fill_cached(struct vs_report_device *device, const struct vs_summary *summary,
-                        const struct vs_held_segments *held)
-{
-    unsigned account = vs_replay_account(summary->replay, device->device);
-    struct vs_held_segment *unused = NULL;
-    size_t count = 0;
-    if (account == VS_ACCOUNT_NONE)
-        return;
-    vs_held_unused(held, summary->replay, account, &unused, &count);
-    vs_segment_sites(summary, unused, count, device->device, &device->cached);
-    device->cached.weight = 1;
-    free(unused);
-}
-
 /* The memory that is reserved but not in use at the time, by the call sites that requested its
  * segments. Their stacks are in no checkpoint: of a device with segments of the caching allocator the
  * trace is decoded from its start, which is fast; without *far* not up to a time that is far in it. */
@@ -402,14 +392,26 @@ static void fill_reserved_now(struct vs_report *report, const struct vs_summary 
 {
     const struct vs_replay *replay = summary->replay;
     struct vs_held_segments held = {0};
+    struct vs_event event;
     bool segments = replay->segments.count > 0;
-    if (vs_recording_partial(&report->recording) ||
-        (segments && !far && replay->events > FAR_EVENTS))
+    if (vs_recording_partial(&report->recording) || (segments && !far && replay->events > FAR_EVENTS))
         return;
     if (segments)
-        read_segments(reader, replay->events, &held);
-    for (size_t i = 0; i < report->device_count; i++)
-        fill_cached(&report->devices[i], summary, &held);
+        vs_reader_rewind(reader);
+    for (uint64_t n = 1; segments && n <= replay->events && vs_reader_next(reader, &event) == VS_OK; n++)
+        vs_held_segments_event(&held, &event);
+    for (size_t i = 0; i < report->device_count; i++) {
+        struct vs_report_device *device = &report->devices[i];
+        unsigned account = vs_replay_account(replay, device->device);
+        struct vs_held_segment *unused = NULL;
+        size_t count = 0;
+        if (account == VS_ACCOUNT_NONE)
+            continue;
+        vs_held_unused(&held, replay, account, &unused, &count);
+        vs_segment_sites(summary, unused, count, device->device, &device->cached);
+        device->cached.weight = 1;
+        free(unused);
+    }
     vs_held_segments_free(&held);
 }
 
@@ -429,75 +431,127 @@ static void fill_limits(struct vs_report *report)
     }
 }
 
-static bool nothing_passed(const struct vs_report *report)
+/* The process, and the condition of its trace. */
+static void fill_process(struct pass *pass, const struct vs_summary *summary, const char *path)
 {
-    bool passed = false;
-    for (size_t i = 0; i < report->device_count; i++)
-        passed |= report->devices[i].held.blocks > 0;
-    return !passed;
+    struct vs_report *report = pass->report;
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_event none = {0}, *process = replay->has_process ? &replay->process : &none;
+    char why[VS_READER_WHY_MAX] = "only the requested part was read";
+    uint64_t last = pass->moment->activity.last_ns;
+    report->condition = pass->ended ? vs_reader_condition(pass->reader, why) : VS_TRACE_COMPLETE;
+    report->condition_text = vs_text_copy(&report->memory, why);
+    report->outcome = vs_reader_outcome(pass->reader);
+    report->path = vs_text_copy(&report->memory, path);
+    report->trace_bytes = vs_reader_bytes(pass->reader);
+    report->start_ns = vs_replay_start_ns(replay);
+    report->duration_ns = vs_replay_since(replay, last > replay->now_ns ? last : replay->now_ns);
+    report->events = replay->events;
+    report->unmatched_frees = replay->unmatched_frees;
+    report->unmatched_pops = replay->phases.unmatched_pops;
+    report->ignored = replay->ignored;
+    report->has_end = replay->has_end;
+    if (replay->has_end) {
+        report->end_reason = replay->end.end.reason;
+        report->end_status = replay->end.end.status;
+    }
+    report->recording = replay->recording;
+    report->totals_ns = replay->totals_ns ? vs_replay_since(replay, replay->totals_ns) : 0;
+    for (int i = 0; i <= VS_RECORDING_TOTALS; i++)
+        report->recording.since_ns[i] = vs_replay_since(replay, replay->recording.since_ns[i]);
+    report->recording.paused_ns = vs_replay_since(replay, replay->recording.paused_ns);
+    report->pid = process->process.pid;
+    report->ppid = process->process.ppid;
+    report->start_realtime_ns = process->process.start_realtime_ns;
+    report->exe = vs_summary_text(summary, process->process.exe);
+    report->cmdline = vs_summary_text(summary, process->process.cmdline);
+    report->host = vs_summary_text(summary, process->process.host);
+    report->version = vs_summary_text(summary, process->process.version);
+    report->policy = vs_summary_text(summary, process->process.policy);
+    report->program = vs_text_base_name(report->exe);
+    for (size_t i = 0; i < report->option_count; i++)
+        vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
 }
 
-/* The events before a point in time were only replayed: only its latest failures are known. */
-static void count_kept_failures(struct vs_report *report)
+/* All failures, in the order of their events: of a point in time the latest ones. */
+static void fill_failures(struct pass *pass, const struct vs_summary *summary)
 {
-    for (size_t i = 0; i < report->failure_count; i++) {
+    struct vs_report *report = pass->report;
+    struct vs_replay *replay = pass->moment->replay;
+    bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
+    if (report->part.moment) /* the events before it were only replayed */
+        replay->firsts = (struct vs_failure_firsts){.count = 0};
+    else
+        vs_did_without(replay, summary->symbols, well);
+    report->firsts = vs_report_firsts(summary);
+    report->first_count = replay->firsts.count;
+    for (size_t i = 0; i <= VS_HOST_INDEX; i++)
+        report->failures_recovered += replay->firsts.recovered[i];
+    report->failures = vs_report_failures(summary);
+    report->failure_count = replay->failure_count;
+    report->failure_total = replay->failure_total;
+    for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_report_failure *failure = &report->failures[i];
-        if (!failure->framework && !failure->overhead)
+        report->failures_recovered += failure->recovered;
+        if (report->part.moment && !failure->framework && !failure->overhead)
             vs_refusal_add(&report->refusals, failure->device, failure->family, failure->error);
+        vs_failure_groups_add(&pass->groups, &replay->failures[i]);
     }
+    report->groups = vs_report_failure_groups(summary, &pass->groups, &report->group_count);
+    report->ungrouped = pass->groups.left_out;
+    vs_findings_explain(&pass->findings, pass->reader);
+    report->findings = vs_report_findings(summary, &pass->findings);
+    report->finding_count = pass->findings.count;
+    report->findings_ungrouped = pass->findings.left_out;
 }
 
 static enum vs_err build(struct pass *pass, const char *path,
                          const struct vs_report_options *options)
 {
     struct vs_report *report = pass->report;
-    char why[VS_READER_WHY_MAX] = "only the requested part was read";
     struct vs_symbols *symbols = vs_symbols_open(pass->reader);
     enum vs_err err = read_events(pass, symbols);
     if (err) {
         vs_symbols_close(symbols);
         return err;
     }
-    report->condition = VS_TRACE_COMPLETE;
-    if (pass->ended)
-        report->condition = vs_reader_condition(pass->reader, why);
-    report->outcome = vs_reader_outcome(pass->reader);
-    report->condition_text = vs_text_copy(&report->memory, why);
-    report->path = vs_text_copy(&report->memory, path);
-    report->trace_bytes = vs_reader_bytes(pass->reader);
+    const struct vs_replay *replay = pass->moment->replay;
     struct vs_wrappers wrappers;
-    struct vs_summary summary = {.memory = &report->memory, .replay = pass->moment->replay,
+    struct vs_summary summary = {.memory = &report->memory, .replay = replay,
                                  .symbols = symbols, .sites_max = options->sites_max,
                                  .wrappers = &wrappers,
                                  .growth = pass->tracker ? &pass->growth : NULL,
                                  .all_growth = options->all_growth};
-    bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
+    bool whole = !report->part.window && !report->part.moment;
     vs_summary_wrappers(&summary, &wrappers);
-    if (report->part.moment) /* the events before it were only replayed */
-        pass->moment->replay->firsts = (struct vs_failure_firsts){.count = 0};
-    else
-        vs_did_without(pass->moment->replay, symbols, well);
-    vs_report_fill_firsts(report, &summary);
-    vs_report_fill(report, &summary, &pass->moment->activity, options->kernels_max);
-    if (vs_report_of_phase(report))
-        vs_report_fill_chosen(report, &summary, pass->chosen.devices);
-    if (report->part.moment)
-        count_kept_failures(report);
-    if (!err && report->part.moment)
-        fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
-    const struct vs_replay *replay = pass->moment->replay;
-    for (size_t i = 0; i < replay->failure_count; i++)
-        vs_failure_groups_add(&pass->groups, &replay->failures[i]);
-    vs_report_fill_groups(report, &summary, &pass->groups);
-    for (size_t i = 0; i < report->option_count; i++)
-        vs_job_rank_option(&report->job, report->options[i].name, report->options[i].value);
-    vs_copy_sites_fill(report, &pass->copies, &summary);
+    fill_process(pass, &summary, path);
+    vs_growth_steps_fill(&summary, &report->steps);
+    report->devices = vs_report_devices(&summary, report->steps.done, &pass->moment->activity,
+                                        options->kernels_max);
+    report->device_count = replay->account_count;
+    vs_report_host(&summary, &report->host_memory);
+    report->phases = vs_report_phases(&summary, report->devices, report->device_count, &report->phase_count);
+    const char *calls = vs_report_option(report, "copy_stacks");
+    report->copy_sites_known = whole && calls && strcmp(calls, "on") == 0;
+    for (size_t i = 0; i < report->device_count; i++) {
+        struct vs_report_device *device = &report->devices[i];
+        if (vs_report_of_phase(report))
+            device->peak_chosen = vs_report_peak_of(
+                &summary, &pass->chosen.devices[vs_replay_account(replay, device->device)]);
+        for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
+            vs_copy_sites_fill(&pass->copies, &summary, device->device, kind, &device->copy_sites[kind]);
+    }
+    for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+        vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what, &report->uncomputed[what]);
     fill_limits(report);
-    vs_findings_explain(&pass->findings, pass->reader);
-    vs_report_fill_findings(report, &summary, &pass->findings);
-    if (!err)
-        err = fill_peaks(pass, symbols, &wrappers, options->sites_max);
-    if (report->wish.filter.site && nothing_passed(report))
+    if (report->part.moment)
+        fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
+    fill_failures(pass, &summary);
+    err = fill_peaks(pass, symbols, &wrappers, options->sites_max);
+    bool passed = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        passed |= report->devices[i].held.blocks > 0;
+    if (report->wish.filter.site && !passed)
         report->site_unknown = !vs_held_site_seen(&summary, report->wish.filter.site);
     const char *first = NULL;
     char note[VS_SYMBOLS_NOTE_MAX];

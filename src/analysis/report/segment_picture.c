@@ -5,7 +5,7 @@
  * blocks of each segment. A device allocation outside every segment is a row of its own. */
 #include <stdlib.h>
 
-#include "analysis/report/report_fill.h"
+#include "analysis/report/held.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
@@ -19,13 +19,14 @@ static void add_hole(struct vs_picture_segment *out, uint64_t bytes)
         out->largest_hole = bytes;
 }
 
-/* Fills *out* from the blocks at *at* and after that lie in it; returns the next one. */
-static size_t fill_segment(const struct vs_held_blocks *blocks, size_t at,
+/* Fills *out* from the first of *count* blocks, which lie in it; returns their number. */
+static size_t fill_segment(const struct vs_held_block *blocks, size_t count,
                            struct vs_picture_segment *out)
 {
     uint64_t cells[VS_PICTURE_CELLS] = {0}, cursor = 0;
-    for (; at < blocks->count && blocks->items[at].addr - out->addr < out->size; at++) {
-        uint64_t from = blocks->items[at].addr - out->addr, to = from + blocks->items[at].size;
+    size_t at = 0;
+    for (; at < count && blocks[at].addr - out->addr < out->size; at++) {
+        uint64_t from = blocks[at].addr - out->addr, to = from + blocks[at].size;
         if (to > out->size)
             to = out->size;
         if (from < cursor)
@@ -74,70 +75,51 @@ static void add_alone(struct vs_held *out, struct vs_picture_segment *rows,
         out->unmapped_bytes += block->size;
     if (block->addr >> 62 || !block->size || block->tensor)
         return;
-    struct vs_held_blocks one = {.items = (struct vs_held_block *)block, .count = 1};
     struct vs_picture_segment row = {.addr = block->addr, .size = block->size, .alone = true};
-    fill_segment(&one, 0, &row);
+    fill_segment(block, 1, &row);
     add_segment(out, rows, &row);
-}
-
-/* Physical memory of the program's own has no address: its mappings are on the map. */
-static void add_mappings(const struct vs_replay *replay, unsigned account,
-                         struct vs_held_blocks *blocks)
-{
-    for (size_t i = 0; i < replay->mappings.count; i++) {
-        const struct vs_replay_segment *mapping = &replay->mappings.items[i];
-        const struct vs_live *memory =
-            mapping->memory ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
-        if (mapping->device != account || (memory && replay->sites.items[memory->site].backing))
-            continue;
-        VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity,
-                   (struct vs_held_block){.addr = mapping->addr, .size = mapping->size});
-    }
-}
-
-/* The segments of our allocator, and the memory of the device that holds a framework's blocks. */
-static void gather_segments(const struct vs_replay *replay, unsigned account,
-                            struct vs_replay_segment **out, size_t *out_count)
-{
-    struct vs_replay_segment *list = NULL;
-    size_t count = 0, capacity = 0;
-    for (size_t i = 0; i < replay->segments.count; i++) {
-        const struct vs_replay_segment *segment = &replay->segments.items[i];
-        if (segment->device != account || segment->view)
-            continue;
-        VS_VEC_ADD(list, count, capacity, *segment);
-    }
-    struct vs_user_segment *users = NULL;
-    size_t user_count = 0;
-    vs_user_segments(replay, account, &users, &user_count);
-    for (size_t i = 0; i < user_count; i++) {
-        VS_VEC_ADD(list, count, capacity,
-                   (struct vs_replay_segment){.addr = users[i].addr, .size = users[i].size});
-    }
-    free(users);
-    vs_vec_sort(list, count, sizeof *list, vs_order_u64);
-    *out = list;
-    *out_count = count;
 }
 
 void vs_held_picture(const struct vs_summary *summary, unsigned account,
                      struct vs_held_blocks *blocks, struct vs_held *out)
 {
-    struct vs_replay_segment *list = NULL;
-    size_t count, at = 0;
-    gather_segments(summary->replay, account, &list, &count);
-    add_mappings(summary->replay, account, blocks);
+    /* The segments of our allocator, and the memory of the device that holds a framework's blocks. */
+    const struct vs_replay *replay = summary->replay;
+    struct vs_picture_segment *list = NULL;
+    struct vs_user_segment *users = NULL;
+    size_t count = 0, capacity = 0, user_count = 0, at = 0;
+    for (size_t i = 0; i < replay->segments.count; i++) {
+        const struct vs_replay_segment *segment = &replay->segments.items[i];
+        if (segment->device == account && !segment->view)
+            VS_VEC_ADD(list, count, capacity,
+                       (struct vs_picture_segment){.addr = segment->addr, .size = segment->size,
+                                                   .stream = segment->stream, .pool = segment->pool});
+    }
+    vs_user_segments(replay, account, &users, &user_count);
+    for (size_t i = 0; i < user_count; i++)
+        VS_VEC_ADD(list, count, capacity,
+                   (struct vs_picture_segment){.addr = users[i].addr, .size = users[i].size});
+    free(users);
+    vs_vec_sort(list, count, sizeof *list, vs_order_u64);
+    /* Physical memory of the program's own has no address: its mappings are on the map. */
+    for (size_t i = 0; i < replay->mappings.count; i++) {
+        const struct vs_replay_segment *mapping = &replay->mappings.items[i];
+        const struct vs_live *memory =
+            mapping->memory ? vs_live_table_find(&replay->device_live, mapping->memory) : NULL;
+        if (mapping->device == account && !(memory && replay->sites.items[memory->site].backing))
+            VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity,
+                       (struct vs_held_block){.addr = mapping->addr, .size = mapping->size});
+    }
     size_t most = count + blocks->count < VS_PICTURE_SEGMENTS_MAX ? count + blocks->count
                                                                    : VS_PICTURE_SEGMENTS_MAX;
-    struct vs_picture_segment *rows =
-        vs_xarena(summary->memory, (most + 1) * sizeof *rows);
+    struct vs_picture_segment *rows = vs_xarena(summary->memory, (most + 1) * sizeof *rows);
+    vs_vec_room(&blocks->items, &blocks->capacity, 1, sizeof *blocks->items);
     vs_vec_sort(blocks->items, blocks->count, sizeof *blocks->items, vs_order_u64);
     for (size_t i = 0; i < count; i++) {
-        struct vs_picture_segment row = {.addr = list[i].addr, .size = list[i].size,
-                                         .stream = list[i].stream, .pool = list[i].pool};
+        struct vs_picture_segment row = list[i];
         for (; at < blocks->count && blocks->items[at].addr < row.addr; at++)
             add_alone(out, rows, &blocks->items[at]);
-        at = fill_segment(blocks, at, &row);
+        at += fill_segment(blocks->items + at, blocks->count - at, &row);
         add_segment(out, rows, &row);
     }
     for (; at < blocks->count; at++)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "analysis/naming/name_text.h"
-#include "analysis/report/report.h"
+#include "analysis/report/report_site.h"
 
 #define VS_CHAIN_TEXT_MAX 4096
 #define VS_LABEL_FRAMES 4 /* of a call site's label, which is the same wherever it is shown */

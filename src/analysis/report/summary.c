@@ -17,6 +17,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
+#include "trace/symbols/demangle.h"
 
 /* --- call sites that the user sees as one ---
  *
@@ -49,49 +50,32 @@ static int heavier_group(const void *a, const void *b)
     return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->head, y->head));
 }
 
-static void key_of(const struct vs_summary *summary, uint32_t index, struct vs_map *owners,
-                   uint64_t *key)
-{
-    const struct vs_site *site = &summary->replay->sites.items[index];
-    if (!site->stack && !site->mark) { /* told apart by its API */
-        *key = (uint64_t)index << 8 | UINT64_C(1) << 63;
-        return;
-    }
-    vs_naming_key(summary->replay->reader, owners, site->stack, site->mark, key);
-    *key = (*key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
-    *key |= *key == 0;
-}
-
-/* Adds row *i* to the group of its key, or to a new one. *last*: the newest member of each group. */
-static void add_row(struct site_fold *fold, const struct vs_summary_row *rows, uint32_t i,
-                    struct vs_map *by_key, uint32_t *last, uint64_t key)
-{
-    const uint64_t *found = vs_map_get(by_key, key);
-    fold->next[i] = VS_SITE_NONE;
-    if (found) {
-        fold->groups[*found].bytes += rows[i].bytes;
-        fold->next[last[*found]] = i;
-        last[*found] = i;
-        return;
-    }
-    fold->groups[fold->count] = (struct site_group){rows[i].bytes, i};
-    last[fold->count] = i;
-    vs_xmap_put(by_key, key, fold->count++);
-}
-
 /* Groups *rows*, which it sorts. Looks up no symbols. */
 static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
                       size_t count, struct site_fold *out)
 {
     struct vs_map owners = {0}, by_key = {0};
-    uint32_t *last = vs_xcalloc(count + 1, sizeof *last);
+    uint32_t *last = vs_xcalloc(count + 1, sizeof *last); /* the newest member of each group */
     *out = (struct site_fold){.groups = vs_xcalloc(count + 1, sizeof *out->groups),
                               .next = vs_xcalloc(count + 1, sizeof *out->next)};
     vs_vec_sort(rows, count, sizeof *rows, vs_heavier_row);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t key;
-        key_of(summary, rows[i].site, &owners, &key);
-        add_row(out, rows, (uint32_t)i, &by_key, last, key);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vs_site *site = &summary->replay->sites.items[rows[i].site];
+        uint64_t key = (uint64_t)rows[i].site << 8 | UINT64_C(1) << 63; /* told apart by its API */
+        if (site->stack || site->mark) {
+            vs_naming_key(summary->replay->reader, &owners, site->stack, site->mark, &key);
+            key = (key * 16 + site->family) * 2 + (site->level == VS_LEVEL_FRAMEWORK);
+            key |= key == 0;
+        }
+        uint64_t group = vs_xmap_number(&by_key, key, out->count);
+        out->next[i] = VS_SITE_NONE;
+        if (group == out->count)
+            out->groups[out->count++] = (struct site_group){rows[i].bytes, i};
+        else {
+            out->groups[group].bytes += rows[i].bytes;
+            out->next[last[group]] = i;
+        }
+        last[group] = i;
     }
     vs_vec_sort(out->groups, out->count, sizeof *out->groups, heavier_group);
     vs_map_free(&owners);
@@ -104,45 +88,13 @@ static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *r
 static int heavier_site(const void *a, const void *b)
 {
     const struct vs_report_site *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+    return VS_ORDER(y->bytes, x->bytes);
 }
 
 int vs_heavier_site(const void *a, const void *b)
 {
     const struct vs_report_site *x = a, *y = b;
     return vs_then(heavier_site(a, b), VS_ORDER(y->count, x->count));
-}
-
-/* --- the rows of a list --- */
-
-static void gather(const struct vs_summary *summary, unsigned account,
-                   enum vs_summary_kind kind, bool user, struct vs_summary_row **out,
-                   size_t *out_count)
-{
-    const struct vs_sites *sites = &summary->replay->sites;
-    uint64_t weight = vs_recording_weight(&summary->replay->recording);
-    struct vs_summary_row *list = NULL;
-    size_t count = 0, capacity = 0;
-    for (size_t i = 0; i < sites->count; i++) {
-        const struct vs_site *site = &sites->items[i];
-        struct vs_summary_row one = {.bytes = site->live_bytes, .count = site->live_count,
-                                     .site = (uint32_t)i};
-        if (kind == VS_SITES_LEFT) {
-            one.bytes += site->lost_bytes;
-            one.count += site->lost_count;
-        }
-        if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
-            one.bytes = vs_growth_listed(summary, (uint32_t)i, kind == VS_SITES_FILLED);
-        if (site->device != account || one.bytes == 0)
-            continue;
-        if (user ? !vs_user_has_site(summary->replay, site) : site->level == VS_LEVEL_FRAMEWORK)
-            continue;
-        one.bytes *= weight;
-        one.count *= weight;
-        VS_VEC_ADD(list, count, capacity, one);
-    }
-    *out = list;
-    *out_count = count;
 }
 
 /* --- wrappers --- */
@@ -183,25 +135,6 @@ static bool is_wrapper(struct short_chain *chains, size_t count, size_t level, c
            caller_count == WRAPPER_CALLERS_MIN;
 }
 
-static void find_wrappers(struct short_chain *chains, size_t count, struct vs_wrappers *out)
-{
-    for (size_t level = 0; level < VS_WRAPPERS_MAX; level++) {
-        const char *name = NULL;
-        for (size_t i = 0; i < count && !name; i++)
-            if (chains[i].count > level && strlen(chains[i].functions[level]) < VS_WRAPPER_NAME_MAX &&
-                is_wrapper(chains, count, level, chains[i].functions[level]))
-                name = chains[i].functions[level];
-        if (!name)
-            return;
-        strcpy(out->names[out->count++], name);
-        size_t kept = 0;
-        for (size_t i = 0; i < count; i++)
-            if (chains[i].count > level && strcmp(chains[i].functions[level], name) == 0)
-                chains[kept++] = chains[i];
-        count = kept;
-    }
-}
-
 /* The frames that name *stack*, in *chain*; returns how many. *lead*: as for vs_report_site.wrappers,
  * the program's own functions still included. */
 static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
@@ -216,37 +149,46 @@ static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
     return count;
 }
 
-static void shorten(const struct vs_chain_frame *chain, size_t count, bool folds, size_t lead,
-                    struct short_chain *out)
-{
-    for (size_t i = lead; i < count && out->count <= VS_WRAPPERS_MAX; i++) {
-        if (folds && *chain[i].library)
-            continue;
-        out->lines[out->count] = chain[i].python ? chain[i].line : 0;
-        out->functions[out->count++] = chain[i].function;
-    }
-}
-
 void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
     *out = (struct vs_wrappers){.count = 0};
     struct vs_summary_row *list = vs_xcalloc(sites->count + 1, sizeof *list);
     struct short_chain *chains = vs_xcalloc(STACKS_LOOKED_AT, sizeof *chains);
-    size_t count = 0, named = 0;
+    size_t sites_with = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
-            list[count++] =
+            list[sites_with++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    vs_vec_sort(list, count, sizeof *list, vs_heavier_row);
-    for (size_t i = 0; i < count && i < STACKS_LOOKED_AT; i++) {
+    vs_vec_sort(list, sites_with, sizeof *list, vs_heavier_row);
+    for (size_t i = 0; i < sites_with && i < STACKS_LOOKED_AT; i++) {
         struct vs_chain_frame chain[VS_CHAIN_MAX];
+        struct short_chain *chained = &chains[count];
         bool folds;
         size_t lead, n = named_chain(summary, sites->items[list[i].site].stack, chain, &folds, &lead);
-        shorten(chain, n, folds, lead, &chains[named]);
-        named += chains[named].count > 0;
+        for (size_t k = lead; k < n && chained->count <= VS_WRAPPERS_MAX; k++) {
+            if (folds && *chain[k].library)
+                continue;
+            chained->lines[chained->count] = chain[k].python ? chain[k].line : 0;
+            chained->functions[chained->count++] = chain[k].function;
+        }
+        count += chained->count > 0;
     }
-    find_wrappers(chains, named, out);
+    for (size_t level = 0; level < VS_WRAPPERS_MAX; level++) {
+        const char *name = NULL;
+        for (size_t i = 0; i < count && !name; i++)
+            if (chains[i].count > level && strlen(chains[i].functions[level]) < VS_WRAPPER_NAME_MAX &&
+                is_wrapper(chains, count, level, chains[i].functions[level]))
+                name = chains[i].functions[level];
+        if (!name)
+            break;
+        strcpy(out->names[out->count++], name);
+        size_t kept = 0;
+        for (size_t i = 0; i < count; i++)
+            if (chains[i].count > level && strcmp(chains[i].functions[level], name) == 0)
+                chains[kept++] = chains[i];
+        count = kept;
+    }
     free(list);
     free(chains);
 }
@@ -267,18 +209,6 @@ static size_t skip_wrappers(const struct vs_summary *summary, const struct vs_ch
     return lead;
 }
 
-/* Splits the mark "at FILE:LINE". */
-static void fill_marked_file(const struct vs_summary *summary, uint64_t mark,
-                             struct vs_report_site *site)
-{
-    const char *at = vs_reader_string(summary->replay->reader, mark);
-    const char *colon = strrchr(at, ':');
-    if (strncmp(at, "at ", 3) != 0 || !colon)
-        return;
-    site->line_file = vs_xarena_printf(summary->memory, "%.*s", (int)(colon - at) - 3, at + 3);
-    site->line_number = (unsigned)strtoul(colon + 1, NULL, 10);
-}
-
 void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                        struct vs_report_site *site)
 {
@@ -294,9 +224,12 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
     if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
         const char *line = vs_user_line(summary->replay->reader, summary->symbols, summary->memory,
                                         stack, mark, true, false);
+        const char *at = vs_reader_string(summary->replay->reader, mark), *colon = strrchr(at, ':');
         site->line = *line ? line : NULL;
-        if (site->line)
-            fill_marked_file(summary, mark, site);
+        if (site->line && strncmp(at, "at ", 3) == 0 && colon) {
+            site->line_file = vs_xarena_printf(summary->memory, "%.*s", (int)(colon - at) - 3, at + 3);
+            site->line_number = (unsigned)strtoul(colon + 1, NULL, 10);
+        }
     }
     size_t first = lead;
     while (first < count && site->folds && *chain[first].library)
@@ -361,22 +294,17 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return vs_text_hash(vs_text_hash(hash, text ? text : ""), "\xff");
 }
 
-static uint64_t text_hash(const struct vs_report_site *site)
-{
-    uint64_t hash = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level, site->line);
-    if (!site->line && !site->frame_count)
-        hash = hash_text(hash, site->api);
-    for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
-        hash = hash_text(hash ^ site->frames[i].line, site->frames[i].function);
-        hash = hash_text(hash, site->frames[i].file);
-    }
-    return hash ? hash : 1;
-}
-
 struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
                                          const struct vs_report_site *site)
 {
-    uint64_t key = text_hash(site);
+    uint64_t key = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level, site->line);
+    if (!site->line && !site->frame_count)
+        key = hash_text(key, site->api);
+    for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
+        key = hash_text(key ^ site->frames[i].line, site->frames[i].function);
+        key = hash_text(key, site->frames[i].file);
+    }
+    key = key ? key : 1;
     for (const uint64_t *found; (found = vs_map_get(&list->by_text, key)) != NULL;) {
         if (vs_summary_same_text(&list->items[*found - 1], site))
             return &list->items[*found - 1];
@@ -387,15 +315,26 @@ struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
     return NULL;
 }
 
-static bool same_part(const struct vs_site_part *a, const struct vs_site_part *b)
+struct vs_report_site *vs_site_list_add(const struct vs_summary *summary, struct vs_site_list *list,
+                                        uint64_t stack, const char *api, uint64_t bytes,
+                                        uint64_t count, struct vs_report_sites *out)
 {
-    return strcmp(a->function, b->function) == 0 && vs_text_same(a->file, b->file);
+    struct vs_report_site one = {.level = VS_LEVEL_DEVICE, .api = api};
+    vs_summary_frames(summary, stack, 0, &one);
+    struct vs_report_site *same = vs_site_list_same(list, &one);
+    same = same ? same : &list->items[list->count - 1];
+    same->bytes += bytes;
+    same->count += count;
+    out->total_bytes += bytes;
+    out->total_count += count;
+    return same;
 }
 
 static void add_part(struct vs_site_parts *parts, const struct vs_site_part *part)
 {
     size_t i = 0;
-    while (i < parts->count && !same_part(&parts->items[i], part))
+    while (i < parts->count && (strcmp(parts->items[i].function, part->function) != 0 ||
+                                !vs_text_same(parts->items[i].file, part->file)))
         i++;
     if (i == VS_SITE_PARTS_MAX)
         return;
@@ -430,26 +369,12 @@ void vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t 
 static int larger_part(const void *a, const void *b)
 {
     const struct vs_site_part *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->function, y->function);
+    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->function, y->function));
 }
 
 void vs_summary_sort_parts(struct vs_site_parts *parts)
 {
     vs_vec_sort(parts->items, parts->count, sizeof *parts->items, larger_part);
-}
-
-/* A single part is not listed: it is the function that was called. */
-static void settle_parts(const struct vs_summary *summary, struct vs_report_site *site)
-{
-    char text[VS_THROUGH_MAX];
-    const struct vs_site_part *first = site->parts.items;
-    vs_summary_sort_parts(&site->parts);
-    if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) {
-        snprintf(text, sizeof text, "%s: %s", first->library, first->function);
-        site->through = vs_text_copy(summary->memory, vs_text_clean(text));
-    }
-    if (site->through)
-        site->parts.count = 0;
 }
 
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
@@ -527,32 +452,6 @@ static void name_group(const struct vs_summary *summary, const struct vs_summary
     }
 }
 
-/* Fills in the sums that belong to no site. */
-static void fill_unsited(const struct vs_replay *replay, unsigned account,
-                         enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
-{
-    const struct vs_account *a = replay->accounts[account];
-    bool tensors = user && vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
-    out->weight = vs_recording_weight(&replay->recording);
-    if (kind == VS_SITES_GROWING || kind == VS_SITES_FILLED)
-        return;
-    int64_t exact = kind == VS_SITES_LEFT && !tensors ? (int64_t)a->lost_bytes : 0;
-    for (int f = 0; f < VS_FAMILY_COUNT && !tensors; f++)
-        exact += (int64_t)a->sums.now.family[f];
-    if (tensors)
-        exact = (int64_t)vs_user_sums(replay, account).allocated;
-    for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_FRAMEWORK; level++) {
-        const struct vs_unrecorded *small = &a->unrecorded[level][VS_WHY_SMALL];
-        if (tensors != (level == VS_LEVEL_FRAMEWORK))
-            continue;
-        out->small_bytes += (uint64_t)vs_unrecorded_live(small);
-        out->small_count += small->allocs - small->frees;
-        out->limit_bytes += vs_unrecorded_live(&a->unrecorded[level][VS_WHY_LIMIT]);
-    }
-    exact -= (int64_t)out->small_bytes + out->limit_bytes;
-    out->exact_bytes = exact > 0 ? (uint64_t)exact : 0;
-}
-
 uint64_t vs_report_site_error(const struct vs_report_sites *sites,
                               const struct vs_report_site *site)
 {
@@ -601,22 +500,70 @@ void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *ro
     for (size_t i = looked_at; i < fold.count; i++)
         out->omitted_bytes += fold.groups[i].bytes;
     out->omitted_count = fold.count - looked_at;
-    for (size_t i = 0; i < list.count; i++)
-        settle_parts(summary, &list.items[i]);
+    for (size_t i = 0; i < list.count; i++) {
+        struct vs_report_site *site = &list.items[i];
+        const struct vs_site_part *first = site->parts.items;
+        char text[VS_THROUGH_MAX];
+        vs_summary_sort_parts(&site->parts);
+        if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) { /* it was called */
+            snprintf(text, sizeof text, "%s: %s", first->library, first->function);
+            site->through = vs_text_copy(summary->memory, vs_text_clean(text));
+        }
+        if (site->through)
+            site->parts.count = 0;
+    }
     qsort(list.items, list.count, sizeof *list.items, heavier_site);
     vs_site_list_end(summary, &list, out);
     free(fold.groups);
     free(fold.next);
 }
 
+/* *user*: of the user's level, otherwise of the device's. */
 static void list_sites(const struct vs_summary *summary, unsigned account,
                        enum vs_summary_kind kind, bool user, struct vs_report_sites *out)
 {
+    const struct vs_replay *replay = summary->replay;
+    const struct vs_sites *sites = &replay->sites;
+    const struct vs_account *a = replay->accounts[account];
+    uint64_t weight = vs_recording_weight(&replay->recording);
+    bool by_growth = kind == VS_SITES_GROWING || kind == VS_SITES_FILLED;
+    bool tensors = user && vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     struct vs_summary_row *rows = NULL;
-    size_t count = 0;
-    *out = (struct vs_report_sites){0};
-    fill_unsited(summary->replay, account, kind, user, out);
-    gather(summary, account, kind, user, &rows, &count);
+    size_t count = 0, capacity = 0;
+    *out = (struct vs_report_sites){.weight = weight};
+    for (uint32_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        struct vs_summary_row one = {.bytes = site->live_bytes, .count = site->live_count, .site = i};
+        if (kind == VS_SITES_LEFT) {
+            one.bytes += site->lost_bytes;
+            one.count += site->lost_count;
+        }
+        if (by_growth)
+            one.bytes = vs_growth_listed(summary, i, kind == VS_SITES_FILLED);
+        if (site->device != account || one.bytes == 0 ||
+            (user ? !vs_user_has_site(replay, site) : site->level == VS_LEVEL_FRAMEWORK))
+            continue;
+        one.bytes *= weight;
+        one.count *= weight;
+        VS_VEC_ADD(rows, count, capacity, one);
+    }
+    if (!by_growth) { /* the sums that belong to no site */
+        int64_t exact = kind == VS_SITES_LEFT && !tensors ? (int64_t)a->lost_bytes : 0;
+        for (int f = 0; f < VS_FAMILY_COUNT && !tensors; f++)
+            exact += (int64_t)a->sums.now.family[f];
+        if (tensors)
+            exact = (int64_t)vs_user_sums(replay, account).allocated;
+        for (int level = VS_LEVEL_DEVICE; level <= VS_LEVEL_FRAMEWORK; level++) {
+            const struct vs_unrecorded *small = &a->unrecorded[level][VS_WHY_SMALL];
+            if (tensors != (level == VS_LEVEL_FRAMEWORK))
+                continue;
+            out->small_bytes += (uint64_t)vs_unrecorded_live(small);
+            out->small_count += small->allocs - small->frees;
+            out->limit_bytes += vs_unrecorded_live(&a->unrecorded[level][VS_WHY_LIMIT]);
+        }
+        exact -= (int64_t)out->small_bytes + out->limit_bytes;
+        out->exact_bytes = exact > 0 ? (uint64_t)exact : 0;
+    }
     vs_summary_rows(summary, rows, count, out);
     free(rows);
 }
@@ -633,26 +580,21 @@ void vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
     list_sites(summary, account, kind, false, out);
 }
 
-void vs_summary_failure(const struct vs_summary *summary,
-                        const struct vs_failure *failure, struct vs_report_failure *out)
+const char *vs_summary_text(const struct vs_summary *summary, uint64_t id)
 {
-    const struct vs_replay *replay = summary->replay;
-    *out = (struct vs_report_failure){
-        .event = failure->event, .time_ns = failure->time_ns - vs_replay_start_ns(replay),
-        .tid = failure->tid, .framework = failure->framework, .recovered = failure->recovered,
-        .workspace = failure->workspace,
-        .host = failure->account == VS_HOST_INDEX,
-        .device = replay->accounts[failure->account]->device, .family = failure->family,
-        .overhead = failure->overhead, .requested = failure->requested, .error = failure->error,
-        .stack = failure->stack, .mark = failure->mark,
-        .device_requested = failure->framework ? failure->device_requested : 0,
-        .attempts = failure->attempts,
-        .device_free = failure->device_free, .device_total = failure->device_total,
-        .allocated = failure->allocated, .reserved = failure->reserved,
-        .api = vs_text_copy(summary->memory, vs_reader_string(replay->reader, failure->api)),
-        .place = vs_text_copy(summary->memory, vs_place_text(&replay->phases, failure->place)),
-        .site = {.level = failure->framework ? VS_LEVEL_FRAMEWORK : VS_LEVEL_DEVICE, .stacks = 1,
-                 .family = failure->family, .bytes = failure->requested, .count = 1}};
-    out->site.api = out->api;
-    vs_summary_frames(summary, failure->stack, failure->mark, &out->site);
+    return vs_text_copy(summary->memory, vs_reader_string(summary->replay->reader, id));
+}
+
+const char *vs_summary_name(const struct vs_summary *summary, uint64_t id)
+{
+    const char *name = vs_reader_string(summary->replay->reader, id);
+    char *readable = vs_demangle(name);
+    const char *kept = vs_text_copy(summary->memory, readable ? readable : name);
+    free(readable);
+    return kept;
+}
+
+const char *vs_summary_place(const struct vs_summary *summary, struct vs_place place)
+{
+    return vs_text_copy(summary->memory, vs_place_text(&summary->replay->phases, place));
 }

@@ -4,42 +4,15 @@
 #ifndef VS_SUMMARY_H
 #define VS_SUMMARY_H
 
-#include "analysis/growth/growth.h"
 #include "analysis/naming/name_text.h"
-#include "analysis/report/report.h"
-#include "analysis/state/replay.h"
-#include "base/vs_arena.h"
+#include "analysis/report/report_site.h"
 #include "base/vs_map.h"
-#include "trace/symbols/symbols.h"
 
 enum vs_summary_kind {
     VS_SITES_LIVE,    /* live now */
     VS_SITES_LEFT,    /* live now, or lost with their context */
     VS_SITES_GROWING, /* only sites that grow */
     VS_SITES_FILLED,  /* only large sites that grew and are constant since */
-};
-
-/* Functions that nearly all allocations of the program go through, innermost first: they do not
- * tell call sites apart. */
-#define VS_WRAPPERS_MAX 3
-#define VS_WRAPPER_NAME_MAX 256
-struct vs_wrappers {
-    char names[VS_WRAPPERS_MAX][VS_WRAPPER_NAME_MAX];
-    size_t count;
-};
-
-#define VS_SUMMARY_SITES_DEFAULT 50 /* call sites of a list */
-
-struct vs_summary {
-    struct vs_arena *memory;
-    const struct vs_replay *replay;
-    struct vs_symbols *symbols;
-    size_t sites_max; /* 0: VS_SUMMARY_SITES_DEFAULT */
-    const struct vs_wrappers *wrappers; /* NULL: none known */
-    const struct vs_growth_result *growth; /* NULL: judged by marked steps only, from the replay */
-    bool own_only;   /* names without looking up those of installed native libraries: labels are the same
-                      * for stacks with Python code of the user's */
-    bool all_growth; /* also sites that grow by less than a thousandth of the peak */
 };
 
 /* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks
@@ -99,6 +72,12 @@ struct vs_site_list {
 struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
                                          const struct vs_report_site *site);
 
+/* vs_site_list_add: *count* pieces of memory of the device with *bytes* in all, by *stack*; of stacks
+ * that read the same, *api* is that of the first. Adds to the sums of *out*. Returns the site. */
+struct vs_report_site *vs_site_list_add(const struct vs_summary *summary, struct vs_site_list *list,
+                                        uint64_t stack, const char *api, uint64_t bytes,
+                                        uint64_t count, struct vs_report_sites *out);
+
 /* vs_heavier_site: for qsort: more bytes first, then more blocks. */
 int vs_heavier_site(const void *a, const void *b);
 
@@ -106,8 +85,10 @@ int vs_heavier_site(const void *a, const void *b);
 void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *list,
                       struct vs_report_sites *out);
 
-/* vs_summary_failure: names *failure* of the replay. */
-void vs_summary_failure(const struct vs_summary *summary,
-                        const struct vs_failure *failure, struct vs_report_failure *out);
+/* Of the trace, in the summary's arena: vs_summary_text: the string with number *id*; vs_summary_name:
+ * likewise, the name of a function or kernel, demangled; vs_summary_place: a place as text. */
+const char *vs_summary_text(const struct vs_summary *summary, uint64_t id);
+const char *vs_summary_name(const struct vs_summary *summary, uint64_t id);
+const char *vs_summary_place(const struct vs_summary *summary, struct vs_place place);
 
 #endif

@@ -62,17 +62,6 @@ static void open_until(struct open_windows *windows, const struct vs_replay *rep
     }
 }
 
-static void close_until(struct open_windows *windows, uint64_t time_ns)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < windows->open_count; i++) {
-        const struct vs_report_window *window = &windows->all[windows->open[i]];
-        if (time_ns <= windows->start_ns || time_ns - windows->start_ns <= window->to_ns)
-            windows->open[kept++] = windows->open[i];
-    }
-    windows->open_count = kept;
-}
-
 static uint64_t without(uint64_t bytes, uint64_t part)
 {
     return bytes > part ? bytes - part : 0;
@@ -107,27 +96,6 @@ static void follow_framework(const struct open_windows *windows, const struct vs
     row->peak_event = row->peak_ns = 0;
 }
 
-/* The open windows after an event. */
-static void count_event(struct open_windows *windows, const struct vs_replay *replay)
-{
-    for (size_t i = 0; i < windows->open_count; i++) {
-        struct vs_report_window *window = &windows->all[windows->open[i]];
-        add_devices(windows, replay, window);
-        for (size_t a = 0; a < window->count; a++) {
-            struct vs_window_peak *row = &window->devices[a];
-            struct vs_user_sums sums = vs_user_sums(replay, (unsigned)a);
-            if (row->level != sums.level)
-                follow_framework(windows, replay, (unsigned)a, window);
-            row->end_bytes = sums.allocated;
-            if (sums.allocated <= row->peak_bytes)
-                continue;
-            row->peak_bytes = sums.allocated;
-            row->peak_event = replay->events;
-            row->peak_ns = without(replay->now_ns, windows->start_ns);
-        }
-    }
-}
-
 /* The first reading. Also finds the wrappers of the whole program. */
 static void find_peaks(struct vs_reader *reader, struct open_windows *windows, struct vs_symbols *symbols,
                        struct vs_wrappers *wrappers)
@@ -136,10 +104,31 @@ static void find_peaks(struct vs_reader *reader, struct open_windows *windows, s
     struct vs_event event;
     vs_reader_rewind(reader);
     while (vs_reader_next(reader, &event) == VS_OK) {
-        close_until(windows, event.time_ns);
+        size_t open = 0;
+        for (size_t i = 0; i < windows->open_count; i++) {
+            const struct vs_report_window *window = &windows->all[windows->open[i]];
+            if (event.time_ns <= windows->start_ns || event.time_ns - windows->start_ns <= window->to_ns)
+                windows->open[open++] = windows->open[i];
+        }
+        windows->open_count = open;
         open_until(windows, replay, event.time_ns);
         vs_replay_event(replay, &event);
-        count_event(windows, replay);
+        for (size_t i = 0; i < windows->open_count; i++) {
+            struct vs_report_window *window = &windows->all[windows->open[i]];
+            add_devices(windows, replay, window);
+            for (size_t a = 0; a < window->count; a++) {
+                struct vs_window_peak *row = &window->devices[a];
+                struct vs_user_sums sums = vs_user_sums(replay, (unsigned)a);
+                if (row->level != sums.level)
+                    follow_framework(windows, replay, (unsigned)a, window);
+                row->end_bytes = sums.allocated;
+                if (sums.allocated <= row->peak_bytes)
+                    continue;
+                row->peak_bytes = sums.allocated;
+                row->peak_event = replay->events;
+                row->peak_ns = without(replay->now_ns, windows->start_ns);
+            }
+        }
     }
     open_until(windows, replay, UINT64_MAX);
     const struct vs_summary summary = {.memory = windows->memory, .replay = replay, .symbols = symbols};
@@ -156,8 +145,10 @@ static void find_peaks(struct vs_reader *reader, struct open_windows *windows, s
 struct window_moment {
     uint64_t event;
     struct vs_window_peak *row;
-    struct vs_summary_row **begin; /* the memory that was live at the begin; kept until the peak */
-    size_t *begin_count;
+    struct begin_sites {
+        struct vs_summary_row *rows;
+        size_t count;
+    } *begin; /* the memory that was live at the begin; kept until the peak */
     unsigned account;
     bool peak;
     const bool *backing; /* NULL, or of each call site: it is left out */
@@ -172,100 +163,54 @@ static int by_event(const void *a, const void *b)
 static int by_site(const void *a, const void *b)
 {
     const struct vs_summary_row *x = a, *y = b;
-    return x->site < y->site ? -1 : x->site > y->site;
+    return VS_ORDER(x->site, y->site);
 }
 
 /* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
- * blocks is left out. The caller frees *out*. */
-static void live_sites(const struct vs_replay *replay, const struct window_moment *moment,
-                       struct vs_summary_row **out, size_t *count)
+ * blocks is left out. The caller frees the rows. */
+static struct begin_sites live_sites(const struct vs_replay *replay, const struct window_moment *moment)
 {
     uint64_t weight = vs_recording_weight(&replay->recording);
-    struct vs_summary_row *rows = NULL;
+    struct begin_sites out = {0};
     const struct vs_live *live;
     size_t cursor = 0, n = 0, capacity = 0;
-    while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL) {
-        if (moment->backing && moment->backing[live->site])
-            continue;
-        VS_VEC_ADD(rows, n, capacity,
-                   (struct vs_summary_row){live->size * weight, weight, live->site});
-    }
-    vs_vec_sort(rows, n, sizeof *rows, by_site);
-    *count = 0;
+    while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL)
+        if (!moment->backing || !moment->backing[live->site])
+            VS_VEC_ADD(out.rows, n, capacity,
+                       (struct vs_summary_row){live->size * weight, weight, live->site});
+    vs_vec_sort(out.rows, n, sizeof *out.rows, by_site);
     for (size_t i = 0; i < n; i++) {
-        if (*count && rows[*count - 1].site == rows[i].site) {
-            rows[*count - 1].bytes += rows[i].bytes;
-            rows[*count - 1].count += rows[i].count;
+        if (out.count && out.rows[out.count - 1].site == out.rows[i].site) {
+            out.rows[out.count - 1].bytes += out.rows[i].bytes;
+            out.rows[out.count - 1].count += out.rows[i].count;
         } else {
-            rows[(*count)++] = rows[i];
+            out.rows[out.count++] = out.rows[i];
         }
     }
-    *out = rows;
+    return out;
 }
 
-/* The sites of *now* that hold more than in *before*, both in the order of sites, in *out*. Returns how
- * many. */
-static size_t sites_above(const struct vs_summary_row *now, size_t n, const struct vs_summary_row *before, size_t m,
-                          struct vs_summary_row *out)
+/* Lists the sites of *now* that hold more than in *before*, both in the order of sites. */
+static void list_above(const struct vs_summary *summary, const struct begin_sites *now,
+                       const struct begin_sites *before, struct vs_report_sites *out)
 {
+    struct vs_summary_row *above = vs_xcalloc(now->count + 1, sizeof *above);
     size_t count = 0;
-    for (size_t i = 0, k = 0; i < n; i++) {
-        while (k < m && before[k].site < now[i].site)
+    for (size_t i = 0, k = 0; i < now->count; i++) {
+        const struct vs_summary_row *row = &now->rows[i];
+        while (k < before->count && before->rows[k].site < row->site)
             k++;
-        bool same = k < m && before[k].site == now[i].site;
-        uint64_t bytes = same ? before[k].bytes : 0, blocks = same ? before[k].count : 0;
-        if (now[i].bytes > bytes)
-            out[count++] = (struct vs_summary_row){now[i].bytes - bytes, without(now[i].count, blocks), now[i].site};
+        bool same = k < before->count && before->rows[k].site == row->site;
+        uint64_t bytes = same ? before->rows[k].bytes : 0, blocks = same ? before->rows[k].count : 0;
+        if (row->bytes > bytes)
+            above[count++] = (struct vs_summary_row){row->bytes - bytes, without(row->count, blocks), row->site};
     }
-    return count;
+    vs_summary_rows(summary, above, count, out);
+    free(above);
 }
 
-static void list_changes(const struct vs_summary *summary, const struct window_moment *moment)
-{
-    const struct vs_summary_row *begin = *moment->begin;
-    size_t n, m = *moment->begin_count;
-    struct vs_summary_row *now = NULL;
-    live_sites(summary->replay, moment, &now, &n);
-    struct vs_summary_row *changed = vs_xcalloc(n + m + 1, sizeof *changed);
-    vs_summary_rows(summary, changed, sites_above(now, n, begin, m, changed), &moment->row->more);
-    vs_summary_rows(summary, changed, sites_above(begin, m, now, n, changed), &moment->row->less);
-    free(changed);
-    free(now);
-    free(*moment->begin);
-    *moment->begin = NULL;
-}
-
-static void visit(const struct vs_summary *summary, const struct window_moment *moment)
-{
-    if (moment->peak) {
-        list_changes(summary, moment);
-        return;
-    }
-    live_sites(summary->replay, moment, moment->begin, moment->begin_count);
-}
-
-/* The second reading. *moments* in their order. *summary* has no replay yet. */
-static void visit_all(struct vs_reader *reader, struct vs_summary summary, const struct window_moment *moments,
-                      size_t count)
-{
-    struct vs_replay *replay = vs_replay_open(reader);
-    struct vs_event event;
-    summary.replay = replay;
-    vs_reader_rewind(reader);
-    for (size_t i = 0; i < count; i++) {
-        while (replay->events < moments[i].event && vs_reader_next(reader, &event) == VS_OK)
-            vs_replay_event(replay, &event);
-        visit(&summary, &moments[i]);
-    }
-    vs_replay_close(replay);
-}
-
-struct begin_sites {
-    struct vs_summary_row *rows;
-    size_t count;
-};
-
-static void list_sites(struct vs_reader *reader, const struct vs_summary *summary,
+/* The second reading. */
+static void list_sites(struct vs_reader *reader, struct vs_summary summary,
                        const struct open_windows *windows)
 {
     size_t most = 0, count = 0;
@@ -276,10 +221,9 @@ static void list_sites(struct vs_reader *reader, const struct vs_summary *summar
     for (size_t i = 0; i < windows->count; i++) {
         for (size_t a = 0; a < windows->all[i].count; a++) {
             struct vs_window_peak *row = &windows->all[i].devices[a];
-            struct begin_sites *begin = &begins[count / 2];
             if (!row->peak_event)
                 continue;
-            struct window_moment moment = {windows->begins[i], row, &begin->rows, &begin->count, (unsigned)a, false,
+            struct window_moment moment = {windows->begins[i], row, &begins[count / 2], (unsigned)a, false,
                                            row->level == VS_LEVEL_FRAMEWORK ? windows->backing : NULL};
             moments[count++] = moment;
             moment.event = row->peak_event;
@@ -287,32 +231,44 @@ static void list_sites(struct vs_reader *reader, const struct vs_summary *summar
             moments[count++] = moment;
         }
     }
-    if (count) {
-        qsort(moments, count, sizeof *moments, by_event);
-        visit_all(reader, *summary, moments, count);
+    vs_vec_sort(moments, count, sizeof *moments, by_event);
+    struct vs_replay *replay = count ? vs_replay_open(reader) : NULL;
+    struct vs_event event;
+    summary.replay = replay;
+    vs_reader_rewind(reader);
+    for (size_t i = 0; i < count; i++) {
+        const struct window_moment *moment = &moments[i];
+        while (replay->events < moment->event && vs_reader_next(reader, &event) == VS_OK)
+            vs_replay_event(replay, &event);
+        struct begin_sites now = live_sites(replay, moment);
+        if (!moment->peak) {
+            *moment->begin = now;
+            continue;
+        }
+        list_above(&summary, &now, moment->begin, &moment->row->more);
+        list_above(&summary, moment->begin, &now, &moment->row->less);
+        free(now.rows);
+        free(moment->begin->rows);
     }
-    for (size_t i = 0; begins && i < most; i++)
-        free(begins[i].rows);
+    vs_replay_close(replay);
     free(begins);
     free(moments);
 }
 
-void vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
-                     size_t count, size_t sites_max)
+void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t start_ns,
+                     struct vs_report_window *windows, size_t count, size_t sites_max)
 {
-    struct open_windows work = {.all = windows, .count = count, .memory = &report->memory,
-                                .start_ns = report->start_ns, .open = vs_xcalloc(count + 1, sizeof *work.open),
+    struct open_windows work = {.all = windows, .count = count, .memory = memory, .start_ns = start_ns,
+                                .open = vs_xcalloc(count + 1, sizeof *work.open),
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = vs_symbols_open(reader);
     struct vs_wrappers wrappers;
     vs_vec_sort(windows, count, sizeof *windows, by_begin);
     find_peaks(reader, &work, symbols, &wrappers);
-    const struct vs_summary summary = {.memory = &report->memory, .symbols = symbols, .sites_max = sites_max,
+    const struct vs_summary summary = {.memory = memory, .symbols = symbols, .sites_max = sites_max,
                                        .wrappers = &wrappers};
-    list_sites(reader, &summary, &work);
+    list_sites(reader, summary, &work);
     vs_symbols_close(symbols);
     free(work.open);
     free(work.begins);
-    report->windows = windows;
-    report->window_count = count;
 }

@@ -6,7 +6,7 @@
 #ifndef VS_WINDOW_PEAKS_H
 #define VS_WINDOW_PEAKS_H
 
-#include "analysis/report/report.h"
+#include "analysis/report/report_site.h"
 
 /* One device in one window. Bytes are of the user's level (user_level.h). */
 struct vs_window_peak {
@@ -22,16 +22,16 @@ struct vs_window_peak {
 /* A window, both ends included, in ns since the start. It may overlap others. */
 struct vs_report_window {
     uint64_t from_ns, to_ns;
-    struct vs_window_peak *devices; /* those that were in use before it ended; of the report's memory */
+    struct vs_window_peak *devices; /* those that were in use before it ended */
     size_t count;
 };
 
-/* vs_window_peaks: fills *count* windows of the trace of *report*, which owns the result and then refers to
- * *windows*; they are sorted by their begin. A window after the end of the trace shows the state at
+/* vs_window_peaks: fills *count* windows of a trace that starts at *start_ns*, with lists in *memory*; sorts
+ * them by their begin. A window after the end of the trace shows the state at
  * the end. Cost: reads the trace twice; for each event, looks
  * at the windows that are open; for each window, sorts the live memory at its begin
  * and at its peak, and names the call sites that differ. */
-void vs_window_peaks(struct vs_reader *reader, struct vs_report *report, struct vs_report_window *windows,
-                     size_t count, size_t sites_max);
+void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t start_ns,
+                     struct vs_report_window *windows, size_t count, size_t sites_max);
 
 #endif

@@ -168,7 +168,7 @@ static void peak_json(struct vs_json *json, const char *key, const struct vs_rep
     vs_json_end_object(json);
 }
 
-static void tally_json(struct vs_json *json, const char *key, const struct vs_report_tally *tally)
+static void tally_json(struct vs_json *json, const char *key, const struct vs_activity_tally *tally)
 {
     vs_json_object(json, key, VS_J_UINT("count", tally->count), VS_J_UINT("bytes", tally->bytes),
                    VS_J_UINT("time_ns", tally->time_ns));

@@ -368,7 +368,7 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
 }
 
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,
-                       const struct vs_report_tally *tally)
+                       const struct vs_activity_tally *tally)
 {
     if (tally->count == 0)
         return;

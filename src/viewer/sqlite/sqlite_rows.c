@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/report/report_failure.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
 #include "viewer/export/site_labels.h"
@@ -119,10 +120,9 @@ static void write_failures(struct vs_database *db, const struct vs_replay *repla
     char text[VS_CHAIN_TEXT_MAX];
     for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_failure *failure = &replay->failures[i];
-        struct vs_report_failure named;
         if (!is_wanted(failure, replay, wanted))
             continue;
-        vs_summary_failure(&summary, failure, &named);
+        const struct vs_report_failure named = vs_report_failure_of(&summary, failure);
         vs_database_row(row, VS_UINT(failure->event),
                         VS_UINT(since_start(replay, failure->time_ns)),
                         VS_KNOWN(failure->account != VS_HOST_INDEX, named.device),
