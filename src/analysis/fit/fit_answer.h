@@ -77,7 +77,6 @@ struct vs_fit_device {
     const char *peak_place;  /* of peak_allocated */
     struct vs_fit_holders holders;
     struct vs_kinds_table kinds; /* of tensors, at the peak */
-    uint64_t held_peak;      /* highest memory held from the device by the process's allocations */
     uint64_t used_peak;      /* highest use of the device, contexts included */
     uint64_t outside;        /* of used_peak, what no allocation holds: contexts, modules */
     uint64_t recovered;      /* failures that the program recovered from */

@@ -359,7 +359,6 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .peak_reserved = tensors ? account->framework.peak.reserved : account->sums.peak.reserved,
         .peak_place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, tensors
                                                ? watch->tensors_place : account->peak_allocated.place)),
-        .held_peak = account->sums.peak.reserved,
         .used_peak = watch->used_peak, .outside = watch->used_outside,
         .recovered = pass->failures.recovered[index][0],
         .retries = pass->failures.recovered[index][1]};

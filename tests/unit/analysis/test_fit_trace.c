@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What `vramscope fit` reads from traces of known content: peaks, who held them, failures and
- * recoveries, and the answer of several processes together. */
-#include <stdio.h>
-#include <string.h>
+ * What `vramscope fit` reads from traces of known content, as its JSON: peaks, who held them,
+ * failures and recoveries, and the answer of several processes together. */
 #include <unistd.h>
 
-#include "analysis/fit/fit_answer.h"
 #include "analysis/naming/python_file.h"
-#include "base/vs_size.h"
-#include "support/report_test.h"
+#include "unit/analysis/report_facts.h"
+#include "viewer/report/answer_text.h"
 
 static struct vs_fit_trace *trace;
 
@@ -21,113 +18,89 @@ AFTER(finish)
 }
 
 /* Reads a trace that ends with *status*. */
-static const struct vs_fit_device *fit(const char *text, int status)
+static void fit(const char *text, int status)
 {
+    finish(NULL);
     begin_trace("observe", "device 8G Test GPU");
     vs_trace(&b, "%s", text);
     read_trace(status);
     assert_int_equal(vs_fit_trace_build(reader, b.path, "3", &trace), VS_OK);
-    return trace->device_count ? &trace->devices[0] : NULL;
 }
 
-TEST(attempts_for_one_tensor_are_one_failure)
+/* Facts of a run, from *from* in the JSON on. */
+static void expect_run(struct vs_fit_run *run, const char *from, const char *facts)
 {
-    const struct vs_fit_device *device =
-        fit("alloc 0 1G; tensor 0 1G of 1G 1G; step 2; push backward; mark at /home/u/train.py:88; "
-            "fail 2G free 1G; fail 2G free 1536M; fail 2G free 1536M; raise 2G-1000; "
-            "pop; pop", 1); /* the end of the failed step itself is no recovery */
-    assert_int_equal(trace->device_count, 1);
-    assert_int_equal(device->failure.requested, 2 * GIB - 1000);
-    assert_int_equal(device->failure.missing, 512 * MIB);
-    assert_true(device->failure.framework);
-    assert_string_equal(device->failure.place, "step 2 / backward");
-    assert_string_equal(device->failure.where, "train.py:88");
-    assert_int_equal(device->failure.holders.total_bytes, GIB);
-    assert_int_equal(device->failure.kinds.total.bytes, GIB);
-    assert_int_equal(device->kinds.kinds[VS_KIND_UNKNOWN].bytes, GIB); /* without stacks */
-    assert_int_equal(device->recovered, 0);
-    assert_int_equal(device->retries, 0);
-    assert_string_equal(trace->rank, "3");
+    char *text = NULL, *program[] = {"train", NULL};
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    vs_fit_json(&(struct vs_fit_set){.runs = run, .count = 1, .program = program}, out);
+    fclose(out);
+    struct json_object *root = json_tokener_parse(text);
+    json_expect(root, json_follow(root, from), facts);
+    json_object_put(root);
+    free(text);
 }
 
-TEST(emptying_the_cache_is_a_retry)
+static struct vs_fit_run decided(struct vs_fit_trace **one, int status)
 {
-    fit("alloc 0 1G; tensor 0 1G of 1G 1G; fail 2G free 1G; free 0; alloc 5000 2G", 0);
-    assert_int_equal(trace->devices[0].retries, 1);
-    assert_int_equal(trace->devices[0].recovered, 0);
-    assert_int_equal(trace->devices[0].failure.requested, 0);
+    struct vs_fit_run run = {.gpu = "g", .status = status, .started = true, .traces = one,
+                             .trace_count = *one != NULL};
+    assert_int_equal(vs_fit_decide(&run), VS_OK);
+    return run;
 }
 
-/* As in the post-mortem. */
-TEST(a_later_step_or_as_much_memory_is_a_recovery)
-{
-    fit("step 1; fail 4G free 1G; pop; step 2; pop; fail 4G free 1G; alloc 0 4G; fail 3G free 1G; "
-        "alloc 5000 32M", 1); /* too little */
-    assert_int_equal(trace->devices[0].recovered, 2);
-    assert_int_equal(trace->devices[0].failure.requested, 3 * GIB);
-    assert_int_equal(trace->devices[0].failure.missing, 2 * GIB);
-}
+#define RECOVERED "/runs/0/recovered_failures "
+#define RETRIES "/runs/0/cache_retries "
 
-TEST(a_program_that_goes_on_and_ends_well_has_recovered)
-{
-    fit("fail 3G free 1G; alloc 0 32M", 0);
-    assert_int_equal(trace->devices[0].recovered, 1);
-    assert_int_equal(trace->devices[0].failure.requested, 0);
-}
+static const struct fit_case {
+    const char *name, *trace, *facts; /* of its worst device */
+    int status;
+} cases[] = {
+    {"attempts_for_one_tensor_are_one_failure", /* the end of the failed step is no recovery */
+     "alloc 0 1G; tensor 0 1G of 1G 1G; step 2; push backward; mark at /home/u/train.py:88; "
+     "fail 2G free 1G; fail 2G free 1536M; fail 2G free 1536M; raise 2G-1000; pop; pop",
+     "failure/requested_bytes 2G-1000; failure/short_bytes 512M; failure/framework true; "
+     "failure/place step 2 / backward; failure/where train.py:88; failure/held_by/0/bytes 1G; "
+     "failure/kinds/unknown 1G; peak_kinds/unknown 1G; " /* without stacks */
+     "rank 3; " RECOVERED "0; " RETRIES "0", 1},
+    {"emptying_the_cache_is_a_retry",
+     "alloc 0 1G; tensor 0 1G of 1G 1G; fail 2G free 1G; free 0; alloc 5000 2G",
+     "failure none; " RECOVERED "0; " RETRIES "1"},
+    {"a_later_step_or_as_much_memory_is_a_recovery", /* as in the post-mortem; 32M are too little */
+     "step 1; fail 4G free 1G; pop; step 2; pop; fail 4G free 1G; alloc 0 4G; fail 3G free 1G; "
+     "alloc 5000 32M",
+     "failure/requested_bytes 3G; failure/short_bytes 2G; " RECOVERED "2", 1},
+    {"a_program_that_goes_on_and_ends_well_has_recovered", "fail 3G free 1G; alloc 0 32M",
+     "failure none; " RECOVERED "1"},
+    /* more failures than a replay keeps, of which the first two kinds matter */
+    {"the_first_failure_of_a_mixed_storm_is_named", /* each step goes on without it */
+     "alloc 0 1G; repeat 700 { step i; fail 7G free 6G; pop }; step 700; pop; "
+     "repeat 1000 { fail 8G free 7G; fail 9G free 7G }",
+     "failure/requested_bytes 8G; failure/short_bytes 1G; " RECOVERED "700", 1},
+    {"tensors_belong_to_the_line_marked_in_the_open_range", /* ranges inside keep the mark */
+     "alloc 0 4G; step 0; push backward; mark at /x/train.py:30; push layer; pop; "
+     "thread 777; tensor 0 2G of 2G 4G; tensor 2048 1G of 3G 4G; thread 0; pop; "
+     "tensor 3072 512M of 3584M 4G; drop 0; tensor 0 128M of 1G 4G",
+     "tensors true; peak_allocated_bytes 3584M; peak_reserved_bytes 4G; peak_place step 0; "
+     "peak_held_by count 2; peak_held_by/0/where train.py:30; peak_held_by/0/bytes 3G; "
+     "peak_held_by/0/count 2; peak_held_by/1/where "},
+    {"a_marked_line_without_a_range_ends_with_its_mark", /* a hook; the end is another thread's */
+     "alloc 0 4G; mark at /x/train.py:30; push layer; pop; thread 777; tensor 0 2G of 2G 4G; "
+     "mark at end; tensor 2048 1G of 3G 4G; thread 0; mark at end; tensor 3072 512M of 3584M 4G",
+     "peak_held_by count 2; peak_held_by/0/where train.py:30; peak_held_by/0/bytes 3G; "
+     "peak_held_by/1/where "},
+    {"the_highest_use_includes_what_no_allocation_holds", /* a context; a module was loaded */
+     "alloc 0 1G; sample 6768M; alloc 5000 2G; free 5000; sample 6718M",
+     "peak_used_bytes 3G+400M; context_bytes 400M; peak_allocated_bytes 3G"},
+    {"host_memory_is_not_the_gpus", "fail 1G pinned", "/runs/0/device none"},
+};
 
-/* More failures than a replay keeps, of which the first two kinds matter. */
-TEST(the_first_failure_of_a_mixed_storm_is_named)
+ROWS(cases, a_run_is_of_its_trace)
 {
-    fit("alloc 0 1G; repeat 700 { step i; fail 7G free 6G; pop }; " /* each step goes on without it */
-        "step 700; pop; repeat 1000 { fail 8G free 7G; fail 9G free 7G }", 1);
-    assert_int_equal(trace->devices[0].failure.requested, 8 * GIB);
-    assert_int_equal(trace->devices[0].failure.missing, GIB);
-    assert_int_equal(trace->devices[0].recovered, 700);
-}
-
-TEST(tensors_belong_to_the_line_marked_in_the_open_range)
-{
-    const struct vs_fit_device *device =
-        fit("alloc 0 4G; step 0; push backward; mark at /x/train.py:30; "
-            "push layer; pop; " /* ranges inside keep the mark */
-            "thread 777; tensor 0 2G of 2G 4G; tensor 2048 1G of 3G 4G; thread 0; pop; "
-            "tensor 3072 512M of 3584M 4G; drop 0; tensor 0 128M of 1G 4G", 0);
-    assert_true(device->tensors);
-    assert_int_equal(device->peak_allocated, 3 * GIB + 512 * MIB);
-    assert_int_equal(device->peak_reserved, 4 * GIB);
-    assert_string_equal(device->peak_place, "step 0");
-    assert_int_equal(device->holders.count, 2);
-    assert_string_equal(device->holders.items[0].where, "train.py:30");
-    assert_int_equal(device->holders.items[0].bytes, 3 * GIB);
-    assert_int_equal(device->holders.items[0].count, 2);
-    assert_string_equal(device->holders.items[1].where, "");
-}
-
-TEST(a_marked_line_without_a_range_ends_with_its_mark)
-{
-    const struct vs_fit_device *device =
-        fit("alloc 0 4G; mark at /x/train.py:30; push layer; pop; " /* a hook of the program's */
-            "thread 777; tensor 0 2G of 2G 4G; mark at end; "       /* another thread's */
-            "tensor 2048 1G of 3G 4G; thread 0; mark at end; tensor 3072 512M of 3584M 4G", 0);
-    assert_int_equal(device->holders.count, 2);
-    assert_string_equal(device->holders.items[0].where, "train.py:30");
-    assert_int_equal(device->holders.items[0].bytes, 3 * GIB);
-    assert_string_equal(device->holders.items[1].where, "");
-}
-
-TEST(the_highest_use_includes_what_no_allocation_holds)
-{
-    fit("alloc 0 1G; sample 6768M; " /* a context */
-        "alloc 5000 2G; free 5000; sample 6718M", 0); /* a module was loaded */
-    assert_int_equal(trace->devices[0].used_peak, 3 * GIB + 400 * MIB);
-    assert_int_equal(trace->devices[0].outside, 400 * MIB);
-    assert_int_equal(trace->devices[0].held_peak, 3 * GIB);
-}
-
-TEST(host_memory_is_not_the_gpus)
-{
-    assert_null(fit("fail 1G pinned", 0));
-    assert_int_equal(trace->device_count, 0);
+    const struct fit_case *c = *state;
+    fit(c->trace, c->status);
+    struct vs_fit_run run = decided(&trace, c->status);
+    expect_run(&run, "runs/0/device", c->facts);
 }
 
 TEST(installed_packages_are_not_the_users)
@@ -158,47 +131,33 @@ TEST(equal_notes_are_counted_and_other_lines_ignored)
                 "replaced\t1\tvalues\tns::f\t0\tanother\nreplaced\t2\tvalues\tns::f\t0\tanother");
     close(fd);
     assert_int_equal(vs_fit_notes_read(path, &notes), VS_OK);
-    assert_int_equal(notes.lists[VS_FIT_ASSUMED].count, 2);
-    assert_int_equal(notes.lists[VS_FIT_ASSUMED].items[0].count, 2);
-    assert_int_equal(notes.lists[VS_FIT_ASSUMED].items[0].bytes, 64);
-    assert_int_equal(notes.lists[VS_FIT_UNSUPPORTED].count, 1);
-    assert_int_equal(notes.lists[VS_FIT_DECIDED].count, 1);
-    assert_string_equal(notes.lists[VS_FIT_DECIDED].items[0].name, "a.py:1: if");
-    assert_int_equal(notes.lists[VS_FIT_DECIDED].items[0].count, 4);
-    assert_false(notes.lists[VS_FIT_DECIDED].items[0].varied);
-    assert_int_equal(notes.lists[VS_FIT_READ].count, 1);
-    assert_string_equal(notes.lists[VS_FIT_READ].items[0].text, "0");
-    assert_int_equal(notes.lists[VS_FIT_READ].items[0].count, 5);
-    assert_true(notes.lists[VS_FIT_READ].items[0].varied);
-    assert_int_equal(notes.lists[VS_FIT_REPLACED].count, 1);
-    assert_int_equal(notes.lists[VS_FIT_REPLACED].items[0].count, 2);
-    assert_int_equal(notes.computed, 5);
-    assert_int_equal(notes.skipped, 1);
+    struct vs_fit_run run = {.gpu = "g", .notes = notes};
+    expect_run(&run, "runs/0",
+               "assumed count 2; assumed/0/count 2; assumed/0/bytes 64; unsupported count 1; "
+               "decided_by_values_not_computed count 1; "
+               "decided_by_values_not_computed/0/name a.py:1: if; "
+               "decided_by_values_not_computed/0/count 4; "
+               "decided_by_values_not_computed/0/varied false; "
+               "read_but_not_computed count 1; read_but_not_computed/0/text 0; "
+               "read_but_not_computed/0/count 5; read_but_not_computed/0/varied true; "
+               "replaced_kernels count 1; replaced_kernels/0/count 2; "
+               "values/computed 5; values/skipped 1");
     vs_fit_notes_free(&notes);
     unlink(path);
     assert_int_equal(vs_fit_notes_read(path, &notes), VS_ERR_IO);
 }
 
-static enum vs_fit_answer decide(struct vs_fit_trace *one, int status)
-{
-    struct vs_fit_trace *traces[] = {one};
-    struct vs_fit_run run = {.gpu = "g", .status = status, .started = true, .traces = traces,
-                             .trace_count = one != NULL};
-    assert_int_equal(vs_fit_decide(&run), VS_OK);
-    return run.answer;
-}
-
 TEST(the_exit_status_alone_decides_nothing_about_memory)
 {
+    struct vs_fit_trace *none = NULL;
     fit("alloc 0 1G", 0);
-    assert_int_equal(decide(trace, 0), VS_FIT_YES);
-    assert_int_equal(decide(trace, 1), VS_FIT_UNKNOWN);
-    assert_int_equal(decide(trace, 137), VS_FIT_UNKNOWN);
-    assert_int_equal(decide(NULL, 0), VS_FIT_UNKNOWN);
-    finish(NULL);
+    assert_int_equal(decided(&trace, 0).answer, VS_FIT_YES);
+    assert_int_equal(decided(&trace, 1).answer, VS_FIT_UNKNOWN);
+    assert_int_equal(decided(&trace, 137).answer, VS_FIT_UNKNOWN);
+    assert_int_equal(decided(&none, 0).answer, VS_FIT_UNKNOWN);
     fit("fail 4G free 1G", 0);
-    assert_int_equal(decide(trace, 1), VS_FIT_NO);
-    assert_int_equal(decide(trace, 0), VS_FIT_NO);
+    assert_int_equal(decided(&trace, 1).answer, VS_FIT_NO);
+    assert_int_equal(decided(&trace, 0).answer, VS_FIT_NO);
 }
 
 TEST(one_gpu_without_an_answer_is_no_answer)

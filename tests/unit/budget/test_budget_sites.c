@@ -282,157 +282,125 @@ TEST(without_sites_of_a_phase_nothing_is_new)
             assert_false(after.verdict.rows[i].compared);
 }
 
-/* A list of sites of one function, by their lines. */
+/* --- which lines have changed --- */
+
 struct lines {
-    struct vs_report_frame frames[MANY];
+    struct vs_report_frame frames[MANY][2];
     struct vs_report_site items[MANY];
     struct vs_report_sites sites;
+    char text[MANY * 40];
 };
 
-static void line(struct lines *l, const char *function, unsigned number, uint64_t bytes, uint64_t count)
+/* "upload 15 40 10; keep@5 < load 30 8 1": call sites, each a function, its line, bytes and count;
+ * with a caller the line is the caller's. */
+static void read_lines(struct lines *l, const char *text)
 {
-    size_t n = l->sites.count++;
-    l->frames[n] = (struct vs_report_frame){.function = function, .file = "/src/a.cu", .module = "a", .line = number};
-    l->items[n] = (struct vs_report_site){.frames = &l->frames[n], .frame_count = 1, .api = "", .bytes = bytes,
-                                          .count = count, .stacks = 1};
-    l->sites.items = l->items;
+    l->sites = (struct vs_report_sites){.items = l->items};
+    snprintf(l->text, sizeof l->text, "%s", text);
+    char *next = l->text, *name;
+    while ((name = strsep(&next, ";")) != NULL && *name) {
+        struct vs_report_site *site = &l->items[l->sites.count];
+        struct vs_report_frame *frames = l->frames[l->sites.count++];
+        uint64_t numbers[3]; /* from the last on */
+        for (int i = 0; i < 3; i++) {
+            char *number = strrchr(name, ' ');
+            numbers[i] = strtoull(number, NULL, 10);
+            *number = 0;
+        }
+        name += *name == ' ';
+        char *caller = strstr(name, " < ");
+        frames[0] = frames[1] = (struct vs_report_frame){
+            .function = name, .file = "/src/a.cu", .module = "a", .line = (unsigned)numbers[2]};
+        if (caller) {
+            *caller = 0;
+            frames[0].line = (unsigned)strtoul(strchr(name, '@') + 1, NULL, 10);
+            *strchr(name, '@') = 0;
+            frames[1].function = caller + 3;
+        }
+        *site = (struct vs_report_site){.frames = frames, .frame_count = caller ? 2 : 1, .api = "",
+                                        .bytes = numbers[1], .count = numbers[0], .stacks = 1};
+    }
 }
 
-static size_t changes_of(const struct lines *old, const struct lines *now, struct vs_culprit out[4])
+/* The first four changes as text: "new upload 17 or 15 +40; grown forward 14 +5". */
+static const char *changes_of(const char *before_text, const char *now_text)
 {
+    static struct lines old, now;
+    static char text[400];
+    static const char *const names[] = {[VS_CHANGE_NEW] = "new", [VS_CHANGE_GROWN] = "grown"};
     struct vs_arena memory = {0};
     struct vs_named_sites a, b;
-    vs_named_sites_of(&memory, &old->sites, VS_METRIC_ALLOCATED, &a);
-    vs_named_sites_of(&memory, &now->sites, VS_METRIC_ALLOCATED, &b);
-    size_t count = vs_culprits(&b, NULL, &a, VS_METRIC_ALLOCATED, 0, out, 4);
-    vs_arena_free_all(&memory);
-    return count;
-}
-
-TEST(of_two_alike_lines_both_are_named)
-{
-    struct lines old = {0}, now = {0};
     struct vs_culprit found[4];
-    line(&old, "upload", 15, 40, 10);
-    line(&now, "upload", 15, 40, 10);
-    line(&now, "upload", 17, 40, 10);
-    assert_int_equal(changes_of(&old, &now, found), 1);
-    assert_int_equal(found[0].change, VS_CHANGE_NEW);
-    assert_int_equal(found[0].line, 17);
-    assert_int_equal(found[0].or_line, 15);
-}
-
-/* Both ways to pair the old line differ by as many bytes. */
-TEST(the_line_that_resembles_the_old_one_is_the_old_one)
-{
-    struct lines old = {0}, now = {0};
-    struct vs_culprit found[4];
-    line(&old, "forward", 14, 90, 10);
-    line(&now, "forward", 14, 95, 11);
-    line(&now, "forward", 16, 320, 1);
-    assert_int_equal(changes_of(&old, &now, found), 2);
-    assert_int_equal(found[0].line, 16);
-    assert_int_equal(found[0].change, VS_CHANGE_NEW);
-    assert_int_equal(found[0].or_line, 0);
-    assert_int_equal(found[1].line, 14);
-    assert_int_equal(found[1].delta, 5);
-}
-
-/* A site of *function*, called on line *number* of *caller*. */
-static void called(struct lines *l, const char *function, const char *caller, unsigned number, uint64_t bytes)
-{
-    static struct vs_report_frame frames[2 * MANY];
-    static size_t used;
-    size_t n = l->sites.count++;
-    struct vs_report_frame *own = &frames[used];
-    assert_true((used += 2) <= 2 * MANY);
-    own[0] = (struct vs_report_frame){.function = function, .file = "/src/a.cu", .module = "a",
-                                      .line = strcmp(function, "compute") == 0 ? 13 : 5};
-    own[1] = (struct vs_report_frame){.function = caller, .file = "/src/a.cu", .module =
-                                                                  "a", .line = number};
-    l->items[n] = (struct vs_report_site){.frames = own, .frame_count = 2, .api = "", .bytes = bytes, .count = 1,
-                                          .stacks = 1};
-    l->sites.items = l->items;
-}
-
-/* A line of a model that training and evaluation run was named by the lines that call the model. */
-TEST(a_line_that_two_call_is_named_and_an_allocation_function_is_not)
-{
-    struct lines old = {0}, now = {0};
-    struct vs_culprit out[4];
-    called(&old, "make_buffer", "load", 30, 64);
-    called(&old, "make_buffer", "embed", 31, 32);
-    called(&now, "make_buffer", "load", 30, 64);
-    called(&now, "make_buffer", "embed", 31, 32);
-    called(&now, "make_buffer", "keep", 32, 8);
-    called(&now, "compute", "train", 23, 6);
-    called(&now, "compute", "evaluate", 24, 4);
-    assert_int_equal(changes_of(&old, &now, out), 3);
-    assert_string_equal(out[0].function, "keep");
-    assert_int_equal(out[0].line, 32);
-    assert_string_equal(out[1].function, "compute");
-    assert_int_equal(out[1].line, 13);
-    assert_string_equal(out[2].function, "compute");
-    struct lines all = {0}; /* of allocations of one function, all new */
-    static const char *const callers[] = {"load", "embed", "keep", "save"};
-    for (unsigned i = 0; i < 4; i++)
-        called(&all, "make_buffer", callers[i], 30 + i, 100 - i);
-    assert_int_equal(changes_of(&(struct lines){0}, &all, out), 4);
-    for (unsigned i = 0; i < 4; i++)
-        assert_string_equal(out[i].function, callers[i]);
-}
-
-TEST(a_template_with_another_argument_has_grown)
-{
-    struct lines old = {0}, now = {0};
-    struct vs_culprit found[4];
-    line(&old, "std::unique_ptr<char, D<char> > make<char, 1048576ul>()", 13, 4, 4);
-    line(&old, "gone<int>()", 20, 6, 1);
-    line(&now, "std::unique_ptr<char, D<char> > make<char, 2097152ul>()", 13, 8, 4);
-    line(&now, "other<int>()", 30, 7, 1);
-    assert_int_equal(changes_of(&old, &now, found), 2);
-    assert_int_equal(found[0].line, 30);
-    assert_int_equal(found[0].change, VS_CHANGE_NEW);
-    assert_int_equal(found[1].line, 13);
-    assert_int_equal(found[1].change, VS_CHANGE_GROWN);
-    assert_int_equal(found[1].delta, 4);
-}
-
-/* Python's "<lambda>" and C++'s operators are no templates. */
-TEST(names_in_angle_brackets_are_no_arguments)
-{
-    static const char *const pairs[][2] = {{"<lambda>", "<listcomp>"}, {"operator<<(A&)",
-                                            "operator<<(B&)"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        struct lines old = {0}, now = {0};
-        struct vs_culprit found[4];
-        line(&old, pairs[i][0], 13, 4, 4);
-        line(&now, pairs[i][1], 13, 8, 4);
-        assert_int_equal(changes_of(&old, &now, found), 1);
-        assert_int_equal(found[0].change, VS_CHANGE_NEW);
+    read_lines(&old, before_text);
+    read_lines(&now, now_text);
+    vs_named_sites_of(&memory, &old.sites, VS_METRIC_ALLOCATED, &a);
+    vs_named_sites_of(&memory, &now.sites, VS_METRIC_ALLOCATED, &b);
+    size_t count = vs_culprits(&b, NULL, &a, VS_METRIC_ALLOCATED, 0, found, 4), length = 0;
+    *text = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_culprit *one = &found[i];
+        char other[24] = "";
+        if (one->or_line)
+            snprintf(other, sizeof other, " or %u", (unsigned)one->or_line);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %s %u%s +%lld",
+                                   i ? "; " : "", names[one->change], one->function,
+                                   (unsigned)one->line, other, (long long)one->delta);
     }
+    vs_arena_free_all(&memory);
+    return text;
+}
+
+static const struct {
+    const char *name, *old, *now, *changes;
+} line_cases[] = {
+    {"of_two_alike_lines_both_are_named",
+     "upload 15 40 10", "upload 15 40 10; upload 17 40 10", "new upload 17 or 15 +40"},
+    /* both ways to pair the old line differ by as many bytes */
+    {"the_line_that_resembles_the_old_one_is_the_old_one",
+     "forward 14 90 10", "forward 14 95 11; forward 16 320 1",
+     "new forward 16 +320; grown forward 14 +5"},
+    /* a line of a model that training and evaluation run was named by the lines that call it */
+    {"a_line_that_two_call_is_named_and_an_allocation_function_is_not",
+     "make_buffer@5 < load 30 64 1; make_buffer@5 < embed 31 32 1",
+     "make_buffer@5 < load 30 64 1; make_buffer@5 < embed 31 32 1; make_buffer@5 < keep 32 8 1; "
+     "compute@13 < train 23 6 1; compute@13 < evaluate 24 4 1",
+     "new keep 32 +8; new compute 13 +6; new compute 13 +4"},
+    {"callers_of_one_allocation_function_are_named_where_all_are_new", "",
+     "make_buffer@5 < load 30 100 1; make_buffer@5 < embed 31 99 1; make_buffer@5 < keep 32 98 1; "
+     "make_buffer@5 < save 33 97 1",
+     "new load 30 +100; new embed 31 +99; new keep 32 +98; new save 33 +97"},
+    {"a_template_with_another_argument_has_grown",
+     "std::unique_ptr<char, D<char> > make<char, 1048576ul>() 13 4 4; gone<int>() 20 6 1",
+     "std::unique_ptr<char, D<char> > make<char, 2097152ul>() 13 8 4; other<int>() 30 7 1",
+     "new other<int>() 30 +7; grown std::unique_ptr<char, D<char> > make<char, 2097152ul>() 13 +4"},
+    /* Python's "<lambda>" and C++'s operators are no templates */
+    {"names_in_angle_brackets_are_no_arguments", "<lambda> 13 4 4", "<listcomp> 13 8 4",
+     "new <listcomp> 13 +8"},
+    {"operators_are_no_templates", "operator<<(A&) 13 4 4", "operator<<(B&) 13 8 4",
+     "new operator<<(B&) 13 +8"},
+};
+
+ROWS(line_cases, lines_have_changed)
+{
+    const char *const *row = *state; /* name, old, now, changes */
+    assert_string_equal(changes_of(row[1], row[2]), row[3]);
 }
 
 /* Layers of a network are of one size. */
 TEST(many_sites_of_one_size_are_all_found_again)
 {
-    static struct lines old, now;
-    static char names[MANY][2][40];
-    struct vs_culprit found[4];
+    static char old[MANY * 40], now[2][MANY * 40];
     for (unsigned i = 0; i < MANY; i++) {
-        bool template = i % 2;
-        snprintf(names[i][0], sizeof names[i][0], template ? "f<A>(x%u)" : "old_%u", i);
-        snprintf(names[i][1], sizeof names[i][1], template ? "f<B>(x%u)" : "new_%u", i);
-        line(&old, names[i][0], i + 1, 40, 10);
-        line(&now, names[i][1], i + 1, template ? 80 : 40, 10);
+        char *const texts[] = {old, now[0], now[1]};
+        for (int k = 0; k < 3; k++) {
+            char *end = strchr(texts[k], 0);
+            snprintf(end, 40, "%s%s%u %u %d 10", i ? "; " : "",
+                     i % 2 ? (k ? "f<B>" : "f<A>") : (k ? "new_" : "old_"), i, i + 1,
+                     i % 2 && k == 1 ? 80 : 40);
+        }
     }
-    assert_int_equal(changes_of(&old, &now, found), 4);
-    for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(found[i].change, VS_CHANGE_GROWN);
-        assert_int_equal(found[i].delta, 40);
-    }
-    now.sites.count = 0;
-    for (unsigned i = 0; i < MANY; i++)
-        line(&now, names[i][1], i + 1, 40, 10);
-    assert_int_equal(changes_of(&old, &now, found), 0);
+    const char *changes = changes_of(old, now[0]);
+    assert_int_equal(times(changes, "grown "), 4);
+    assert_int_equal(times(changes, " +40"), 4);
+    assert_string_equal(changes_of(old, now[1]), "");
 }

@@ -107,10 +107,35 @@ static uint64_t *column(const char *section, const char *name, size_t *count)
     return decoded[decoded_count++] = vs_page_decoded(page.html, page.head, section, name, count);
 }
 
+/* "blocks.place 0 20M; segments.lived 5 _": the values of columns, one for each row, "_" any; and
+ * facts of the head. */
+static void expect_page(const char *columns, const char *facts)
+{
+    char copy[400], *next = copy, *line;
+    snprintf(copy, sizeof copy, "%s", columns);
+    while ((line = strsep(&next, ";")) != NULL) {
+        char *name = strchr(line += strspn(line, " "), '.'), *values = line;
+        size_t count, i = 0;
+        *name++ = 0;
+        values = strchr(name, ' ');
+        if (values)
+            *values++ = 0;
+        uint64_t *rows = column(line, name, &count);
+        for (char *value; (value = strsep(&values, " ")) != NULL; i++) {
+            assert_true(i < count);
+            if (*value != '_' && rows[i] != (uint64_t)json_size(value))
+                fail_msg("%s.%s of row %zu is %llu, not %s", line, name, i,
+                         (unsigned long long)rows[i], value);
+        }
+        assert_int_equal(i, count);
+    }
+    json_expect(page.head, page.head, facts);
+}
+
 /* Rows of `blocks` that are compared. */
 struct rows {
     size_t count;
-    uint64_t *born, *lived, *bytes, *place, *device, *segment;
+    uint64_t *born, *lived, *bytes, *place, *device;
 };
 
 static struct rows rows_of_page(void)
@@ -121,7 +146,6 @@ static struct rows rows_of_page(void)
     r.bytes = column("blocks", "bytes", &r.count);
     r.place = column("blocks", "place", &r.count);
     r.device = column("blocks", "device", &r.count);
-    r.segment = column("blocks", "segment", &r.count);
     return r;
 }
 
@@ -200,59 +224,32 @@ TEST(live_blocks_add_up_to_the_peak_and_never_overlap)
 /* The page lists devices by the driver's numbers, whichever is used first. */
 TEST(a_device_keeps_its_figures_if_another_is_used_first)
 {
-    size_t count;
     make_whole("caching", "gpu 1; device 1G second; alloc 0 1M; kernel 7 100 50 kernel; "
                           "gpu 0; device 1G first; alloc 100 8M; segment 300 2M");
     check_rows();
-    struct rows r = rows_of_page();
-    assert_int_equal(r.device[0], 1);
-    assert_int_equal(r.bytes[0], MIB);
-    assert_int_equal(r.device[1], 0);
-    assert_int_equal(json_number(page.head, "/devices/0/axis"), 10 * MIB);
-    assert_int_equal(json_number(page.head, "/devices/1/axis"), MIB);
-    assert_int_equal(column("segments", "device", &count)[0], 0);
-    assert_int_equal(column("activity", "device", &count)[0], 1);
-    struct json_object *streams = json_at(page.head, "/streams");
-    for (size_t i = 0; i < json_object_array_length(streams); i++) {
-        struct json_object *one = json_object_array_get_idx(streams, i);
-        if (strcmp(json_text(one, "/name"), "stream 7") == 0)
-            assert_int_equal(json_number(one, "/device"), 1);
-    }
+    expect_page("blocks.device 1 0; blocks.bytes 1M 8M; segments.device 0; activity.device 1",
+                "devices/0/axis 10M; devices/1/axis 1M; streams/name=stream~7/device 1");
 }
 
 TEST(a_block_lies_in_its_segment)
 {
-    size_t count, segments;
-    make_whole("caching", "device 1G GPU; segment 100 20M; segment 900 20M; alloc 902 1M as 2M; alloc 100 1M; "
-                          "free 100; unsegment 100 20M; segment 300 2M"); /* has the first one's place */
+    size_t segments;
+    make_whole("caching", "device 1G GPU; segment 100 20M; segment 900 20M; alloc 902 1M as 2M; "
+                          "alloc 100 1M; free 100; unsegment 100 20M; "
+                          "segment 300 2M"); /* has the first one's place */
     check_rows();
-    struct rows r = rows_of_page();
-    uint64_t *place = column("segments", "place", &segments);
-    assert_int_equal(segments, 3);
-    assert_int_equal(r.count, 2);
-    assert_int_equal(r.segment[0], 2);
     assert_int_equal(column("segments", "address", &segments)[1], A(900));
-    assert_int_equal(place[1], 20 * MIB);
-    assert_int_equal(r.place[0], 22 * MIB);
-    assert_int_equal(column("blocks", "waste", &count)[0], MIB);
-    assert_int_equal(r.place[1], 0);
-    assert_int_equal(r.lived[1], 1001);
-    assert_int_equal(column("segments", "lived", &segments)[0], 5001);
-    assert_int_equal(place[2], 0);
+    expect_page("segments.place _ 20M 0; segments.lived 5001 _ _; blocks.segment 2 _; "
+                "blocks.place 22M 0; blocks.waste 1M _; blocks.lived _ 1001", "");
 }
 
 TEST(memory_that_holds_tensors_is_a_segment)
 {
-    size_t segments;
     make_whole("observe", "device 1G GPU; alloc 0 20M; "
                           "tensor 0 1M; " /* only now the memory is known to hold tensors */
                           "tensor 4 3M; drop 0; tensor 1 2M");
     struct rows r = rows_of_page();
-    assert_int_equal(column("segments", "bytes", &segments)[0], 20 * MIB);
-    assert_int_equal(segments, 1);
-    assert_int_equal(r.count, 4);
-    assert_int_equal(r.lived[0], 1);
-    assert_int_equal(r.segment[3], 1);
+    expect_page("segments.bytes 20M; blocks.lived 1 _ _ _; blocks.segment _ _ _ 1", "");
     assert_int_equal(r.place[3] - r.place[0], MIB);
     assert_int_equal(live_at(&r, 0, UINT64_MAX - 1), 5 * MIB);
     assert_int_equal(page.report->devices[0].user_allocated, 5 * MIB);
@@ -266,7 +263,6 @@ TEST(a_block_over_two_mappings_is_one_rectangle)
                                     "grow 2 4M; alloc 1 4M; alloc 500 1M; free 1; "
                                     "shrink 1 3M"); /* leaves a part on both sides */
     check_rows();
-    struct rows r = rows_of_page();
     uint64_t *bytes = column("segments", "bytes", &segments);
     uint64_t *lived = column("segments", "lived", &segments);
     uint64_t held = 0;
@@ -274,23 +270,15 @@ TEST(a_block_over_two_mappings_is_one_rectangle)
         held += lived[i] ? 0 : bytes[i];
     assert_int_equal(held, 23 * MIB);
     assert_int_equal(page.report->devices[0].reserved, 23 * MIB);
-    assert_int_equal(r.place[0], MIB);
-    assert_int_equal(r.place[1], 6 * MIB);
+    expect_page("blocks.place 1M 6M", "");
 }
 
 TEST(mappings_of_two_devices_side_by_side_have_places_on_two_axes)
 {
-    size_t count;
     make_whole("caching (compact)", "device 1G GPU; gpu 1; device 1G GPU; gpu 0; grow 0 2M; "
                "grow 2 2M; gpu 1; grow 4 2M; grow 6 2M; alloc 5 1M");
     check_rows();
-    uint64_t *place = column("segments", "place", &count);
-    assert_int_equal(count, 4);
-    assert_int_equal(place[2], 0);
-    assert_int_equal(place[3], 2 * MIB);
-    assert_int_equal(rows_of_page().place[0], MIB);
-    assert_int_equal(json_number(page.head, "/devices/0/axis"), 4 * MIB);
-    assert_int_equal(json_number(page.head, "/devices/1/axis"), 4 * MIB);
+    expect_page("segments.place _ _ 0 2M; blocks.place 1M", "devices/0/axis 4M; devices/1/axis 4M");
 }
 
 /* The page of the events *from* to *to*; the first of *text* is event 3. */
@@ -305,15 +293,9 @@ static struct rows make_window(const char *text, uint64_t from, uint64_t to)
 
 TEST(a_window_has_what_was_live_at_its_start)
 {
-    struct rows r = make_window("alloc 0 1M; alloc 1 2M; free 0; alloc 10 4M; free 1; alloc 20 8M", 6, 7);
-    assert_int_equal(r.count, 2);
-    assert_int_equal(r.bytes[0], 2 * MIB);
-    assert_int_equal(r.lived[0], 3001);
-    assert_int_equal(r.bytes[1], 4 * MIB);
-    assert_int_equal(r.lived[1], 0);
-    assert_int_equal(json_number(page.head, "/window/first_event"), 6);
-    assert_int_equal(json_number(page.head, "/window/last_event"), 7);
-    assert_int_equal(json_number(page.head, "/window/blocks_left_out"), 2);
+    make_window("alloc 0 1M; alloc 1 2M; free 0; alloc 10 4M; free 1; alloc 20 8M", 6, 7);
+    expect_page("blocks.bytes 2M 4M; blocks.lived 3001 0",
+                "window/first_event 6; window/last_event 7; window/blocks_left_out 2");
 }
 
 /* The kinds of tensors that are freed before the window are decided before it has rows. */
@@ -329,34 +311,25 @@ TEST(tensors_that_end_before_the_window_have_no_rows)
 /* Kinds are read on to the trace's end; the ranges are those of the window nevertheless. */
 TEST(a_window_has_the_ranges_that_are_open_at_its_end)
 {
-    size_t count;
     make_window("alloc 0 20M; push outer; tensor 0 1M; pop; push later; tensor 2 1M", 4, 5);
-    assert_int_equal(column("ranges", "start", &count)[0], 3000);
-    assert_int_equal(column("ranges", "duration", &count)[0], 1000);
-    assert_int_equal(count, 1);
+    expect_page("ranges.start 3000; ranges.duration 1000", "");
 }
 
 /* PyTorch's steps begin where the one before ends: a step and a forward phase were drawn from the end of
  * the last step to the exit. */
 TEST(a_step_that_was_only_prepared_is_not_drawn)
 {
-    size_t steps, ranges;
     make_whole("observe", "device 1G GPU; repeat 2 { step i+1; push forward; alloc i 1M; pop; "
                "pop }; step 3; push forward; alloc 2 1M");
-    column("steps", "number", &steps);
-    column("ranges", "start", &ranges);
-    assert_int_equal(steps, 2);
-    assert_int_equal(ranges, 4);
+    expect_page("steps.number 1 2; ranges.start _ _ _ _", "");
 }
 
 /* The report forgives a failure that the program did without, after which the step seemed prepared only. */
 TEST(a_step_with_a_failure_is_drawn_by_one_reading_too)
 {
-    size_t steps;
     make_whole("observe", "device 1G GPU; repeat 2 { step i+1; push forward; alloc i 1M; pop; "
                "pop }; step 3; push forward; alloc 2 1M; fail 2G; alloc 3 1M");
-    column("steps", "number", &steps);
-    assert_int_equal(steps, 3);
+    expect_page("steps.number 1 2 3", "");
 }
 
 TEST(a_trace_above_the_limit_is_shown_around_its_peak)
@@ -463,8 +436,6 @@ TEST(long_sections_are_split_and_join_again)
 
 TEST(an_empty_trace_has_a_page)
 {
-    size_t count;
     make_whole("observe", "");
-    column("blocks", "born", &count);
-    assert_int_equal(count, 0);
+    expect_page("blocks.born", "");
 }
