@@ -15,14 +15,13 @@
 #include "support/cmocka_test.h"
 #include "analysis/state/replay.h"
 #include "support/scratch_folder.h"
+#include "support/trace_builder.h"
 #include "trace/read/reader.h"
 #include "trace/record/recorder.h"
 #include "trace/record/selection.h"
 
 #define DEVICES 3
 #define LIVE_MAX 300
-
-static char dir[64];
 
 /* --- a program --- */
 
@@ -45,24 +44,15 @@ struct program {
 
 static void put(struct program *p, const struct thing *t, bool alloc, bool selected)
 {
-    struct vs_event event = {0};
     bool framework = t->level == VS_LEVEL_FRAMEWORK;
+    struct vs_event event = EVENT(free, .addr = t->addr, .device = t->device);
     if (alloc && framework)
-        event = (struct vs_event){.kind = VS_EVENT_framework_alloc,
-                                  .framework_alloc = {.addr = t->addr, .size = t->size,
-                                                      .device = t->device}};
+        event = EVENT(framework_alloc, .addr = t->addr, .size = t->size, .device = t->device);
     else if (alloc)
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = t->addr, .requested = t->requested,
-                                            .size = t->size, .family = t->family,
-                                            .device = t->device, .context = 1 + t->device}};
+        event = EVENT(alloc, .addr = t->addr, .requested = t->requested, .size = t->size,
+                      .family = t->family, .device = t->device, .context = 1 + t->device);
     else if (framework)
-        event = (struct vs_event){.kind = VS_EVENT_framework_free,
-                                  .framework_free = {.addr = t->addr, .size = t->size,
-                                                     .device = t->device}};
-    else
-        event = (struct vs_event){.kind = VS_EVENT_free,
-                                  .free = {.addr = t->addr, .device = t->device}};
+        event = EVENT(framework_free, .addr = t->addr, .size = t->size, .device = t->device);
     struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
         t->level, t->family, t->device, t->requested, t->size);
     vs_recorder_change(p->recorder, &book, change, selected, &event);
@@ -104,40 +94,31 @@ static void simple(struct program *p, struct vs_event event)
     vs_recorder_event(p->recorder, &event);
 }
 
-static void begin(struct program *p)
-{
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        simple(p, (struct vs_event){.kind = VS_EVENT_device, .device = {.device = i}});
-        simple(p, (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                                    .segment_alloc = {.addr = UINT64_C(1) << (40 + i),
-                                                      .size = UINT64_C(1) << 32, .device = i}});
-    }
-}
-
 static void other(struct program *p, unsigned step)
 {
     char name[32];
     uint64_t kind = vs_random(&p->random) % 4;
     if (kind == 0 && p->with_steps) {
         if (p->depth)
-            simple(p, (struct vs_event){.kind = VS_EVENT_range_pop});
+            simple(p, EVENT(range_pop));
         snprintf(name, sizeof name, "step %u", step);
-        simple(p, (struct vs_event){.kind = VS_EVENT_range_push,
-                                    .range_push = {.name = vs_recorder_string(p->recorder, name,
-                                                                              SIZE_MAX)}});
+        simple(p, EVENT(range_push, .name = vs_recorder_string(p->recorder, name, SIZE_MAX)));
         p->depth = 1;
     } else if (kind == 1) {
-        simple(p, (struct vs_event){.kind = VS_EVENT_alloc_failed,
-                                    .alloc_failed = {.requested = 1u << 30, .device = 1}});
+        simple(p, EVENT(alloc_failed, .requested = 1u << 30, .device = 1));
     } else if (kind == 2) {
-        simple(p, (struct vs_event){.kind = VS_EVENT_kernel, .kernel = {.device = 1}});
+        simple(p, EVENT(kernel, .device = 1));
     }
 }
 
 static void run(struct program *p, uint64_t seed, unsigned steps)
 {
     p->random = seed;
-    begin(p);
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        simple(p, EVENT(device, .device = i));
+        simple(p, EVENT(segment_alloc, .addr = UINT64_C(1) << (40 + i), .size = UINT64_C(1) << 32,
+                        .device = i));
+    }
     for (unsigned i = 0; i < steps; i++) {
         /* in phases, so that there are many peaks */
         uint64_t towards = 50 + 40 * ((i / 97) % 3);
@@ -161,22 +142,41 @@ static struct vs_recorder *open_trace(const char *path, struct vs_recorder_confi
     return r;
 }
 
-static struct vs_replay *replay_of(const char *path, struct vs_reader **reader)
-{
+/* A trace that was read; "whole" has all events. */
+static struct reading {
+    struct vs_reader *reader;
     struct vs_replay *replay;
+} whole, part;
+
+static void close_reading(struct reading *r)
+{
+    vs_replay_close(r->replay);
+    vs_reader_close(r->reader);
+    *r = (struct reading){NULL, NULL};
+}
+
+AFTER(close_readings)
+{
+    close_reading(&whole);
+    close_reading(&part);
+    return 0;
+}
+
+static void read_trace(struct reading *r, const char *path)
+{
     struct vs_event event;
     char why[VS_READER_WHY_MAX];
-    enum vs_err err = vs_reader_open(path, reader, why);
+    close_reading(r);
+    enum vs_err err = vs_reader_open(path, &r->reader, why);
     if (err)
         fail_msg("%s", why);
-    replay = vs_replay_open(*reader);
-    while ((err = vs_reader_next(*reader, &event)) == VS_OK) {
-        vs_replay_event(replay, &event);
-        assert_true(event.kind == VS_EVENT_unrecorded || vs_replay_check(replay));
+    r->replay = vs_replay_open(r->reader);
+    while ((err = vs_reader_next(r->reader, &event)) == VS_OK) {
+        vs_replay_event(r->replay, &event);
+        assert_true(event.kind == VS_EVENT_unrecorded || vs_replay_check(r->replay));
     }
     assert_int_equal(err, VS_ERR_END);
-    vs_replay_finish(replay);
-    return replay;
+    vs_replay_finish(r->replay);
 }
 
 /* --- comparing --- */
@@ -187,13 +187,10 @@ static void same_account(const struct vs_account *a, const struct vs_account *b)
         assert_int_equal(a->sums.family[f].allocs, b->sums.family[f].allocs);
         assert_int_equal(a->sums.family[f].frees, b->sums.family[f].frees);
         assert_int_equal(a->family[f].bytes, b->family[f].bytes);
-        assert_int_equal(a->sums.now.family[f], b->sums.now.family[f]);
         assert_int_equal(vs_ledger_live(&a->sums, f), vs_ledger_live(&b->sums, f));
-        assert_int_equal(a->sums.peak.family[f], b->sums.peak.family[f]);
     }
-    assert_int_equal(a->sums.now.allocated, b->sums.now.allocated);
-    assert_int_equal(a->sums.now.requested, b->sums.now.requested);
-    assert_int_equal(a->sums.now.reserved, b->sums.now.reserved);
+    assert_memory_equal(&a->sums.now, &b->sums.now, sizeof a->sums.now);
+    assert_memory_equal(&a->sums.peak, &b->sums.peak, sizeof a->sums.peak);
     assert_int_equal(vs_ledger_block_bytes(&a->sums), vs_ledger_block_bytes(&b->sums));
     assert_int_equal(a->sums.segment_bytes, b->sums.segment_bytes);
     assert_int_equal(a->peak_allocated.bytes, b->peak_allocated.bytes);
@@ -202,8 +199,8 @@ static void same_account(const struct vs_account *a, const struct vs_account *b)
     assert_int_equal(a->step_peak, b->step_peak);
     assert_int_equal(a->steps_peak, b->steps_peak);
     assert_int_equal(a->freed_bytes, b->freed_bytes);
-    assert_int_equal(a->framework.family[VS_FAMILY_DEVICE].allocs, b->framework.family[VS_FAMILY_DEVICE].allocs);
-    assert_int_equal(a->framework.family[VS_FAMILY_DEVICE].frees, b->framework.family[VS_FAMILY_DEVICE].frees);
+    const struct vs_family_counts *tensors = &a->framework.family[VS_FAMILY_DEVICE];
+    assert_memory_equal(tensors, &b->framework.family[VS_FAMILY_DEVICE], sizeof *tensors);
     assert_int_equal(a->framework.now.allocated, b->framework.now.allocated);
     assert_int_equal(a->framework.peak.allocated, b->framework.peak.allocated);
 }
@@ -234,17 +231,18 @@ static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
     same_phases(a, b);
 }
 
-static void name_of(char *path, size_t bytes, const char *name)
+static const char *file(const char *name)
 {
-    snprintf(path, bytes, "%s/%s.vst", dir, name);
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s.vst", scratch_folder(), name);
+    return path;
 }
 
-/* Records the program with *config*; returns the replay of its trace. */
-static struct vs_replay *recorded(const char *name, struct vs_recorder_config config, uint64_t seed,
-                                  unsigned steps, bool with_steps, struct vs_reader **reader)
+/* Records the program with *config* and reads the trace. */
+static void record(struct reading *r, struct vs_recorder_config config, uint64_t seed,
+                   unsigned steps, bool with_steps)
 {
-    char path[128];
-    name_of(path, sizeof path, name);
+    const char *path = file(r == &whole ? "whole" : "part");
     struct program *p = calloc(1, sizeof *p);
     assert_non_null(p);
     p->recorder = open_trace(path, config);
@@ -252,8 +250,10 @@ static struct vs_replay *recorded(const char *name, struct vs_recorder_config co
     run(p, seed, steps);
     vs_recorder_close(p->recorder, VS_END_EXIT, 0);
     free(p);
-    return replay_of(path, reader);
+    read_trace(r, path);
 }
+
+static const struct vs_recorder_config everything = {0};
 
 TEST(totals_and_peaks_are_those_of_the_whole_trace)
 {
@@ -261,19 +261,13 @@ TEST(totals_and_peaks_are_those_of_the_whole_trace)
         {.sample = 2}, {.sample = 16}, {.sample = 1000}, {.min_size = 700},
         {.min_size = 100000}, {.min_size = 2000, .sample = 5}, {.sample = 16, .sample_seed = 9}};
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct vs_reader *whole_reader, *reader;
-        struct vs_replay *whole = recorded("whole", (struct vs_recorder_config){0}, seed, 6000,
-                                           true, &whole_reader);
+        record(&whole, everything, seed, 6000, true);
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-            struct vs_replay *part = recorded("part", configs[i], seed, 6000, true, &reader);
-            same_replays(whole, part);
-            assert_true(part->recording.selects);
-            assert_true(vs_recording_partial(&part->recording));
-            vs_replay_close(part);
-            vs_reader_close(reader);
+            record(&part, configs[i], seed, 6000, true);
+            same_replays(whole.replay, part.replay);
+            assert_true(part.replay->recording.selects);
+            assert_true(vs_recording_partial(&part.replay->recording));
         }
-        vs_replay_close(whole);
-        vs_reader_close(whole_reader);
     }
 }
 
@@ -289,9 +283,8 @@ static void rhythm(struct vs_recorder *r, unsigned count, const uint64_t *apis, 
         bool selected = vs_recorder_selects(r, VS_LEVEL_DEVICE, bytes);
         struct vs_change change =
             vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, bytes, bytes);
-        struct vs_event event = {.kind = VS_EVENT_alloc,
-                                 .alloc = {.addr = 4096 * (1 + (uint64_t)i), .requested = bytes, .size = bytes,
-                                           .api = apis[site]}};
+        struct vs_event event = EVENT(alloc, .addr = 4096 * (1 + (uint64_t)i), .requested = bytes,
+                                      .size = bytes, .api = apis[site]);
         vs_recorder_change(r, &book, change, selected, &event);
         truth[site] += bytes;
     }
@@ -303,27 +296,22 @@ TEST(estimates_of_sites_are_unbiased)
     double sum[2] = {0}, squares[2] = {0};
     uint64_t truth[2];
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        char path[128];
-        name_of(path, sizeof path, "estimate");
-        struct vs_recorder *r = open_trace(path, (struct vs_recorder_config){
+        struct vs_recorder *r = open_trace(file("estimate"), (struct vs_recorder_config){
                                                      .sample = EVERY, .sample_seed = seed});
         uint64_t apis[2] = {vs_recorder_string(r, "often", SIZE_MAX),
                             vs_recorder_string(r, "seldom", SIZE_MAX)};
         memset(truth, 0, sizeof truth);
         rhythm(r, COUNT, apis, truth);
         vs_recorder_close(r, VS_END_EXIT, 0);
-        struct vs_reader *reader;
-        struct vs_replay *replay = replay_of(path, &reader);
-        assert_int_equal(replay->accounts[0]->sums.now.allocated, truth[0] + truth[1]);
+        read_trace(&part, file("estimate"));
+        assert_int_equal(part.replay->accounts[0]->sums.now.allocated, truth[0] + truth[1]);
         for (int k = 0; k < 2; k++) {
             const struct vs_site_key key = {.api = apis[k]};
-            const struct vs_site *site = vs_sites_find(&replay->sites, &key);
+            const struct vs_site *site = vs_sites_find(&part.replay->sites, &key);
             double estimate = site ? (double)(site->bytes * EVERY) : 0;
             sum[k] += estimate;
             squares[k] += estimate * estimate;
         }
-        vs_replay_close(replay);
-        vs_reader_close(reader);
     }
     for (int k = 0; k < 2; k++) {
         double mean = sum[k] / SEEDS, variance = squares[k] / SEEDS - mean * mean;
@@ -339,11 +327,9 @@ TEST(estimates_of_sites_are_unbiased)
 
 static void put_graph(struct vs_recorder *r, uint64_t addr, uint64_t bytes, bool alloc)
 {
-    struct vs_event event = {.kind = VS_EVENT_free, .free = {.addr = addr}};
-    if (alloc)
-        event = (struct vs_event){.kind = VS_EVENT_alloc,
-                                  .alloc = {.addr = addr, .requested = bytes, .size = bytes,
-                                            .family = VS_FAMILY_GRAPH}};
+    struct vs_event event = alloc ? EVENT(alloc, .addr = addr, .requested = bytes, .size = bytes,
+                                          .family = VS_FAMILY_GRAPH)
+                                  : EVENT(free, .addr = addr);
     struct vs_change change = (alloc ? vs_change_alloc : vs_change_free)(
         VS_LEVEL_DEVICE, VS_FAMILY_GRAPH, 0, bytes, bytes);
     bool selected = alloc && vs_recorder_selects(r, VS_LEVEL_DEVICE, bytes);
@@ -351,19 +337,15 @@ static void put_graph(struct vs_recorder *r, uint64_t addr, uint64_t bytes, bool
 }
 
 /* Allocates and frees graph memory, and changes the memory that the driver holds for graphs. */
-static struct vs_replay *replay_of_graphs(struct vs_recorder_config config, uint64_t seed,
-                                          struct vs_reader **reader)
+static void record_graphs(struct reading *reading, struct vs_recorder_config config, uint64_t seed)
 {
-    char path[128];
     uint64_t size[32] = {0}, random = seed;
-    name_of(path, sizeof path, "graphs");
-    struct vs_recorder *r = open_trace(path, config);
+    struct vs_recorder *r = open_trace(file("graphs"), config);
     for (unsigned i = 0; i < 3000; i++) {
         uint64_t slot = vs_random(&random) % 32, bytes = 1 + vs_random(&random) % 4000;
         if (vs_random(&random) % 8 == 0) {
             uint64_t held = vs_random(&random) % 40000;
-            struct vs_event event = {.kind = VS_EVENT_graph_memory,
-                                     .graph_memory = {.reserved = held, .reserved_high = held}};
+            struct vs_event event = EVENT(graph_memory, .reserved = held, .reserved_high = held);
             vs_recorder_change(r, &book, vs_change_graphs(0, held), true, &event);
             continue;
         }
@@ -371,7 +353,7 @@ static struct vs_replay *replay_of_graphs(struct vs_recorder_config config, uint
         size[slot] = size[slot] ? 0 : bytes;
     }
     vs_recorder_close(r, VS_END_EXIT, 0);
-    return replay_of(path, reader);
+    read_trace(reading, file("graphs"));
 }
 
 TEST(memory_of_graphs_is_exact_when_sampled)
@@ -379,17 +361,11 @@ TEST(memory_of_graphs_is_exact_when_sampled)
     static const struct vs_recorder_config parts[] = {
         {.sample = 4}, {.min_size = 2000}, {.min_size = UINT64_C(1) << 40}};
     for (uint64_t seed = 1; seed < 20; seed++) {
-        struct vs_reader *whole_reader, *reader;
-        struct vs_replay *whole =
-            replay_of_graphs((struct vs_recorder_config){0}, seed, &whole_reader);
+        record_graphs(&whole, everything, seed);
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-            struct vs_replay *replay = replay_of_graphs(parts[i], seed, &reader);
-            same_account(replay->accounts[0], whole->accounts[0]);
-            vs_replay_close(replay);
-            vs_reader_close(reader);
+            record_graphs(&part, parts[i], seed);
+            same_account(part.replay->accounts[0], whole.replay->accounts[0]);
         }
-        vs_replay_close(whole);
-        vs_reader_close(whole_reader);
     }
 }
 
@@ -424,10 +400,8 @@ static void *work(void *arg)
 
 static void threads_end_with_nothing_live_recorded(struct vs_recorder_config config)
 {
-    char path[128];
     struct worker workers[4];
-    name_of(path, sizeof path, "threads");
-    struct vs_recorder *r = open_trace(path, config);
+    struct vs_recorder *r = open_trace(file("threads"), config);
     for (uint64_t i = 0; i < 4; i++) {
         workers[i] = (struct worker){.recorder = r, .number = i + 1};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -435,8 +409,8 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
     for (int i = 0; i < 4; i++)
         pthread_join(workers[i].thread, NULL);
     vs_recorder_close(r, VS_END_EXIT, 0);
-    struct vs_reader *reader;
-    struct vs_replay *replay = replay_of(path, &reader);
+    read_trace(&part, file("threads"));
+    const struct vs_replay *replay = part.replay;
     uint64_t allocs = 0;
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *a = replay->accounts[i];
@@ -453,8 +427,6 @@ static void threads_end_with_nothing_live_recorded(struct vs_recorder_config con
         assert_int_equal(replay->recording.stage, VS_RECORDING_TOTALS);
     else
         assert_int_equal(replay->device_live.count, 0);
-    vs_replay_close(replay);
-    vs_reader_close(reader);
 }
 
 TEST(threads_end_with_nothing_live)
@@ -467,84 +439,61 @@ TEST(threads_end_with_nothing_live)
 
 /* --- the size of the trace --- */
 
+static uint64_t size_of(const char *name)
+{
+    struct stat st;
+    assert_int_equal(stat(file(name), &st), 0);
+    return (uint64_t)st.st_size;
+}
+
 TEST(a_limited_trace_keeps_its_size_and_its_sums)
 {
+    const struct vs_recorder_config limited = {.limit_bytes = UINT64_C(1) << 20};
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct vs_reader *whole_reader, *reader;
-        struct stat st;
-        char path[128];
-        uint64_t limit = (uint64_t)1 << 20;
-        unsigned steps = 300000;
-        struct vs_replay *whole = recorded("whole", (struct vs_recorder_config){0}, seed, steps,
-                                           false, &whole_reader);
-        struct vs_replay *part = recorded(
-            "limited", (struct vs_recorder_config){.limit_bytes = limit}, seed, steps, false,
-            &reader);
-        name_of(path, sizeof path, "whole");
-        assert_int_equal(stat(path, &st), 0);
-        assert_true((uint64_t)st.st_size > limit); /* otherwise the test is void */
-        name_of(path, sizeof path, "limited");
-        assert_int_equal(stat(path, &st), 0);
-        assert_true((uint64_t)st.st_size < limit);
-        assert_int_equal(part->recording.stage, VS_RECORDING_TOTALS);
-        for (unsigned i = 0; i < whole->account_count; i++)
-            same_account(whole->accounts[i], part->accounts[i]);
-        same_account(whole->accounts[VS_HOST_INDEX], part->accounts[VS_HOST_INDEX]);
-        vs_replay_close(part);
-        vs_reader_close(reader);
-        vs_replay_close(whole);
-        vs_reader_close(whole_reader);
+        record(&whole, everything, seed, 300000, false);
+        record(&part, limited, seed, 300000, false);
+        assert_true(size_of("whole") > limited.limit_bytes); /* otherwise the test is void */
+        assert_true(size_of("part") < limited.limit_bytes);
+        assert_int_equal(part.replay->recording.stage, VS_RECORDING_TOTALS);
+        for (unsigned i = 0; i < whole.replay->account_count; i++)
+            same_account(whole.replay->accounts[i], part.replay->accounts[i]);
+        same_account(whole.replay->accounts[VS_HOST_INDEX], part.replay->accounts[VS_HOST_INDEX]);
     }
 }
 
-SETUP(make_dir)
-{
-    snprintf(dir, sizeof dir, "%s/XXXXXX", scratch_folder());
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-TEARDOWN(remove_dir)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    return system(command);
-}
-
-static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, uint64_t time_ns)
+/* A total whose peaks are all *peak*, reached at *peak_ns*. */
+static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, uint64_t peak,
+                        uint64_t peak_ns, uint64_t time_ns)
 {
     u.level = VS_LEVEL_DEVICE;
     u.why = VS_WHY_SAMPLE;
     u.family = VS_FAMILY_DEVICE;
+    u.peak_allocated = u.peak_reserved = u.family_peak = peak;
+    u.peak_ns = peak_ns;
     struct vs_event event = {.kind = VS_EVENT_unrecorded, .time_ns = time_ns, .unrecorded = u};
     vs_replay_event(replay, &event);
 }
 
+static void assert_peaks(const struct vs_replay *replay, uint64_t bytes)
+{
+    const struct vs_account *a = replay->accounts[0];
+    assert_int_equal(a->peak_allocated.bytes, bytes);
+    assert_int_equal(a->peak_reserved.bytes, bytes);
+    assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], bytes);
+}
+
 TEST(a_peak_before_the_window_is_not_the_windows)
 {
-    struct vs_replay *replay;
-    replay = vs_replay_open(NULL);
-    apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 100, .reserved = 100,
-                                                     .peak_allocated = 100, .family_peak = 100,
-                                                     .peak_reserved = 100, .peak_ns = 10}, 20);
+    static const struct vs_event_unrecorded before = {.allocs = 1, .size = 100, .reserved = 100},
+        across = {.allocs = 2, .size = 930, .frees = 1, .freed_size = 900, .reserved = 30},
+        inside = {.allocs = 1, .size = 50, .frees = 1, .freed_size = 50};
+    struct vs_replay *replay = part.replay = vs_replay_open(NULL);
+    apply_total(replay, before, 100, 10, 20);
     vs_replay_window(replay, 50);
-    /* rose by 900 before the window, in which only 130 remain */
-    apply_total(replay, (struct vs_event_unrecorded){.allocs = 2, .size = 930, .frees = 1,
-                                                     .freed_size = 900, .reserved = 30,
-                                                     .peak_allocated = 900, .family_peak = 900,
-                                                     .peak_reserved = 900, .peak_ns = 40}, 60);
+    apply_total(replay, across, 900, 40, 60); /* rose before the window, in which only 130 remain */
     struct vs_event mark = {.kind = VS_EVENT_mark, .time_ns = 70};
     vs_replay_event(replay, &mark);
-    const struct vs_account *a = replay->accounts[0];
-    assert_int_equal(a->peak_allocated.bytes, 130);
-    assert_int_equal(a->peak_reserved.bytes, 130);
-    assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], 130);
-    /* and this one is its own */
-    apply_total(replay, (struct vs_event_unrecorded){.allocs = 1, .size = 50, .frees = 1,
-                                                     .freed_size = 50, .peak_allocated = 50,
-                                                     .peak_reserved = 50, .family_peak = 50,
-                                                     .peak_ns = 75}, 80);
-    assert_int_equal(a->peak_allocated.bytes, 180);
-    assert_int_equal(a->peak_reserved.bytes, 180);
-    assert_int_equal(a->sums.peak.family[VS_FAMILY_DEVICE], 180);
-    vs_replay_close(replay);
+    assert_peaks(replay, 130);
+    apply_total(replay, inside, 50, 75, 80); /* this peak is its own */
+    assert_peaks(replay, 180);
 }
