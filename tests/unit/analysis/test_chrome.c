@@ -239,11 +239,10 @@ TEST(crossing_domains_are_closed_and_opened_again)
     begin_trace("observe", "");
     uint64_t domains[] = {vs_builder_string(&b, "library"), vs_builder_string(&b, "program")};
     for (int i = 0; i < 2; i++)
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_range_push,
-            .range_push = {.name = vs_builder_string(&b, i ? "two" : "one"), .domain = domains[i]}});
+        vs_builder_event(&b, EVENT(range_push, .name = vs_builder_string(&b, i ? "two" : "one"),
+                                   .domain = domains[i]));
     for (int i = 0; i < 2; i++)
-        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = domains[i]}});
+        vs_builder_event(&b, EVENT(range_pop, .domain = domains[i]));
     expect_timeline("B one 1; B two 2", NULL);
 }
 
@@ -252,19 +251,17 @@ TEST(start_end_ranges_are_paired_by_id)
     begin_trace("observe", "");
     uint64_t name = vs_builder_string(&b, "async work");
     for (uint64_t id = 1; id <= 2; id++)
-        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_start,
-                                               .range_start = {.range = id, .name = name}});
+        vs_builder_event(&b, EVENT(range_start, .range = id, .name = name));
     for (uint64_t id = 1; id <= 7; id += 6)
-        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = id}});
+        vs_builder_event(&b, EVENT(range_end, .range = id));
     expect_timeline("b async work 2; e async work 2", NULL); /* the open one is closed at the end */
 }
 
 TEST(tracks_have_names_and_the_file_its_properties)
 {
     begin_trace("observe", "device 1G GPU");
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_stream,
-        .stream = {.stream = 7, .name = vs_builder_string(&b, "copies"), .alive = 1}});
+    vs_builder_event(&b, EVENT(stream, .stream = 7, .name = vs_builder_string(&b, "copies"),
+                               .alive = 1));
     vs_trace(&b, "kernel 7 1000 10 k");
     expect_timeline("X 1", "traceEvents/ph=M&name=process_name&pid=4242/args/name train_demo; "
                     "traceEvents/ph=M&name=process_name&pid=0/args/name GPU 0: GPU (simulated); "

@@ -56,10 +56,9 @@ static void hostile_trace(void)
     struct vs_recorder *r;
     open_trace();
     for (unsigned i = 0; i < HOSTILE; i++) {
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_module,
-            .module = {.module = i, .alive = 1, .function = vs_builder_string(&b, hostile[i]),
-                       .path = vs_builder_string(&b, "/home/<user>&/\"net\".py")}});
+        vs_builder_event(&b, EVENT(module, .module = i, .alive = 1,
+                                   .function = vs_builder_string(&b, hostile[i]),
+                                   .path = vs_builder_string(&b, "/home/<user>&/\"net\".py")));
         r = b.recorder;
         vs_lock_acquire(&r->lock);
         assert_true(vs_window_reserve_locked(r, 2 * VS_STACK_NODE_BYTES_MAX));
@@ -256,9 +255,8 @@ TEST(every_end_of_a_life_is_seen)
     struct lives lives = {0};
     open_trace();
     vs_trace(&b, "context 7");
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_alloc,
-        .alloc = {.addr = A(1), .requested = MIB, .size = MIB, .context = 7, .stream = 9}});
+    vs_builder_event(&b, EVENT(alloc, .addr = A(1), .requested = MIB, .size = MIB, .context = 7,
+                               .stream = 9));
     vs_trace(&b, "alloc 5 1M; free 5; alloc 5 2M; " /* its free is missing */
                  "alloc 5 3M; "                     /* live at the end */
                  "context 7 ends; alloc 9 4M pinned");

@@ -274,7 +274,7 @@ static const char imported_step[] =
 static void import(const char *text, const char *more)
 {
     begin();
-    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_process}); /* pid 0: not known */
+    vs_builder_event(&b, EVENT(process)); /* pid 0: not known */
     vs_trace(&b, "%s%s", text, more);
     finish(true, VS_END_IMPORTED);
 }
@@ -337,9 +337,8 @@ TEST(moments_are_answered_in_the_order_of_the_queries)
 TEST(tensors_without_events_are_unknown)
 {
     begin();
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_unrecorded, .unrecorded = {.level = VS_LEVEL_FRAMEWORK, .allocs = 3, .size = 3 * MIB,
-                                                    .freed_size = MIB}});
+    vs_builder_event(&b, EVENT(unrecorded, .level = VS_LEVEL_FRAMEWORK, .allocs = 3,
+                               .size = 3 * MIB, .freed_size = MIB));
     vs_trace(&b, MAKE_PARAMETER "tensor 0 1M");
     finish(true, VS_END_EXIT);
     struct vs_kinds_table table = ask((struct vs_kinds_query){0});

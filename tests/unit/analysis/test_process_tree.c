@@ -149,10 +149,10 @@ static void begin(int count)
     for (int i = 0; i < count; i++) {
         vs_builder_open(&b[i], "observe");
         b[i].device = (uint64_t)i % 2; /* each uses a different number for it */
-        vs_builder_event(&b[i], (struct vs_event){
-            .kind = VS_EVENT_device,
-            .device = {.device = b[i].device, .name = vs_builder_string(&b[i], "GPU"),
-                       .uuid = vs_builder_string(&b[i], "GPU-1"), .total_bytes = 1 << 30}});
+        vs_builder_event(&b[i], EVENT(device, .device = b[i].device,
+                                      .name = vs_builder_string(&b[i], "GPU"),
+                                      .uuid = vs_builder_string(&b[i], "GPU-1"),
+                                      .total_bytes = 1 << 30));
         paths[i] = b[i].path;
         now = b[i].now_ns > now ? b[i].now_ns : now;
     }
@@ -171,7 +171,7 @@ static void end(int count, uint64_t after_ns)
 {
     for (int i = 0; i < count; i++) {
         b[i].now_ns = now + after_ns;
-        vs_builder_event(&b[i], (struct vs_event){.kind = VS_EVENT_mark});
+        vs_builder_event(&b[i], EVENT(mark));
         vs_builder_close(&b[i], VS_END_EXIT, (uint64_t)i);
     }
     build(count, NULL);
@@ -232,8 +232,7 @@ static void total(struct vs_event_unrecorded u)
 TEST(a_height_between_two_sums_counts_with_what_others_hold)
 {
     begin(2);
-    vs_builder_event(&b[0], (struct vs_event){.kind = VS_EVENT_recording_changed,
-                                              .recording_changed = {.sample = 1000}});
+    vs_builder_event(&b[0], EVENT(recording_changed, .sample = 1000));
     now = b[0].now_ns > now ? b[0].now_ns : now;
     b[0].now_ns = now + 1000;
     total((struct vs_event_unrecorded){.allocs = 1, .size = 100, .requested = 100,
@@ -266,8 +265,8 @@ TEST(what_each_held_at_a_time_is_known)
     begin(2);
     for (int i = 0; i < 2; i++) {
         vs_trace(&b[i], "context %u", 1 + (unsigned)b[i].device);
-        vs_builder_event(&b[i], (struct vs_event){
-            .kind = VS_EVENT_overhead, .overhead = {.context = 1 + b[i].device, .bytes = 7, .device = b[i].device}});
+        vs_builder_event(&b[i], EVENT(overhead, .context = 1 + b[i].device, .bytes = 7,
+                                      .device = b[i].device));
         now = b[i].now_ns > now ? b[i].now_ns : now;
     }
     b[0].now_ns = now + 1000;

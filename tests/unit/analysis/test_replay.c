@@ -43,40 +43,32 @@ static struct vs_event random_event(void)
     uint64_t device = below(3), context = 1 + below(3);
     switch (below(18)) {
     case 0: case 1: case 2: case 3: case 4: case 5:
-        return (struct vs_event){.kind = VS_EVENT_alloc,
-                                 .alloc = {.addr = address(), .requested = below(5 * MIB),
-                                           .size = 5 * MIB + below(100), .family = below(10),
-                                           .device = device, .context = context,
-                                           .stack = below(20)}};
+        return EVENT(alloc, .addr = address(), .requested = below(5 * MIB),
+                     .size = 5 * MIB + below(100), .family = below(10), .device = device,
+                     .context = context, .stack = below(20));
     case 6: case 7: case 8: case 9:
-        return (struct vs_event){.kind = VS_EVENT_free, .free = {.addr = address()}};
+        return EVENT(free, .addr = address());
     case 10: case 11:
-        return (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                                 .segment_alloc = {.addr = address(), .size = below(30) * MIB,
-                                                   .device = device, .context = context}};
+        return EVENT(segment_alloc, .addr = address(), .size = below(30) * MIB, .device = device,
+                     .context = context);
     case 12:
-        return (struct vs_event){.kind = VS_EVENT_segment_free, .segment_free = {.addr = address()}};
+        return EVENT(segment_free, .addr = address());
     case 13:
-        return (struct vs_event){.kind = VS_EVENT_alloc_failed,
-                                 .alloc_failed = {.requested = below(9 * MIB), .device = device,
-                                                  .family = below(10)}};
+        return EVENT(alloc_failed, .requested = below(9 * MIB), .device = device,
+                     .family = below(10));
     case 14:
         if (below(40) == 0)
-            return (struct vs_event){.kind = VS_EVENT_context,
-                                     .context = {.context = context, .device = device}};
-        return (struct vs_event){.kind = VS_EVENT_range_pop};
+            return EVENT(context, .context = context, .device = device);
+        return EVENT(range_pop);
     case 15: {
         uint64_t size = below(30) * MIB;
-        return (struct vs_event){.kind = VS_EVENT_segment_map,
-                                 .segment_map = {.addr = address(), .size = size,
-                                                 .reserved = below(3) ? size : 0,
-                                                 .device = device, .context = context}};
+        return EVENT(segment_map, .addr = address(), .size = size, .reserved = below(3) ? size : 0,
+                     .device = device, .context = context);
     }
     case 16:
-        return (struct vs_event){.kind = VS_EVENT_segment_unmap,
-                                 .segment_unmap = {.addr = address(), .size = below(60) * MIB}};
+        return EVENT(segment_unmap, .addr = address(), .size = below(60) * MIB);
     default:
-        return (struct vs_event){.kind = VS_EVENT_range_push};
+        return EVENT(range_push);
     }
 }
 
@@ -91,8 +83,7 @@ TEST(sums_agree_with_what_is_live_whatever_comes)
             event.time_ns = 1000 + i;
             event.tid = (uint32_t)below(3);
             put(event);
-            struct vs_event graphs = {.kind = VS_EVENT_graph_memory,
-                                      .graph_memory = {.device = i % 3, .reserved = i % 31 * MIB}};
+            struct vs_event graphs = EVENT(graph_memory, .device = i % 3, .reserved = i % 31 * MIB);
             if (i % 5 == 0)
                 put(graphs);
             if (i % 7 == 0 && !vs_replay_check(replay))
@@ -111,7 +102,7 @@ TEST(sums_agree_with_what_is_live_whatever_comes)
 
 TEST(the_walker_sees_a_sum_that_is_off)
 {
-    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 1, .requested = 5, .size = 8}};
+    struct vs_event event = EVENT(alloc, .addr = 1, .requested = 5, .size = 8);
     put(event);
     assert_true(vs_replay_check(replay));
     replay->accounts[0]->sums.now.allocated++;
@@ -120,9 +111,7 @@ TEST(the_walker_sees_a_sum_that_is_off)
 
 static struct vs_event map(uint64_t addr, uint64_t size, uint64_t reserved)
 {
-    return (struct vs_event){
-        .kind = VS_EVENT_segment_map,
-        .segment_map = {.addr = addr, .size = size, .reserved = reserved, .context = 1}};
+    return EVENT(segment_map, .addr = addr, .size = size, .reserved = reserved, .context = 1);
 }
 
 TEST(mapped_memory_is_reserved_once_and_given_back_in_any_parts)
@@ -182,13 +171,11 @@ TEST(memory_of_graphs_is_reserved_once)
         {16, 0, 3, 16, 7}, {6, 0, 0, 7, 7}, {6, 0, 7, 6, 0}, {0, 0, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        struct vs_event held = {.kind = VS_EVENT_graph_memory,
-                                .graph_memory = {.reserved = steps[i].held * MIB}};
-        struct vs_event alloc = {.kind = VS_EVENT_alloc,
-                                 .alloc = {.addr = steps[i].alloc, .requested = steps[i].alloc * MIB,
-                                           .size = steps[i].alloc * MIB,
-                                           .family = VS_FAMILY_GRAPH}};
-        struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = steps[i].freed}};
+        struct vs_event held = EVENT(graph_memory, .reserved = steps[i].held * MIB);
+        struct vs_event alloc = EVENT(alloc, .addr = steps[i].alloc,
+                                      .requested = steps[i].alloc * MIB,
+                                      .size = steps[i].alloc * MIB, .family = VS_FAMILY_GRAPH);
+        struct vs_event freed = EVENT(free, .addr = steps[i].freed);
         put(held);
         put(alloc);
         put(freed);
@@ -206,7 +193,7 @@ TEST(memory_of_pools_outlives_its_context)
         {.kind = VS_EVENT_alloc, .alloc = {.addr = 9, .requested = 5, .size = 5, .context = 1}},
         {.kind = VS_EVENT_context, .context = {.context = 1}},
     };
-    struct vs_event freed = {.kind = VS_EVENT_free, .free = {.addr = 1}};
+    struct vs_event freed = EVENT(free, .addr = 1);
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         put(events[i]);
     assert_int_equal(replay->accounts[0]->sums.now.allocated, 3);

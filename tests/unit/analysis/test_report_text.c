@@ -108,9 +108,8 @@ static void build_segments(void)
     start("caching");
     for (unsigned i = 0; i < 3; i++)
         vs_builder_segment(&b, 0, BASE + i * GIB, 20 * MIB);
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_segment_alloc,
-        .segment_alloc = {.addr = BASE + 9 * GIB, .size = 2 * MIB, .stream = 7, .pool = 1}});
+    vs_builder_event(&b, EVENT(segment_alloc, .addr = BASE + 9 * GIB, .size = 2 * MIB, .stream = 7,
+                               .pool = 1));
     load_weights(BASE, 20 * MIB);
     run_layer(BASE + GIB, 5 * MIB);
     run_layer(BASE + GIB + 15 * MIB, 5 * MIB);
@@ -139,9 +138,8 @@ static void build_segments_of_phases(void)
 
 KEPT static void request_segment(uint64_t addr, uint64_t bytes)
 {
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_segment_alloc,
-        .segment_alloc = {.addr = addr, .size = bytes, .stack = vs_recorder_stack(b.recorder, 0)}});
+    vs_builder_event(&b, EVENT(segment_alloc, .addr = addr, .size = bytes,
+                               .stack = vs_recorder_stack(b.recorder, 0)));
     __asm__ volatile("");
 }
 
@@ -207,10 +205,8 @@ static void build_unused(void)
 
 static void tensor(uint64_t addr, uint64_t size, uint64_t total)
 {
-    vs_builder_event(&b, (struct vs_event){
-        .kind = VS_EVENT_framework_alloc,
-        .framework_alloc = {.addr = addr, .size = size, .total_allocated = total,
-                            .total_reserved = 40 * MIB}});
+    vs_builder_event(&b, EVENT(framework_alloc, .addr = addr, .size = size,
+                               .total_allocated = total, .total_reserved = 40 * MIB));
 }
 
 static void build_tensors(void)
@@ -218,11 +214,9 @@ static void build_tensors(void)
     start("observe");
     alloc_at(0, VS_FAMILY_DEVICE, BASE, 20 * MIB, 20 * MIB);
     for (unsigned i = 0; i < 3; i++)
-        vs_builder_event(&b, (struct vs_event){
-            .kind = VS_EVENT_framework_alloc,
-            .framework_alloc = {.addr = BASE + i * 6 * MIB, .size = 4 * MIB,
-                                .total_allocated = (i + 1) * 4 * MIB,
-                                .total_reserved = 20 * MIB}});
+        vs_builder_event(&b, EVENT(framework_alloc, .addr = BASE + i * 6 * MIB, .size = 4 * MIB,
+                                   .total_allocated = (i + 1) * 4 * MIB,
+                                   .total_reserved = 20 * MIB));
 }
 
 /* The first step begins before the program uses the device, and PyTorch before any tensor: its peak is that
@@ -239,10 +233,9 @@ static void build_first_use_in_step(void)
         }
         tensor(BASE + (step % 2) * 20 * MIB, 10 * MIB, step ? 20 * MIB : 10 * MIB);
         if (step)
-            vs_builder_event(&b, (struct vs_event){
-                .kind = VS_EVENT_framework_free,
-                .framework_free = {.addr = BASE + (1 - step % 2) * 20 * MIB, .size = 10 * MIB,
-                                   .total_allocated = 10 * MIB, .total_reserved = 40 * MIB}});
+            vs_builder_event(&b, EVENT(framework_free, .addr = BASE + (1 - step % 2) * 20 * MIB,
+                                       .size = 10 * MIB, .total_allocated = 10 * MIB,
+                                       .total_reserved = 40 * MIB));
         vs_builder_pop(&b);
     }
 }

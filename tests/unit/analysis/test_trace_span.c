@@ -276,8 +276,7 @@ static void says_kernels_until(struct vs_report *report, const char *words)
 TEST(sizes_and_times_may_be_anything)
 {
     struct vs_activity activity = {0};
-    struct vs_event event = {.kind = VS_EVENT_memcpy,
-                             .memcpy = {.start_ns = 1, .end_ns = UINT64_MAX, .bytes = UINT64_MAX}};
+    struct vs_event event = EVENT(memcpy, .start_ns = 1, .end_ns = UINT64_MAX, .bytes = UINT64_MAX);
     vs_activity_event_within(&activity, &event, 2, UINT64_MAX);
     assert_int_equal(vs_activity_device(&activity, 0)->copies[VS_COPY_UNKNOWN].bytes, UINT64_MAX);
     vs_activity_free(&activity);

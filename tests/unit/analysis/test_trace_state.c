@@ -376,9 +376,7 @@ static void record_limited(const char *path, uint64_t limit, unsigned events)
         uint64_t addr = random & ~UINT64_C(4095), requested = random >> 45;
         struct vs_change change =
             vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, requested, 100352);
-        struct vs_event event = {
-            .kind = VS_EVENT_alloc,
-            .alloc = {.addr = addr, .requested = requested, .size = 100352}};
+        struct vs_event event = EVENT(alloc, .addr = addr, .requested = requested, .size = 100352);
         vs_recorder_change(r, &book, change, true, &event);
     }
     vs_recorder_close(r, VS_END_EXIT, 0);

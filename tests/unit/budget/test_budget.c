@@ -101,15 +101,13 @@ TEST(ranges_of_other_domains_have_their_own_net_change)
 {
     begin_trace(&t, "observe", "");
     for (uint64_t domain = 1; domain <= 2; domain++) {
-        vs_builder_event(&t.b, (struct vs_event){
-            .kind = VS_EVENT_range_push,
-            .range_push = {.domain = domain, .name = vs_builder_string(&t.b, domain == 1 ?
-            "one" : "two")}});
+        vs_builder_event(&t.b, EVENT(range_push, .domain = domain,
+                                     .name = vs_builder_string(&t.b, domain == 1 ? "one" : "two")));
         vs_trace(&t.b, "alloc %u 1M", 100 * (unsigned)domain);
     }
-    vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 1}});
+    vs_builder_event(&t.b, EVENT(range_pop, .domain = 1));
     vs_trace(&t.b, "alloc 300 8M");
-    vs_builder_event(&t.b, (struct vs_event){.kind = VS_EVENT_range_pop, .range_pop = {.domain = 2}});
+    vs_builder_event(&t.b, EVENT(range_pop, .domain = 2));
     measure_trace(&t, VS_END_EXIT, 0, 0);
     set_limits(&t.budget, "max-leak 0 phase one; max-leak 0 phase two");
     judge(&t, NULL);

@@ -189,17 +189,15 @@ TEST(call_sites_of_segments_released_in_parts_add_up)
 /* A call that copies, and the record of its copy. */
 static void copy_call(struct bench *run, uint64_t number, const char *api)
 {
-    vs_builder_event(&run->b, (struct vs_event){
-        .kind = VS_EVENT_copy_call,
-        .copy_call = {.correlation = number, .api = vs_builder_string(&run->b, api)}});
+    vs_builder_event(&run->b, EVENT(copy_call, .correlation = number,
+                                    .api = vs_builder_string(&run->b, api)));
 }
 
 static void copy(struct bench *run, uint64_t number, enum vs_copy_kind kind, uint64_t bytes)
 {
-    vs_builder_event(&run->b, (struct vs_event){
-        .kind = VS_EVENT_memcpy,
-        .memcpy = {.copy_kind = kind, .correlation = number, .bytes = bytes, .start_ns = run->b.now_ns,
-                   .end_ns = run->b.now_ns + 10}});
+    vs_builder_event(&run->b, EVENT(memcpy, .copy_kind = kind, .correlation = number,
+                                    .bytes = bytes, .start_ns = run->b.now_ns,
+                                    .end_ns = run->b.now_ns + 10));
 }
 
 /* Each call site copies twice, in two rounds; the calls come before their copies. */

@@ -24,8 +24,8 @@ static void leave_out(struct vs_builder *b, enum lack lack)
 {
     struct vs_event event = {.kind = VS_EVENT_recording_changed};
     if (lack == LACK_OFF || lack == LACK_ZERO)
-        event = (struct vs_event){.kind = VS_EVENT_option, .option = {.name = vs_builder_string(b, "kernels"),
-                                                                      .value = vs_builder_string(b, lack == LACK_OFF ? "off" : "0")}};
+        event = EVENT(option, .name = vs_builder_string(b, "kernels"),
+                      .value = vs_builder_string(b, lack == LACK_OFF ? "off" : "0"));
     else if (lack == LACK_CUPTI || lack == LACK_OTHER_TOOL)
         event = (struct vs_event){.kind = VS_EVENT_note, .note = {
             .severity = 1, .text = vs_builder_string(b, lack == LACK_CUPTI ? VS_NOTE_NO_ACTIVITY ": CUPTI failed"
@@ -35,8 +35,7 @@ static void leave_out(struct vs_builder *b, enum lack lack)
     else if (lack == LACK_LIMIT)
         event.recording_changed.what = VS_RECORDING_NO_ACTIVITY;
     else if (lack == LACK_DROPPED)
-        event = (struct vs_event){.kind = VS_EVENT_dropped,
-                                  .dropped = {.what = vs_builder_string(b, "memcpy"), .count = 1}};
+        event = EVENT(dropped, .what = vs_builder_string(b, "memcpy"), .count = 1);
     else
         return;
     vs_builder_event(b, event);

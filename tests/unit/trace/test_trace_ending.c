@@ -112,7 +112,7 @@ TEST(events_after_the_end_are_followed_by_it_again)
 
 static void *record_elsewhere(void *recorder)
 {
-    record_event(recorder, (struct vs_event){.kind = VS_EVENT_free});
+    record_event(recorder, EVENT(free));
     return NULL;
 }
 

@@ -292,7 +292,7 @@ static bool count_one(struct vs_recorder *r)
 {
     static struct vs_book book;
     struct vs_change change = vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, 512, 512);
-    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = 4096}};
+    struct vs_event event = EVENT(alloc, .addr = 4096);
     vs_recorder_acquire(r);
     bool counted = !vs_selection_count_locked(r, &book, &change, false, &event);
     vs_recorder_release(r);

@@ -16,7 +16,7 @@ TEST(a_running_trace_can_be_read)
     snprintf(path, sizeof path, "%s", scratch("running.vst"));
     struct vs_recorder *r = open_recorder(path, 1, 0);
     for (uint64_t i = 0; i < 100000; i++) {
-        record_event(r, (struct vs_event){.kind = VS_EVENT_range_end, .range_end = {.range = i}});
+        record_event(r, EVENT(range_end, .range = i));
     }
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
@@ -299,7 +299,7 @@ static void *record_until_notified(void *arg)
 {
     while (keep_going) {
         uint64_t name = vs_recorder_string(arg, "busy", SIZE_MAX);
-        record_event(arg, (struct vs_event){.kind = VS_EVENT_mark, .mark = {.name = name}});
+        record_event(arg, EVENT(mark, .name = name));
         vs_recorder_stack(arg, 0);
     }
     return NULL;

@@ -82,8 +82,7 @@ static struct names finish(const struct call *call)
     char path[600];
     uint64_t seen = 0;
     snprintf(path, sizeof path, "%s", vs_recorder_path(call->recorder));
-    record_event(call->recorder,
-                 (struct vs_event){.kind = VS_EVENT_free, .free = {.stack = call->stack}});
+    record_event(call->recorder, EVENT(free, .stack = call->stack));
     vs_recorder_close(call->recorder, VS_END_EXIT, 0);
     names.reader = open_reader(path);
     for (struct vs_event got; next_plain(names.reader, &got);)

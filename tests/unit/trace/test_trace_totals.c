@@ -37,7 +37,7 @@ static void change_by(struct worker *w, unsigned device, unsigned family, bool a
     struct vs_change change =
         (alloc ? vs_change_alloc : vs_change_free)(VS_LEVEL_DEVICE, families[family], device, size,
                                                    size);
-    struct vs_event event = {.kind = VS_EVENT_alloc, .alloc = {.addr = size, .size = size}};
+    struct vs_event event = EVENT(alloc, .addr = size, .size = size);
     vs_recorder_change(w->recorder, &book, change, false, &event); /* counted: below the minimum
                                                                     * size */
     struct total *t = &w->truth[device][family];

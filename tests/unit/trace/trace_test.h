@@ -87,7 +87,7 @@ static MAYBE_UNUSED struct vs_event record_event(struct vs_recorder *r, struct v
 
 static MAYBE_UNUSED struct vs_event record_mark(struct vs_recorder *r)
 {
-    return record_event(r, (struct vs_event){.kind = VS_EVENT_mark});
+    return record_event(r, EVENT(mark));
 }
 
 static MAYBE_UNUSED struct vs_reader *open_reader(const char *path)
