@@ -22,7 +22,7 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
   runner NAME TYPE       what the functions call: int NAME(HANDLE, const TYPE *call)
   pack WORDS             parameters that go to the member of *TYPE* of that name, or with a=b to member b
   word NAME LIST         {NAME} in the name of a function is {LIST}
-  statuses A B C D       for no handle, no other object, a wrong argument, no memory (struct vs_library)
+  statuses A B C         for no handle, no other object, a wrong argument (struct vs_library)
   version A B C [A B C]  the newest version that the library has; that of CUDA 12 where it is another
   type TYPE: NAMES       what parameters of these names are, where a row does not say it
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
@@ -203,7 +203,7 @@ def calls(path):
         else:
             row = line.strip()
     finish()
-    for word, lengths in ("statuses", (0, 4)), ("version", (0, 3, 6)):
+    for word, lengths in ("statuses", (0, 3)), ("version", (0, 3, 6)):
         if len(library.get(word, [])) not in lengths:
             raise ValueError("%s: %s: %d words, not %s" % (path, word, len(library[word]), lengths))
     asks = [f.name for f in functions if re.search(
@@ -249,7 +249,7 @@ def main():
                               '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +
                               "const struct vs_library vs_library = {%s, {%s}, {%s}};\n\n" % (
                                   ", ".join([f'"{title}", "{name}", {value}, "{status}"'] +
-                                            library.get("statuses", ["0"] * 4)),
+                                            library.get("statuses", ["0"] * 3)),
                                   ", ".join(version[:3]), ", ".join(version[-3:])) +
                               "".join("VS_LIBRARY_FALLBACK_%s(%s)\n" % row for row in missing),
         f"vs_{name}_rows.h": head + "#pragma once\n#include <cuda_runtime_api.h>\n#include <library_types.h>\n" +

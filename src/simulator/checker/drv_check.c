@@ -49,7 +49,6 @@ static uint32_t next_lane = 1; /* 0 is the host */
 static struct vs_sim_lane *lanes;
 static struct vs_sim_clock *shared_clock; /* clocks of events shared with other processes */
 static uint64_t unseen; /* kernels whose accesses are unknown */
-static bool blind;             /* out of host memory: nothing more is checked */
 
 void vs_sim_check_lock(void) { pthread_mutex_lock(&check_mu); }
 
@@ -61,16 +60,11 @@ void vs_sim_check_unlock(void)
     vs_sim_check_print();
 }
 
-static void need(bool ok) { blind = blind || !ok; }
-
 /* ---- lanes ---- */
 
 static struct vs_sim_lane *lane_new(struct vs_sim_stream *s, uint64_t first_seq)
 {
-    struct vs_sim_lane *lane = calloc(1, sizeof *lane);
-    need(lane);
-    if (!lane)
-        return NULL;
+    struct vs_sim_lane *lane = vs_sim_need(calloc(1, sizeof *lane));
     lane->number = next_lane++;
     lane->first_seq = first_seq;
     lane->earlier = s->check;
@@ -83,7 +77,7 @@ static struct vs_sim_lane *lane_new(struct vs_sim_stream *s, uint64_t first_seq)
 static struct vs_sim_lane *lane_of(struct vs_sim_stream *s, uint64_t seq)
 {
     struct vs_sim_lane *lane = s->check ? s->check : lane_new(s, 1);
-    while (lane && lane->first_seq > seq && lane->earlier)
+    while (lane->first_seq > seq && lane->earlier)
         lane = lane->earlier;
     return lane;
 }
@@ -110,10 +104,7 @@ static void remember(struct vs_sim_lane *lane, uint64_t seq)
         return;
     if (lane->count == lane->max && lane->max < HISTORY_MAX) {
         unsigned max = lane->max ? lane->max * 2 : HISTORY_FIRST;
-        struct change *more = malloc(max * sizeof *more);
-        need(more);
-        if (!more)
-            return;
+        struct change *more = vs_sim_need(malloc(max * sizeof *more));
         for (unsigned i = 0; i < lane->count; i++)
             more[i] = *change_at(lane, i);
         free(lane->history);
@@ -146,50 +137,41 @@ static struct vs_sim_clock *clock_of(const struct vs_sim_lane *lane, uint64_t se
 static void join_op(struct vs_sim_clock **clock, struct vs_sim_stream *s, uint64_t seq)
 {
     struct vs_sim_lane *lane = lane_of(s, seq);
-    if (!lane || !seq || vs_sim_clock_at(*clock, lane->number) >= seq)
+    if (!seq || vs_sim_clock_at(*clock, lane->number) >= seq)
         return; /* the clock of an op includes the clocks of all its predecessors */
-    need(vs_sim_clock_join(clock, clock_of(lane, seq)));
-    need(vs_sim_clock_raise(clock, lane->number, seq));
+    vs_sim_clock_join(clock, clock_of(lane, seq));
+    vs_sim_clock_raise(clock, lane->number, seq);
 }
 
 /* ---- completions reported to the host ---- */
 
 struct vs_sim_clock *vs_sim_check_host_clock(void)
 {
-    need(vs_sim_clock_raise(&host_clock, 0, host_seq));
+    vs_sim_clock_raise(&host_clock, 0, host_seq);
     return host_clock;
-}
-
-static struct vs_sim_actor *actor_new(struct vs_sim_actor content)
-{
-    struct vs_sim_actor *actor = malloc(sizeof *actor);
-    need(actor);
-    if (actor)
-        *actor = content;
-    return actor;
 }
 
 struct vs_sim_actor *vs_sim_check_host_actor(enum vs_sim_check_what what, uint32_t stack)
 {
-    return actor_new((struct vs_sim_actor){.refs = 1,
-                                           .seq = ++host_seq,
-                                           .order = ++last_order,
-                                           .stack = stack,
-                                           .what = (uint8_t)what});
+    struct vs_sim_actor actor = {.refs = 1,
+                                 .seq = ++host_seq,
+                                 .order = ++last_order,
+                                 .stack = stack,
+                                 .what = (uint8_t)what};
+    return vs_sim_dup(&actor, sizeof actor);
 }
 
 void vs_sim_check_synced(struct vs_sim_stream *s, uint64_t seq)
 {
     vs_sim_check_lock();
-    if (!blind)
-        join_op(&host_clock, s, seq);
+    join_op(&host_clock, s, seq);
     vs_sim_check_unlock();
 }
 
 void vs_sim_check_synced_elsewhere(void)
 {
     vs_sim_check_lock();
-    need(vs_sim_clock_join(&host_clock, shared_clock));
+    vs_sim_clock_join(&host_clock, shared_clock);
     vs_sim_check_unlock();
 }
 
@@ -197,22 +179,19 @@ void vs_sim_check_context_synced(struct vs_sim_context *ctx)
 {
     vs_sim_check_lock();
     if (ctx->check)
-        need(vs_sim_clock_join(&host_clock, ctx->check->all));
+        vs_sim_clock_join(&host_clock, ctx->check->all);
     vs_sim_check_unlock();
 }
 
 void vs_sim_check_retired(struct vs_sim_stream *s)
 {
     vs_sim_check_lock();
-    if (!s->ctx->check) {
-        s->ctx->check = calloc(1, sizeof *s->ctx->check);
-        need(s->ctx->check);
-    }
+    if (!s->ctx->check)
+        s->ctx->check = vs_sim_need(calloc(1, sizeof *s->ctx->check));
     struct vs_sim_check_context *c = s->ctx->check;
     uint64_t seq = atomic_load(&s->completed);
-    if (c)
-        join_op(&c->all, s, seq);
-    if (c && !(s->flags & CU_STREAM_NON_BLOCKING))
+    join_op(&c->all, s, seq);
+    if (!(s->flags & CU_STREAM_NON_BLOCKING))
         join_op(&c->blocking, s, seq);
     vs_sim_check_unlock();
 }
@@ -221,9 +200,8 @@ void vs_sim_check_retired(struct vs_sim_stream *s)
 
 struct vs_sim_check_op *vs_sim_check_op(void)
 {
-    struct vs_sim_check_op *check = calloc(1, sizeof *check);
-    if (check)
-        check->stack = vs_sim_stack_here();
+    struct vs_sim_check_op *check = vs_sim_need(calloc(1, sizeof *check));
+    check->stack = vs_sim_stack_here();
     return check;
 }
 
@@ -232,8 +210,6 @@ uint32_t vs_sim_check_stack(void) { return vs_sim_stack_here(); }
 
 void vs_sim_check_op_free(struct vs_sim_check_op *check)
 {
-    if (!check)
-        return;
     vs_sim_check_lock();
     vs_sim_clock_unref(check->host);
     vs_sim_clock_unref(check->clock);
@@ -273,15 +249,15 @@ static void clock_op(struct vs_sim_stream *s, struct vs_sim_lane *lane, struct v
 {
     struct vs_sim_check_op *check = op->check;
     if (check->host != lane->host_seen) {
-        need(vs_sim_clock_join(&lane->clock, check->host));
+        vs_sim_clock_join(&lane->clock, check->host);
         vs_sim_clock_unref(lane->host_seen);
         lane->host_seen = vs_sim_clock_ref(check->host);
     }
-    need(vs_sim_clock_raise(&lane->clock, 0, check->host_seq));
+    vs_sim_clock_raise(&lane->clock, 0, check->host_seq);
     for (uint32_t i = 0; i < op->dep_count; i++)
         join_op(&lane->clock, op->deps[i].stream, op->deps[i].seq);
     if (s->legacy && s->ctx->check)
-        need(vs_sim_clock_join(&lane->clock, s->ctx->check->blocking));
+        vs_sim_clock_join(&lane->clock, s->ctx->check->blocking);
     lane->begun = op->seq;
     remember(lane, op->seq);
     check->clock = vs_sim_clock_ref(lane->clock);
@@ -383,32 +359,31 @@ void vs_sim_check_begin(struct vs_sim_stream *s, struct vs_sim_op *op)
     struct vs_sim_owned *began = graph_memory(op);
     vs_sim_check_lock();
     struct vs_sim_lane *lane = lane_of(s, op->seq);
-    if (!blind) {
-        clock_op(s, lane, op);
-        check->actor = actor_new((struct vs_sim_actor){
-            .refs = 1,
-            .lane = lane->number,
-            .seq = op->seq,
-            .order = check->order,
-            .stack = check->stack,
-            .made = op->check_made,
-            .stream = s->id,
-            .what = (uint8_t)what_of(op),
-            .name = op->kind == VS_SIM_OP_KERNEL ? op->u.launch.function->name : NULL});
-    }
-    if (!blind && check->begins) {
+    clock_op(s, lane, op);
+    struct vs_sim_actor actor = {
+        .refs = 1,
+        .lane = lane->number,
+        .seq = op->seq,
+        .order = check->order,
+        .stack = check->stack,
+        .made = op->check_made,
+        .stream = s->id,
+        .what = (uint8_t)what_of(op),
+        .name = op->kind == VS_SIM_OP_KERNEL ? op->u.launch.function->name : NULL};
+    check->actor = vs_sim_dup(&actor, sizeof actor);
+    if (check->begins) {
         vs_sim_actor_unref(check->begins->alloc); /* the call's */
         check->begins->alloc = vs_sim_actor_ref(check->actor);
         vs_sim_owned_begin(check->begins);
         check->begins = NULL;
     }
-    if (!blind && began) {
+    if (began) {
         began->alloc = vs_sim_actor_ref(check->actor);
         vs_sim_owned_begin(began);
     }
-    if (!blind && check->ends_id)
+    if (check->ends_id)
         vs_sim_owned_end(check->ends_base, check->ends_id, check->actor, check->clock);
-    if (!blind && !atomic_load(&s->ctx->fault))
+    if (!atomic_load(&s->ctx->fault))
         touch(op);
     if (op->kind == VS_SIM_OP_HOST || op->kind == VS_SIM_OP_CALLBACK)
         /* the host function knows this clock, and may pass it on */
@@ -443,16 +418,14 @@ void vs_sim_check_end(struct vs_sim_stream *s, struct vs_sim_op *op)
         return;
     vs_sim_check_lock(); /* later work comes after everything it may have waited for */
     struct vs_sim_lane *lane = lane_of(s, op->seq);
-    if (lane && !blind) {
-        need(vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock()));
-        if (op->kind == VS_SIM_OP_WAIT_SHARED)
-            need(vs_sim_clock_join(&lane->clock, shared_clock));
-        /* a value may come from any stream or kernel */
-        for (const struct vs_sim_lane *other = lanes; value && other; other = other->all) {
-            need(vs_sim_clock_join(&lane->clock, other->clock));
-            need(vs_sim_clock_raise(&lane->clock, other->number, other->begun));
-        }
-        remember(lane, op->seq);
+    vs_sim_clock_join(&lane->clock, vs_sim_check_host_clock());
+    if (op->kind == VS_SIM_OP_WAIT_SHARED)
+        vs_sim_clock_join(&lane->clock, shared_clock);
+    /* a value may come from any stream or kernel */
+    for (const struct vs_sim_lane *other = lanes; value && other; other = other->all) {
+        vs_sim_clock_join(&lane->clock, other->clock);
+        vs_sim_clock_raise(&lane->clock, other->number, other->begun);
     }
+    remember(lane, op->seq);
     vs_sim_check_unlock();
 }

@@ -40,7 +40,7 @@ static void hand_over(void)
     check->many_threads |= check->thread && check->thread != &mine;
     check->thread = &mine;
     vs_sim_check_unwritten_to(check);
-    for (unsigned i = 0; check->actor && i < mine.closed_count; i++) {
+    for (unsigned i = 0; i < mine.closed_count; i++) {
         struct vs_sim_access a = {mine.closed[i].begin, mine.closed[i].end, mine.closed[i].how,
                                   check->actor, check->clock};
         vs_sim_check_access(&a, VS_SIM_ACCESS_PAGEABLE);
@@ -88,8 +88,7 @@ static void host_access(uintptr_t begin, size_t bytes, enum vs_sim_how how)
     vs_sim_check_lock();
     struct vs_sim_actor *actor = vs_sim_check_host_actor(VS_SIM_WHAT_HOST, stack);
     struct vs_sim_access a = {begin, begin + bytes, how, actor, vs_sim_check_host_clock()};
-    if (actor)
-        vs_sim_check_access(&a, VS_SIM_ACCESS_PAGEABLE);
+    vs_sim_check_access(&a, VS_SIM_ACCESS_PAGEABLE);
     vs_sim_actor_unref(actor);
     vs_sim_check_unlock();
 }
@@ -98,7 +97,7 @@ int vramscopeSimChecking(void);
 void vramscopeSimAccess(const void *address, size_t bytes, int how);
 
 /* -1: not known before cuInit. */
-VS_SIM_EXPORT int vramscopeSimChecking(void) 
+VS_SIM_EXPORT int vramscopeSimChecking(void)
 {
     bool asked = !vs_sim_spec.preset || vs_sim_spec.check != VS_SIM_CHECK_OFF;
     return vs_sim_checking ? 1 : asked ? -1 : 0;

@@ -105,9 +105,7 @@ bool vs_sim_owned_near(uintptr_t begin, uintptr_t end)
 
 struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range)
 {
-    struct vs_sim_owned *b = calloc(1, sizeof *b);
-    if (!b)
-        return NULL;
+    struct vs_sim_owned *b = vs_sim_need(calloc(1, sizeof *b));
     b->kind = range->kind;
     b->base = range->base;
     b->bytes = range->bytes;
@@ -168,7 +166,7 @@ void vs_sim_check_range_added(const struct vs_sim_range *range)
     vs_sim_check_lock();
     atomic_fetch_add(&vs_sim_owned_generation, 1);
     struct vs_sim_owned *b = vs_sim_owned_new(range);
-    if (b && deferred && deferred->check) {
+    if (deferred) {
         b->state = VS_SIM_OWNED_PENDING;
         b->alloc = vs_sim_check_host_actor(VS_SIM_WHAT_ALLOC, deferred->check->stack);
         b->next = pending;
@@ -177,7 +175,7 @@ void vs_sim_check_range_added(const struct vs_sim_range *range)
         b->link = &pending;
         pending = b;
         deferred->check->begins = b;
-    } else if (b) {
+    } else {
         b->alloc = vs_sim_check_host_actor(VS_SIM_WHAT_ALLOC, stack);
         vs_sim_owned_begin(b);
     }
@@ -211,19 +209,16 @@ void vs_sim_check_ending(const struct vs_sim_range *range)
 void vs_sim_check_range_removed(const struct vs_sim_range *range)
 {
     if (deferred) {
-        if (deferred->check) {
-            deferred->check->ends_base = range->base;
-            deferred->check->ends_id = range->id;
-            note_ending(range, deferred->check->stack);
-        }
+        deferred->check->ends_base = range->base;
+        deferred->check->ends_id = range->id;
+        note_ending(range, deferred->check->stack);
         return;
     }
     uint32_t stack = vs_sim_stack_here();
     vs_sim_check_lock();
     struct vs_sim_actor *actor = vs_sim_check_host_actor(VS_SIM_WHAT_FREE, stack);
-    if (actor)
-        vs_sim_owned_end(range->base, range->id, actor,
-                         unsynced_on ? unsynced : vs_sim_check_host_clock());
+    vs_sim_owned_end(range->base, range->id, actor,
+                     unsynced_on ? unsynced : vs_sim_check_host_clock());
     vs_sim_actor_unref(actor);
     vs_sim_check_unlock();
 }
@@ -373,8 +368,7 @@ static void access_block(struct vs_sim_owned *b, const struct vs_sim_access *acc
     if (!usable(b, access->begin, access->end - access->begin, access->how, access->actor,
                 access->clock))
         return;
-    if (!vs_sim_shadow_access(&b->shadow, access, found_conflict, b, &unwritten))
-        b->any_written = true;
+    vs_sim_shadow_access(&b->shadow, access, found_conflict, b, &unwritten);
     if (b->alias)
         vs_sim_alias_access(b->alias, b->base, access, found_conflict, b);
     if (!unwritten.bytes || (flags & VS_SIM_ACCESS_CARRIES) || !watches_unwritten(b))
@@ -429,8 +423,7 @@ void vs_sim_check_copy_unwritten(uintptr_t from, uintptr_t to, size_t bytes)
     if (!a || !b || a->state != VS_SIM_OWNED_LIVE || b->state != VS_SIM_OWNED_LIVE ||
         !watches_unwritten(a) || bytes > a->base + a->bytes - from || bytes > b->base + b->bytes - to)
         return;
-    if (!vs_sim_shadow_copy_unwritten(&a->shadow, from, bytes, &b->shadow, to))
-        b->any_written = true;
+    vs_sim_shadow_copy_unwritten(&a->shadow, from, bytes, &b->shadow, to);
 }
 
 void vs_sim_check_unknown_kernel(void) { unknown_kernels++; }
@@ -489,8 +482,7 @@ static void found_call(enum vs_sim_report_kind kind, uintptr_t address, size_t b
                                  .block = b,
                                  .first = !b ? NULL : b->freed ? b->freed : b->ending,
                                  .second = actor};
-    if (actor)
-        vs_sim_check_found(&found);
+    vs_sim_check_found(&found);
     vs_sim_actor_unref(actor);
 }
 
@@ -540,7 +532,7 @@ struct leaks {
 static void leak(void *to, struct vs_sim_owned *b)
 {
     struct leaks *leaks = to;
-    if (b->variable || !b->alloc ||
+    if (b->variable ||
         (leaks->ctx && (b->ctx != leaks->ctx || b->kind == VS_SIM_RANGE_POOL ||
                         b->kind == VS_SIM_RANGE_GRAPH || b->kind == VS_SIM_RANGE_OPENED)))
         return; /* memory of pools, graphs and other processes does not belong to the context */

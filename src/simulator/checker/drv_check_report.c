@@ -75,14 +75,12 @@ void vs_sim_check_found(const struct vs_sim_found *unordered)
         repeats++;
         return;
     }
-    struct report *r = calloc(1, sizeof *r);
     atomic_store(&any, true);
     if (found->kind <= VS_SIM_REPORT_EARLY)
         atomic_store(&fatal, true);
-    if (vs_map_put(&seen, key, 1) != VS_OK || ++distinct > REPORTS_MAX || !r) {
-        free(r);
+    if (vs_map_put(&seen, key, 1) != VS_OK || ++distinct > REPORTS_MAX)
         return;
-    }
+    struct report *r = vs_sim_need(calloc(1, sizeof *r));
     r->found = *found;
     vs_sim_actor_ref(r->found.first);
     vs_sim_actor_ref(r->found.second);

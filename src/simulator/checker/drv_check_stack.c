@@ -54,11 +54,9 @@ static void find_self(void) { dl_iterate_phdr(find_own, (void *)find_self); }
 static uint32_t intern_locked(void *const *frames, unsigned count)
 {
     if (!buckets) {
-        buckets = calloc(BUCKETS, sizeof *buckets);
-        numbered = calloc(STACKS_MAX, sizeof *numbered);
+        buckets = vs_sim_need(calloc(BUCKETS, sizeof *buckets));
+        numbered = vs_sim_need(calloc(STACKS_MAX, sizeof *numbered));
     }
-    if (!buckets || !numbered)
-        return 0;
     uint64_t hash = count;
     for (unsigned i = 0; i < count; i++)
         hash = (hash ^ (uintptr_t)frames[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
@@ -67,8 +65,9 @@ static uint32_t intern_locked(void *const *frames, unsigned count)
         s = s->next;
     if (s)
         return s->number;
-    if (stack_count + 1 >= STACKS_MAX || !(s = malloc(sizeof *s + count * sizeof s->frames[0])))
+    if (stack_count + 1 >= STACKS_MAX)
         return 0;
+    s = vs_sim_need(malloc(sizeof *s + count * sizeof s->frames[0]));
     s->number = ++stack_count;
     s->count = count;
     memcpy(s->frames, frames, count * sizeof *frames);

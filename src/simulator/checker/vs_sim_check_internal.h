@@ -81,13 +81,12 @@ void vs_sim_check_lock(void);
 void vs_sim_check_unlock(void);
 void vs_sim_check_release(void);
 
-/* vs_sim_check_host_actor: a new event of the host, with the caller's stack. NULL: no host memory.
- * Locked. */
+/* vs_sim_check_host_actor: a new event of the host, with the caller's stack. Locked. */
 struct vs_sim_actor *vs_sim_check_host_actor(enum vs_sim_check_what what, uint32_t stack);
 /* vs_sim_check_host_clock: the host's clock. Locked. */
 struct vs_sim_clock *vs_sim_check_host_clock(void);
 
-/* vs_sim_owned_new: a block for *range*; NULL: no host memory. */
+/* vs_sim_owned_new: a block for *range*. */
 struct vs_sim_owned *vs_sim_owned_new(const struct vs_sim_range *range);
 /* vs_sim_owned_begin: *block*, whose alloc is set, becomes the owner of its addresses. Locked, as
  * the following functions. */
@@ -104,8 +103,7 @@ void vs_sim_owned_use(uintptr_t address, uint64_t id, struct vs_sim_actor *actor
  * 0: of the current owner of the address). */
 void vs_sim_owned_written(uintptr_t address, uint64_t id);
 
-/* vs_sim_alias_ref: accesses to the physical memory *id* by any address; NULL: no host memory.
- * Release it with vs_sim_alias_unref, which accepts NULL. */
+/* vs_sim_alias_ref: accesses to the physical memory *id* by any address. Release it with vs_sim_alias_unref, which accepts NULL. */
 struct vs_sim_alias;
 struct vs_sim_alias *vs_sim_alias_ref(uint64_t id);
 void vs_sim_alias_unref(struct vs_sim_alias *alias);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/vs_treap.h"
+#include "simulator/driver/vs_sim_host.h"
 
 #define READS_MAX 6       /* stored concurrent readers of one piece */
 #define PIECES_MAX 262144 /* of one allocation, before it is forgotten */
@@ -36,9 +37,7 @@ void vs_sim_actor_unref(struct vs_sim_actor *actor)
 
 static struct vs_sim_piece *piece_new(uintptr_t begin, uintptr_t end)
 {
-    struct vs_sim_piece *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
+    struct vs_sim_piece *p = vs_sim_need(calloc(1, sizeof *p));
     p->begin = begin;
     p->end = end;
     return p;
@@ -89,14 +88,12 @@ static struct vs_sim_piece *floor_of(struct vs_sim_piece *tree, uintptr_t addres
 }
 
 /* Splits pieces so that none contains *address* in its middle. */
-static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
+static void cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
 {
     struct vs_sim_piece *p = floor_of(shadow->root, address);
     if (!p || p->begin == address || p->end <= address)
-        return true;
+        return;
     struct vs_sim_piece *rest = piece_new(address, p->end);
-    if (!rest)
-        return false;
     rest->written = p->written;
     rest->write = vs_sim_actor_ref(p->write);
     rest->read_count = p->read_count;
@@ -106,7 +103,18 @@ static bool cut_at(struct vs_sim_shadow *shadow, uintptr_t address)
     p->end = address;
     piece_insert(&shadow->root, rest, address);
     shadow->pieces++;
-    return true;
+}
+
+/* Takes the pieces of [begin, end) out of the tree, between *low* and *high*. */
+static struct vs_sim_piece *take_out(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end,
+                                     struct vs_sim_piece **low, struct vs_sim_piece **high)
+{
+    struct vs_sim_piece *middle;
+    cut_at(shadow, begin);
+    cut_at(shadow, end);
+    piece_split(shadow->root, begin, low, &middle);
+    piece_split(middle, end, &middle, high);
+    return middle;
 }
 
 void vs_sim_shadow_free(struct vs_sim_shadow *shadow)
@@ -232,34 +240,29 @@ static void run_add(struct vs_sim_shadow *shadow, struct run *run, struct vs_sim
     run->last = p;
 }
 
-static bool gap_fill(struct work *w, struct vs_sim_shadow *shadow, struct run *run,
+static void gap_fill(struct work *w, struct vs_sim_shadow *shadow, struct run *run,
                      uintptr_t begin, uintptr_t end)
 {
     if (begin >= end)
-        return true;
+        return;
     struct vs_sim_piece *p = piece_new(begin, end);
-    if (!p)
-        return false;
     shadow->pieces++;
     enter(w, p);
     run_add(shadow, run, p);
-    return true;
 }
 
-static bool enter_tree(struct work *w, struct vs_sim_shadow *shadow, struct vs_sim_piece *tree,
+static void enter_tree(struct work *w, struct vs_sim_shadow *shadow, struct vs_sim_piece *tree,
                        struct run *run, uintptr_t *at)
 {
-    bool ok = true;
     while (tree) {
         struct vs_sim_piece *right = tree->right;
-        ok = enter_tree(w, shadow, tree->left, run, at) && ok;
-        ok = ok && gap_fill(w, shadow, run, *at, tree->begin);
+        enter_tree(w, shadow, tree->left, run, at);
+        gap_fill(w, shadow, run, *at, tree->begin);
         *at = tree->end;
         enter(w, tree);
         run_add(shadow, run, tree);
         tree = right;
     }
-    return ok;
 }
 
 static struct vs_sim_piece *last_of(struct vs_sim_piece *tree)
@@ -302,39 +305,38 @@ static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, s
     shadow->root = piece_merge(low, high);
 }
 
-static bool apply(struct work *w, struct vs_sim_shadow *shadow)
+/* Marks [begin, end) as written by an unknown writer. */
+static void forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
 {
-    uintptr_t begin = w->access->begin, end = w->access->end, at = begin;
-    struct vs_sim_piece *low, *middle, *high;
-    struct run run = {0};
-    if (!cut_at(shadow, begin) || !cut_at(shadow, end))
-        return false;
-    piece_split(shadow->root, begin, &low, &middle);
-    piece_split(middle, end, &middle, &high);
-    bool ok = enter_tree(w, shadow, middle, &run, &at);
-    ok = ok && gap_fill(w, shadow, &run, at, end);
-    run_insert(shadow, low, &run, high);
-    return ok;
+    struct vs_sim_piece *low, *high, *all = piece_new(begin, end);
+    all->written = true;
+    shadow->pieces += 1 - tree_free(take_out(shadow, begin, end, &low, &high));
+    shadow->root = piece_merge(piece_merge(low, all), high);
 }
 
-bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
+void vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
                           vs_sim_conflict conflict, void *to, struct vs_sim_unwritten *unwritten)
 {
     struct work w = {access, conflict, to, {0}};
-    bool ok = access->begin >= access->end || enter_in_place(&w, shadow) || apply(&w, shadow);
+    uintptr_t begin = access->begin, end = access->end, at = begin;
+    if (begin < end && !enter_in_place(&w, shadow)) {
+        struct vs_sim_piece *low, *high, *middle = take_out(shadow, begin, end, &low, &high);
+        struct run run = {0};
+        enter_tree(&w, shadow, middle, &run, &at);
+        gap_fill(&w, shadow, &run, at, end);
+        run_insert(shadow, low, &run, high);
+    }
     if (unwritten)
         *unwritten = w.unwritten;
-    if (!ok || shadow->pieces > PIECES_MAX) {
-        uintptr_t begin = access->begin, end = access->end;
+    if (shadow->pieces > PIECES_MAX) {
         if (shadow->root) {
             uintptr_t first = first_of(shadow->root)->begin, last = last_of(shadow->root)->end;
             begin = first < begin ? first : begin;
             end = last > end ? last : end;
         }
         vs_sim_shadow_free(shadow);
-        ok = vs_sim_shadow_forget(shadow, begin, end) && ok;
+        forget(shadow, begin, end);
     }
-    return ok;
 }
 
 static void end_tree(const struct work *w, const struct vs_sim_piece *tree)
@@ -354,25 +356,12 @@ void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_a
 
 /* ---- written bytes ---- */
 
-static void set_written(struct vs_sim_piece *tree, uintptr_t begin, uintptr_t end, bool written)
+static void set_unwritten(struct vs_sim_piece *tree)
 {
     for (; tree; tree = tree->right) {
-        set_written(tree->left, begin, end, written);
-        if (tree->begin >= begin && tree->end <= end)
-            tree->written = written;
+        set_unwritten(tree->left);
+        tree->written = false;
     }
-}
-
-static bool mark(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end, bool written)
-{
-    struct vs_sim_piece *low, *middle, *high;
-    if (!cut_at(shadow, begin) || !cut_at(shadow, end))
-        return false;
-    piece_split(shadow->root, begin, &low, &middle);
-    piece_split(middle, end, &middle, &high);
-    set_written(middle, begin, end, written);
-    shadow->root = piece_merge(piece_merge(low, middle), high);
-    return true;
 }
 
 /* The end, at most *end*, of the bytes from *at* on that have the same state. */
@@ -398,34 +387,19 @@ size_t vs_sim_shadow_unwritten(const struct vs_sim_shadow *shadow, uintptr_t beg
     return count;
 }
 
-bool vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
+void vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
                                   struct vs_sim_shadow *to, uintptr_t to_begin)
 {
     bool written;
     for (uintptr_t at = begin, end = begin + bytes, next; at < end; at = next) {
         next = stretch(from, at, end, &written);
-        if (!written && !mark(to, to_begin + (at - begin), to_begin + (next - begin), false))
-            return false;
+        if (written)
+            continue;
+        struct vs_sim_piece *low, *high, *middle =
+            take_out(to, to_begin + (at - begin), to_begin + (next - begin), &low, &high);
+        set_unwritten(middle);
+        to->root = piece_merge(piece_merge(low, middle), high);
     }
-    return true;
-}
-
-bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
-{
-    struct vs_sim_piece *low, *middle, *high;
-    struct vs_sim_piece *all = piece_new(begin, end);
-    if (!all)
-        return false;
-    if (!cut_at(shadow, begin) || !cut_at(shadow, end)) {
-        free(all);
-        return false;
-    }
-    piece_split(shadow->root, begin, &low, &middle);
-    piece_split(middle, end, &middle, &high);
-    all->written = true;
-    shadow->pieces += 1 - tree_free(middle);
-    shadow->root = piece_merge(piece_merge(low, all), high);
-    return true;
 }
 
 static bool check_piece(void *count, const struct vs_sim_piece *p, const struct vs_sim_piece *last)

@@ -82,11 +82,9 @@ struct vs_sim_unwritten { /* of one access */
 };
 
 /* vs_sim_shadow_access: checks *access* and enters it. *unwritten* (may be NULL) receives the bytes
- * of a read or change that were never written. Returns false without host memory; the accesses to
- * this allocation are then forgotten. */
-bool vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
-                          vs_sim_conflict conflict, void *to,
-                          struct vs_sim_unwritten *unwritten) VS_MUST_CHECK;
+ * of a read or change that were never written. */
+void vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
+                          vs_sim_conflict conflict, void *to, struct vs_sim_unwritten *unwritten);
 
 /* vs_sim_shadow_end: checks the free of the whole allocation, as a write of all of it; enters
  * nothing. */
@@ -97,14 +95,9 @@ void vs_sim_shadow_end(const struct vs_sim_shadow *shadow, const struct vs_sim_a
 size_t vs_sim_shadow_unwritten(const struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end);
 
 /* vs_sim_shadow_copy_unwritten: marks bytes of *to*, from *to_begin* on, as unwritten where the
- * corresponding bytes of [begin, begin + bytes) are, as a copy within the device does. Returns
- * false as above. */
-bool vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
-                                  struct vs_sim_shadow *to, uintptr_t to_begin) VS_MUST_CHECK;
-
-/* vs_sim_shadow_forget: marks [begin, end) as written by an unknown writer. */
-bool vs_sim_shadow_forget(struct vs_sim_shadow *shadow, uintptr_t begin,
-                          uintptr_t end) VS_MUST_CHECK;
+ * corresponding bytes of [begin, begin + bytes) are, as a copy within the device does. */
+void vs_sim_shadow_copy_unwritten(const struct vs_sim_shadow *from, uintptr_t begin, size_t bytes,
+                                  struct vs_sim_shadow *to, uintptr_t to_begin);
 
 void vs_sim_shadow_free(struct vs_sim_shadow *shadow);
 

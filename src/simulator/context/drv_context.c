@@ -29,9 +29,7 @@ static _Thread_local struct {
 
 struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary)
 {
-    struct vs_sim_context *ctx = calloc(1, sizeof *ctx);
-    if (!ctx)
-        return NULL;
+    struct vs_sim_context *ctx = vs_sim_need(calloc(1, sizeof *ctx));
     ctx->mark = VS_SIM_CONTEXT_MARK;
     ctx->id = atomic_fetch_add(&next_context_id, 1);
     ctx->device = device;
@@ -79,10 +77,6 @@ static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)
     ctx->flags = flags;
     atomic_store(&ctx->fault, 0);
     ctx->legacy = vs_sim_stream_new(ctx, CU_STREAM_DEFAULT, 0);
-    if (!ctx->legacy) {
-        vs_sim_space_uncharge(ctx->device->ordinal, vs_sim_spec.context_bytes);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     ctx->legacy->legacy = true;
     ctx->side = NULL;
     ctx->side_wait = 0;
@@ -201,10 +195,8 @@ CUresult vs_sim_context_sync(struct vs_sim_context *ctx)
     pthread_mutex_lock(&ctx->submit_mu);
     for (struct vs_sim_stream *s = ctx->streams; s; s = s->next)
         count++;
-    if (count > max && !(all = malloc(count * sizeof *all))) {
-        pthread_mutex_unlock(&ctx->submit_mu);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (count > max)
+        all = vs_sim_need(malloc(count * sizeof *all));
     count = 0;
     for (struct vs_sim_stream *s = ctx->streams; s; s = s->next)
         all[count++] = (struct snapshot){s, atomic_load(&s->submitted)};
@@ -292,8 +284,6 @@ CUresult cuCtxCreate_v2_entered(CUcontext pctx[static 1], unsigned int flags,
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_context *ctx = vs_sim_context_new(d, false);
-    if (!ctx)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult e = context_start(ctx, flags);
     if (!e && (e = push(ctx)))
         context_stop(ctx);

@@ -29,25 +29,14 @@ static struct vs_sim_stream *side_of(struct vs_sim_context *ctx)
 {
     pthread_mutex_lock(&side_mu);
     struct vs_sim_stream *s = ctx->side;
-    if (!s && (s = vs_sim_stream_new(ctx, CU_STREAM_NON_BLOCKING, 0))) {
+    if (!s) {
+        s = vs_sim_stream_new(ctx, CU_STREAM_NON_BLOCKING, 0);
         pthread_mutex_lock(&ctx->submit_mu);
         ctx->side = s;
         pthread_mutex_unlock(&ctx->submit_mu);
     }
     pthread_mutex_unlock(&side_mu);
     return s;
-}
-
-/* Makes *op* wait for everything submitted to *ctx* so far. Returns false without host memory. */
-static bool depend_on_all(struct vs_sim_context *ctx, struct vs_sim_op *op)
-{
-    bool ok = true;
-    pthread_mutex_lock(&ctx->submit_mu);
-    for (struct vs_sim_stream *s = ctx->streams; s && ok; s = s->next)
-        if (s != ctx->side)
-            ok = vs_sim_op_depend(op, s, atomic_load(&s->submitted));
-    pthread_mutex_unlock(&ctx->submit_mu);
-    return ok;
 }
 
 CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
@@ -61,13 +50,13 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
     if (vs_sim_event_context(event) != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
     struct vs_sim_stream *side = side_of(ctx);
-    struct vs_sim_op *op = side ? vs_sim_op_new(side, VS_SIM_OP_RECORD) : NULL;
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if (depend_on_all(ctx, op))
-        return vs_sim_event_submit(event, side, op, &seq);
-    vs_sim_op_drop(side, op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_op *op = vs_sim_op_new(side, VS_SIM_OP_RECORD);
+    pthread_mutex_lock(&ctx->submit_mu);
+    for (struct vs_sim_stream *s = ctx->streams; s; s = s->next)
+        if (s != side)
+            vs_sim_op_depend(op, s, atomic_load(&s->submitted));
+    pthread_mutex_unlock(&ctx->submit_mu);
+    return vs_sim_event_submit(event, side, op, &seq);
 }
 
 CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
@@ -81,8 +70,9 @@ CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
     if (e)
         return e;
     struct vs_sim_stream *side = side_of(ctx);
-    struct vs_sim_op *op = side ? vs_sim_op_new(side, VS_SIM_OP_NOTHING) : NULL;
-    if ((e = vs_sim_submit_if(side, op, op && vs_sim_event_depend(event, op), &seq)))
+    struct vs_sim_op *op = vs_sim_op_new(side, VS_SIM_OP_NOTHING);
+    vs_sim_event_depend(event, op);
+    if ((e = vs_sim_submit(side, op, &seq)))
         return e;
     pthread_mutex_lock(&ctx->submit_mu);
     if (seq > ctx->side_wait)

@@ -75,8 +75,8 @@ struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *s, enum vs_sim_op_
     if (op)
         s->unused = op->next;
     pthread_mutex_unlock(&s->mu);
-    if (!op && !(op = aligned_alloc(64, (sizeof *op + 63) / 64 * 64)))
-        return NULL;
+    if (!op)
+        op = vs_sim_need(aligned_alloc(64, (sizeof *op + 63) / 64 * 64));
     op->next = NULL;
     op->kind = kind;
     op->correlation = op->graph = 0;
@@ -116,7 +116,7 @@ void vs_sim_op_clean(struct vs_sim_op *op)
     op->kind = VS_SIM_OP_NOTHING;
 }
 
-bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
+void vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
 {
     const struct vs_sim_launch_op *launch = &from->u.launch;
     to->kind = from->kind;
@@ -126,21 +126,13 @@ bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from)
         to->check_made = vs_sim_check_made(from->check);
     if (from->kind == VS_SIM_OP_COPY)
         to->u.copy.staged = NULL;
-    if (from->kind == VS_SIM_OP_VALUES && !vs_sim_values_copy(&to->u.values, &from->u.values)) {
-        to->kind = VS_SIM_OP_NOTHING;
-        return false;
-    }
-    if (from->kind != VS_SIM_OP_KERNEL || !launch->args)
-        return true;
-    to->u.launch.args = to->u.launch.args_inline;
-    if (launch->args == launch->args_inline)
-        return true;
-    to->u.launch.args = aligned_alloc(16, launch->host->arg_total);
-    if (to->u.launch.args)
-        memcpy(to->u.launch.args, launch->args, launch->host->arg_total);
-    else
-        to->kind = VS_SIM_OP_NOTHING;
-    return to->u.launch.args != NULL;
+    if (from->kind == VS_SIM_OP_VALUES)
+        to->u.values.list = vs_sim_dup(from->u.values.list,
+                                       from->u.values.count * sizeof *from->u.values.list);
+    if (from->kind == VS_SIM_OP_KERNEL && launch->args)
+        to->u.launch.args = launch->args == launch->args_inline
+                                ? to->u.launch.args_inline
+                                : vs_sim_dup(launch->args, launch->host->arg_total);
 }
 
 void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
@@ -152,15 +144,13 @@ void vs_sim_op_drop(struct vs_sim_stream *s, struct vs_sim_op *op)
     pthread_mutex_unlock(&s->mu);
 }
 
-bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq)
+void vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq)
 {
     if (atomic_load(&on->completed) >= seq && !vs_sim_checking)
-        return true; /* the checker also needs the waits that are not necessary */
+        return; /* the checker also needs the waits that are not necessary */
     if (op->dep_count == op->dep_max) {
         size_t bytes = sizeof *op->deps * op->dep_max;
-        struct vs_sim_dep *more = malloc(2 * bytes);
-        if (!more)
-            return false;
+        struct vs_sim_dep *more = vs_sim_need(malloc(2 * bytes));
         memcpy(more, op->deps, bytes);
         if (op->deps != op->deps_inline)
             free(op->deps);
@@ -168,7 +158,6 @@ bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t s
         op->dep_max *= 2;
     }
     op->deps[op->dep_count++] = (struct vs_sim_dep){on, seq};
-    return true;
 }
 
 /* ---- order ---- */
@@ -207,25 +196,25 @@ void vs_sim_followed(struct vs_sim_stream *s, struct vs_sim_follows *follows)
 
 /* The rules of the legacy default stream: its work waits for everything earlier
  * in blocking streams, and theirs for everything earlier in it. */
-static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
+static void order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
     struct vs_sim_context *ctx = s->ctx;
     struct vs_sim_follows follows;
     if (s->side_seen != ctx->side_wait && s != ctx->side) { /* cuCtxWaitEvent */
         s->side_seen = ctx->side_wait;
-        if (!vs_sim_op_depend(op, ctx->side, ctx->side_wait))
-            return false;
+        vs_sim_op_depend(op, ctx->side, ctx->side_wait);
     }
     if (!is_blocking(s))
-        return true;
+        return;
     if (!s->legacy) {
         uint64_t seq = atomic_load(&ctx->legacy->submitted);
         if (seq == s->legacy_seen)
-            return true;
+            return;
         s->legacy_seen = seq;
         vs_sim_followed(ctx->legacy, &follows);
         vs_sim_follow(s, ctx->legacy, seq, &follows);
-        return vs_sim_op_depend(op, ctx->legacy, seq);
+        vs_sim_op_depend(op, ctx->legacy, seq);
+        return;
     }
     for (struct vs_sim_stream *t = ctx->streams; t; t = t->next) {
         uint64_t seq = atomic_load(&t->submitted);
@@ -234,10 +223,8 @@ static bool order_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
         t->seen_by_legacy = seq;
         vs_sim_followed(t, &follows);
         vs_sim_follow(s, t, seq, &follows);
-        if (!vs_sim_op_depend(op, t, seq))
-            return false;
+        vs_sim_op_depend(op, t, seq);
     }
-    return true;
 }
 
 static void run(struct vs_sim_stream *s, struct vs_sim_op *op)
@@ -337,11 +324,11 @@ static void *engine_main(void *arg)
 
 /* ---- submission ---- */
 
-static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
+static void append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
-    s->thread_started = s->thread_started || vs_sim_thread_start(engine_main, s);
     if (!s->thread_started)
-        return false;
+        vs_sim_need(vs_sim_thread_start(engine_main, s) ? s : NULL);
+    s->thread_started = true;
     op->seq = atomic_load(&s->submitted) + 1;
     if (atomic_load(&vs_sim_ahead) && vs_sim_has_effect(op))
         atomic_store(&s->effect, op->seq);
@@ -353,12 +340,11 @@ static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
     atomic_store(&s->submitted, op->seq);
     if (s->sleeping)
         pthread_cond_signal(&s->work);
-    return true;
 }
 
 /* Gives *op* its number, in *seq*, and queues it; *here* (NULL: no): unless it may run on this thread,
- * since the stream has no other work. Returns false without host memory or a thread. */
-static bool enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq, bool *here)
+ * since the stream has no other work. */
+static void enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq, bool *here)
 {
     struct vs_sim_context *ctx = s->ctx;
     vs_sim_uncomputed_submitted(op);
@@ -367,44 +353,31 @@ static bool enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq
     if (op->check && op->kind == VS_SIM_OP_KERNEL)
         vs_sim_check_launch(op);
     pthread_mutex_lock(&ctx->submit_mu);
-    bool ok = order_locked(s, op);
+    order_locked(s, op);
     if (vs_sim_checking)
         vs_sim_check_submitted(op);
     pthread_mutex_lock(&s->mu);
     if (here)
-        *here = ok && !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
+        *here = !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
     if (here && *here) {
         op->seq = atomic_load(&s->submitted) + 1;
         atomic_store(&s->submitted, op->seq);
     } else {
-        ok = ok && append_locked(s, op);
+        append_locked(s, op);
     }
-    if (ok && seq)
+    if (seq)
         *seq = op->seq; /* a queued op may be gone once the lock is released */
     pthread_mutex_unlock(&s->mu);
     pthread_mutex_unlock(&ctx->submit_mu);
-    return ok;
 }
 
 CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
 {
     bool taken = false;
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
-    if (taken)
-        return e;
-    if (enqueue(s, op, seq, NULL))
-        return CUDA_SUCCESS;
-    vs_sim_op_drop(s, op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult vs_sim_submit_if(struct vs_sim_stream *s, struct vs_sim_op *op, bool ok, uint64_t *seq)
-{
-    if (op && ok)
-        return vs_sim_submit(s, op, seq);
-    if (op)
-        vs_sim_op_drop(s, op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!taken)
+        enqueue(s, op, seq, NULL);
+    return e;
 }
 
 CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
@@ -414,7 +387,7 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
-    bool ok = enqueue(s, op, &seq, &here);
+    enqueue(s, op, &seq, &here);
     if (here) {
         run(s, op);
         vs_sim_op_drop(s, op);
@@ -423,14 +396,12 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
         pthread_mutex_unlock(&s->mu);
         if (died)
             retire(s);
-    } else if (ok) {
+    } else {
         vs_sim_wait(s, seq);
     }
-    if (ok && vs_sim_checking)
+    if (vs_sim_checking)
         vs_sim_check_synced(s, seq);
-    if (!ok)
-        vs_sim_op_drop(s, op);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
 }
 
 /* ---- whole streams ---- */
@@ -453,7 +424,7 @@ void vs_sim_stream_sync(struct vs_sim_stream *s)
         return;
     if (s->legacy) { /* a sync of it waits for the streams it orders */
         struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
-        if (op && vs_sim_run_now(s, op) == CUDA_SUCCESS)
+        if (vs_sim_run_now(s, op) == CUDA_SUCCESS)
             return;
     }
     uint64_t seq = atomic_load(&s->submitted);
@@ -471,9 +442,7 @@ static struct vs_sim_stream *stream_blank(void)
     pthread_mutex_unlock(&unused_mu);
     if (s)
         return s;
-    s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
+    s = vs_sim_need(calloc(1, sizeof *s));
     pthread_mutex_init(&s->mu, NULL);
     pthread_cond_init(&s->work, NULL);
     pthread_cond_init(&s->done, NULL);
@@ -488,8 +457,6 @@ static struct vs_sim_stream *stream_blank(void)
 struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority)
 {
     struct vs_sim_stream *s = stream_blank();
-    if (!s)
-        return NULL;
     s->id = atomic_fetch_add(&next_stream_id, 1);
     s->ctx = ctx;
     s->epoch = atomic_load(&ctx->epoch);

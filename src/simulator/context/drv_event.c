@@ -48,9 +48,7 @@ static struct vs_sim_event *event_blank(void)
     pthread_mutex_unlock(&events_mu);
     if (ev)
         return ev;
-    ev = calloc(1, sizeof *ev);
-    if (!ev)
-        return NULL;
+    ev = vs_sim_need(calloc(1, sizeof *ev));
     pthread_mutex_init(&ev->mu, NULL);
     pthread_mutex_lock(&events_mu);
     ev->all = all;
@@ -78,12 +76,10 @@ void vs_sim_event_reached(struct vs_sim_event *ev, uint64_t generation, uint64_t
     pthread_mutex_unlock(&ev->mu);
 }
 
-static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
-                          const struct vs_sim_event_share *share, CUevent *phEvent)
+static CUevent event_new(struct vs_sim_context *ctx, unsigned flags,
+                         const struct vs_sim_event_share *share)
 {
     struct vs_sim_event *ev = event_blank();
-    if (!ev)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_lock(&ev->mu);
     ev->flags = flags;
     ev->ctx = ctx;
@@ -96,8 +92,7 @@ static CUresult event_new(struct vs_sim_context *ctx, unsigned flags,
     ev->captured.capture = 0;
     pthread_mutex_unlock(&ev->mu);
     atomic_store(&ev->mark, EVENT_MARK);
-    *phEvent = (CUevent)ev;
-    return CUDA_SUCCESS;
+    return (CUevent)ev;
 }
 
 CUresult cuEventCreate_in(struct vs_sim_context *ctx, CUevent *phEvent, unsigned int Flags)
@@ -110,10 +105,8 @@ CUresult cuEventCreate_in(struct vs_sim_context *ctx, CUevent *phEvent, unsigned
     struct vs_sim_event_share share = {0};
     if ((Flags & CU_EVENT_INTERPROCESS) && !vs_sim_ipc_slot_new(&share))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    CUresult e = event_new(ctx, Flags, &share, phEvent);
-    if (e)
-        vs_sim_ipc_slot_free(&share);
-    return e;
+    *phEvent = event_new(ctx, Flags, &share);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuEventDestroy_v2_entered(CUevent hEvent)
@@ -182,8 +175,7 @@ CUresult cuEventRecordWithFlags_in(struct vs_sim_event *ev, struct vs_sim_stream
         if (taken)
             return e;
     }
-    struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_RECORD);
-    return op ? vs_sim_event_submit(ev, s, op, &seq) : CUDA_ERROR_OUT_OF_MEMORY;
+    return vs_sim_event_submit(ev, s, vs_sim_op_new(s, VS_SIM_OP_RECORD), &seq);
 }
 
 CUresult cuEventRecord_in(struct vs_sim_event *ev, struct vs_sim_stream *s)
@@ -222,7 +214,7 @@ static bool elsewhere(struct vs_sim_event *ev, uint64_t *record)
     return !ours;
 }
 
-bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
+void vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
 {
     struct vs_sim_stream *on;
     uint64_t seq, record;
@@ -232,9 +224,9 @@ bool vs_sim_event_depend(struct vs_sim_event *ev, struct vs_sim_op *op)
             op->u.wait_shared.slot = ev->share.slot;
             op->u.wait_shared.record = record;
         }
-        return true;
+    } else if (place(ev, &on, &seq, NULL, NULL)) {
+        vs_sim_op_depend(op, on, seq);
     }
-    return !place(ev, &on, &seq, NULL, NULL) || vs_sim_op_depend(op, on, seq);
 }
 
 /* What a query or a wait is for: number *seq* of *s* (NULL: nothing here), or *record* of another
@@ -324,8 +316,6 @@ static CUresult wait_shared(struct vs_sim_stream *s, struct vs_sim_event *ev, ui
     if (!record)
         return CUDA_SUCCESS;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_WAIT_SHARED);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.wait_shared.slot = ev->share.slot;
     op->u.wait_shared.record = record;
     return vs_sim_submit(s, op, NULL);
@@ -352,7 +342,8 @@ CUresult cuStreamWaitEvent_in(struct vs_sim_stream *s, struct vs_sim_event *ev, 
     if (!place(ev, &on, &seq, NULL, &follows) || on == s)
         return CUDA_SUCCESS; /* never recorded, or already ordered */
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_NOTHING);
-    e = vs_sim_submit_if(s, op, op && vs_sim_op_depend(op, on, seq), NULL);
+    vs_sim_op_depend(op, on, seq);
+    e = vs_sim_submit(s, op, NULL);
     if (!e)
         vs_sim_follow(s, on, seq, &follows);
     return e;
@@ -369,8 +360,7 @@ bool vs_sim_event_shared(CUevent handle, struct vs_sim_event_share *share)
     return true;
 }
 
-CUresult vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share,
-                           CUevent *handle)
+CUevent vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share)
 {
-    return event_new(ctx, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, share, handle);
+    return event_new(ctx, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS, share);
 }

@@ -65,28 +65,17 @@ int vramscopeSimRegisterKernel(const char *name, vramscope_sim_kernel fn, const 
 {
     if (!name || !fn || arg_count > VS_SIM_ARGS_MAX || (arg_count && !arg_bytes))
         return 0;
-    struct registration *r = calloc(1, sizeof *r);
-    struct vs_sim_host_kernel *k = calloc(1, sizeof *k);
-    char *copy = strdup(name);
-    size_t total = 0;
-    bool ok = r && k && copy;
-    for (unsigned i = 0; ok && i < arg_count; i++) {
-        ok = arg_bytes[i] && arg_bytes[i] <= VS_SIM_ARG_BYTES_MAX && total <= VS_SIM_ARG_BYTES_MAX;
-        k->offset[i] = (uint32_t)total;
-        k->bytes[i] = (uint32_t)arg_bytes[i];
-        total += (arg_bytes[i] + 15) & ~(size_t)15;
+    struct vs_sim_host_kernel k = {.fn = fn, .arg_count = arg_count};
+    for (unsigned i = 0; i < arg_count; i++) {
+        if (!arg_bytes[i] || arg_bytes[i] > VS_SIM_ARG_BYTES_MAX || k.arg_total > VS_SIM_ARG_BYTES_MAX)
+            return 0;
+        k.offset[i] = (uint32_t)k.arg_total;
+        k.bytes[i] = (uint32_t)arg_bytes[i];
+        k.arg_total += (arg_bytes[i] + 15) & ~(size_t)15;
     }
-    if (!ok) {
-        free(r);
-        free(k);
-        free(copy);
-        return 0;
-    }
-    k->fn = fn;
-    k->arg_count = arg_count;
-    k->arg_total = total;
-    r->name = copy;
-    r->kernel = k;
+    struct registration *r = vs_sim_need(calloc(1, sizeof *r));
+    r->name = vs_sim_need(strdup(name));
+    r->kernel = vs_sim_dup(&k, sizeof k);
     pthread_mutex_lock(&registrations_mu);
     r->next = registrations;
     registrations = r;
@@ -122,9 +111,7 @@ static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void 
     CUresult e = code ? vs_sim_image_examine(code, &arch) : CUDA_SUCCESS;
     if (e)
         return e;
-    struct vs_sim_image *im = calloc(1, sizeof *im);
-    if (!im)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_image *im = vs_sim_need(calloc(1, sizeof *im));
     im->ctx = ctx;
     im->epoch = ctx ? atomic_load(&ctx->epoch) : 0;
     im->arch = arch;
@@ -180,51 +167,35 @@ struct vs_sim_function *vs_sim_function_of(const void *handle)
     return f && f->mark == VS_SIM_FUNCTION_MARK ? f : NULL;
 }
 
-static CUresult function_get(struct vs_sim_image *im, const char *name, bool is_kernel,
-                             struct vs_sim_function **out)
+/* NULL: there is none. */
+static struct vs_sim_function *function_get(struct vs_sim_image *im, const char *name, bool is_kernel)
 {
     if (!name || !*name || (im->entries && !vs_sim_ptx_has(im->entries, name)))
-        return CUDA_ERROR_NOT_FOUND;
+        return NULL;
     pthread_mutex_lock(&images_mu);
     struct vs_sim_function *f = im->functions;
     while (f && strcmp(f->name, name))
         f = f->next;
-    if (!f && (f = calloc(1, sizeof *f))) {
-        f->name = strdup(name);
-        if (!f->name) {
-            free(f);
-            f = NULL;
-        } else {
-            f->mark = VS_SIM_FUNCTION_MARK;
-            f->is_kernel = is_kernel;
-            f->owner = im;
-            f->arch = im->arch;
-            atomic_store(&f->dynamic_shared_max, 49152);
-            atomic_store(&f->carveout, -1);
-            f->next = im->functions;
-            im->functions = f;
-        }
+    if (!f) {
+        f = vs_sim_need(calloc(1, sizeof *f));
+        f->name = vs_sim_need(strdup(name));
+        f->mark = VS_SIM_FUNCTION_MARK;
+        f->is_kernel = is_kernel;
+        f->owner = im;
+        f->arch = im->arch;
+        atomic_store(&f->dynamic_shared_max, 49152);
+        atomic_store(&f->carveout, -1);
+        f->next = im->functions;
+        im->functions = f;
     }
     pthread_mutex_unlock(&images_mu);
-    *out = f;
-    return f ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return f;
 }
 
-CUresult vs_sim_library_function(const char *name, struct vs_sim_function **function)
+struct vs_sim_function *vs_sim_library_function(const char *name)
 {
-    static _Atomic(struct vs_sim_image *) all;
-    struct vs_sim_image *im = atomic_load(&all);
-    if (!im) {
-        struct vs_sim_image *made;
-        CUresult e = image_new(LIBRARY_MARK, NULL, NULL, &made);
-        if (e)
-            return e;
-        if (!atomic_compare_exchange_strong(&all, &im, made))
-            atomic_store(&made->mark, 0); /* another thread's is used */
-        else
-            im = made;
-    }
-    return function_get(im, name, false, function);
+    static struct vs_sim_image all; /* no handle leads to it */
+    return function_get(&all, name, false);
 }
 
 /* ---- modules ---- */
@@ -293,11 +264,11 @@ CUresult cuModuleUnload_in(struct vs_sim_context *ctx, struct vs_sim_image *im)
 CUresult cuModuleGetFunction_in(CUfunction hfunc[static 1], struct vs_sim_image *im,
                                 const char name[static 1])
 {
-    struct vs_sim_function *f;
-    CUresult e = function_get(im->library ? im->library : im, name, im->library != NULL, &f);
-    if (!e)
+    struct vs_sim_function *f =
+        function_get(im->library ? im->library : im, name, im->library != NULL);
+    if (f)
         *hfunc = (CUfunction)f;
-    return e;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
@@ -315,22 +286,14 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 VS_SIM_EXPORT CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t bytes,
                                                  int managed);
 
-static struct global *global_add_locked(struct vs_sim_image *im, const char *name, size_t bytes,
-                                        bool managed)
+static void global_add_locked(struct vs_sim_image *im, const char *name, size_t bytes, bool managed)
 {
-    struct global *g = calloc(1, sizeof *g);
-    char *copy = strdup(name);
-    if (!g || !copy) {
-        free(g);
-        free(copy);
-        return NULL;
-    }
-    g->name = copy;
+    struct global *g = vs_sim_need(calloc(1, sizeof *g));
+    g->name = vs_sim_need(strdup(name));
     g->bytes = bytes;
     g->managed = managed;
     g->next = im->globals;
     im->globals = g;
-    return g;
 }
 
 static struct global *global_find_locked(struct vs_sim_image *im, const char *name)
@@ -350,24 +313,22 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
     if (e || (name && !bytes))
         return e ? e : CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&images_mu);
-    if (!name)
+    if (name)
+        global_add_locked(im, name, bytes, managed);
+    else
         im->described = true;
-    else if (!global_add_locked(im, name, bytes, managed))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&images_mu);
-    return e;
+    return CUDA_SUCCESS;
 }
 
 /* An image that the program loads itself is not examined: it has all variables that host functions
  * have. */
-static CUresult globals_guess_locked(struct vs_sim_image *im)
+static void globals_guess_locked(struct vs_sim_image *im)
 {
     struct vs_sim_host_variable *v = NULL;
-    while (!im->described && (v = vs_sim_host_variable_next(v))) {
-        if (!global_find_locked(im, v->name) && !global_add_locked(im, v->name, v->bytes, false))
-            return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    return CUDA_SUCCESS;
+    while (!im->described && (v = vs_sim_host_variable_next(v)))
+        if (!global_find_locked(im, v->name))
+            global_add_locked(im, v->name, v->bytes, false);
 }
 
 static CUresult global_make_locked(struct global *g, struct vs_sim_context *ctx, int slot)
@@ -407,9 +368,9 @@ static CUresult global_get(struct vs_sim_image *im, const char *name, bool manag
     if (e)
         return e;
     pthread_mutex_lock(&images_mu);
-    e = globals_guess_locked(im);
-    struct global *g = e ? NULL : global_find_locked(im, name);
-    if (!e && (!g || g->managed != managed))
+    globals_guess_locked(im);
+    struct global *g = global_find_locked(im, name);
+    if (!g || g->managed != managed)
         e = CUDA_ERROR_NOT_FOUND;
     int slot = managed ? 0 : ctx->device->ordinal; /* managed variables exist once */
     if (!e)
@@ -431,7 +392,8 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
     if (!vs_sim_host_variable_next(NULL))
         return CUDA_SUCCESS;
     pthread_mutex_lock(&images_mu);
-    CUresult e = globals_guess_locked(im);
+    CUresult e = CUDA_SUCCESS;
+    globals_guess_locked(im);
     for (struct global *g = im->globals; g && !e; g = g->next) {
         struct vs_sim_host_variable *v = vs_sim_host_variable_find(g->name);
         int slot = g->managed ? 0 : ctx->device->ordinal;
@@ -498,20 +460,17 @@ CUresult cuLibraryUnload_entered(struct vs_sim_image *im)
 CUresult cuLibraryGetKernel_entered(CUkernel pKernel[static 1], struct vs_sim_image *im,
                                     const char name[static 1])
 {
-    struct vs_sim_function *f;
-    CUresult e = function_get(im, name, true, &f);
-    if (!e)
+    struct vs_sim_function *f = function_get(im, name, true);
+    if (f)
         *pKernel = (CUkernel)f;
-    return e;
+    return f ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule pMod[static 1],
                                struct vs_sim_image *im)
 {
     struct vs_sim_image *module;
-    CUresult e = image_new(MODULE_MARK, ctx, NULL, &module);
-    if (e)
-        return e;
+    image_new(MODULE_MARK, ctx, NULL, &module);
     module->library = im;
     *pMod = (CUmodule)module;
     return CUDA_SUCCESS;

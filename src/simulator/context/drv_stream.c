@@ -47,16 +47,9 @@ static struct vs_sim_stream *own_stream(struct vs_sim_context *ctx)
     for (struct own *o = list; o; o = o->next)
         if (o->ctx == ctx && o->epoch == epoch)
             return o->stream;
-    struct own *o = malloc(sizeof *o);
-    if (!o)
-        return NULL;
+    struct own *o = vs_sim_need(malloc(sizeof *o));
     *o = (struct own){list, ctx, epoch, vs_sim_stream_new(ctx, CU_STREAM_DEFAULT, 0)};
-    if (!o->stream || pthread_setspecific(own_key, o)) {
-        if (o->stream)
-            vs_sim_stream_close(o->stream);
-        free(o);
-        return NULL;
-    }
+    vs_sim_need(pthread_setspecific(own_key, o) ? NULL : o);
     o->stream->per_thread = true;
     return o->stream;
 }
@@ -107,8 +100,6 @@ CUresult cuStreamCreateWithPriority_in(struct vs_sim_context *ctx, CUstream *phS
         return CUDA_ERROR_INVALID_VALUE;
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
     struct vs_sim_stream *s = vs_sim_stream_new(ctx, flags, priority);
-    if (!s)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     vs_sim_report_resource(VS_SIM_STREAM_CREATED, ctx, s);
     *phStream = (CUstream)s;
     return CUDA_SUCCESS;
@@ -166,8 +157,6 @@ CUresult cuLaunchHostFunc_in(struct vs_sim_stream *s, CUhostFn fn, void *userDat
     if (!fn)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_HOST);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.host.fn = fn;
     op->u.host.data = userData;
     return vs_sim_submit(s, op, NULL);
@@ -179,8 +168,6 @@ CUresult cuStreamAddCallback_in(struct vs_sim_stream *s, CUstreamCallback callba
     if (!callback || flags)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(s, VS_SIM_OP_CALLBACK);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.callback.fn = callback;
     op->u.callback.data = userData;
     return vs_sim_submit(s, op, NULL);

@@ -19,6 +19,7 @@
 #include <wchar.h>
 
 #include "base/vs_clock.h"
+#include "simulator/driver/vs_sim_host.h"
 
 /* ---- texts ---- */
 
@@ -40,7 +41,7 @@ static unsigned bucket_of(const char *bytes)
     return h % BUCKETS;
 }
 
-/* The single copy of this string, or NULL without host memory. NULL stays NULL. */
+/* The single copy of this string. NULL stays NULL. */
 static const char *keep(const char *bytes)
 {
     if (!bytes)
@@ -50,13 +51,14 @@ static const char *keep(const char *bytes)
     for (t = *bucket; t && strcmp(t->bytes, bytes) != 0;)
         t = t->next;
     size_t size = strlen(bytes) + 1;
-    if (!t && (t = malloc(sizeof *t + size))) {
+    if (!t) {
+        t = vs_sim_need(malloc(sizeof *t + size));
         memcpy(t->bytes, bytes, size);
         t->next = *bucket;
         *bucket = t;
     }
     pthread_mutex_unlock(&mu);
-    return t ? t->bytes : NULL;
+    return t->bytes;
 }
 
 static char *put_utf8(char *to, uint32_t c)
@@ -76,9 +78,7 @@ static const char *keep_wide(const wchar_t *wide)
 {
     if (!wide)
         return NULL;
-    char *bytes = malloc(4 * wcslen(wide) + 1), *end = bytes;
-    if (!bytes)
-        return NULL;
+    char *bytes = vs_sim_need(malloc(4 * wcslen(wide) + 1)), *end = bytes;
     for (; *wide; wide++)
         end = put_utf8(end, (uint32_t)*wide);
     *end = 0;
@@ -115,7 +115,8 @@ static nvtxDomainHandle_t domain_named(const char *name)
     pthread_mutex_lock(&mu);
     for (d = domains; d && d->name != name;) /* interned strings are equal if their pointers are */
         d = d->next;
-    if (!d && (d = malloc(sizeof *d))) {
+    if (!d) {
+        d = vs_sim_need(malloc(sizeof *d));
         *d = (struct domain){domains, name, domains ? domains->id + 1 : 1};
         domains = d;
     }
@@ -218,7 +219,7 @@ static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static void make_key(void) { pthread_key_create(&key, free); }
 
-/* Makes room for one more; NULL without host memory. */
+/* Makes room for one more. */
 static struct open_ranges *open_ranges(void)
 {
     pthread_once(&key_once, make_key);
@@ -226,9 +227,7 @@ static struct open_ranges *open_ranges(void)
     if (o && o->count < o->max)
         return o;
     unsigned max = o ? 2 * o->max : 32;
-    struct open_ranges *larger = realloc(o, sizeof *o + max * sizeof o->range[0]);
-    if (!larger)
-        return NULL;
+    struct open_ranges *larger = vs_sim_need(realloc(o, sizeof *o + max * sizeof o->range[0]));
     if (!o)
         larger->count = 0;
     larger->max = max;
@@ -247,8 +246,6 @@ static int depth_of(const struct open_ranges *o, nvtxDomainHandle_t domain)
 static int push(nvtxDomainHandle_t domain, const char *text, const nvtxEventAttributes_t *a)
 {
     struct open_ranges *o = open_ranges();
-    if (!o)
-        return -1;
     int level = depth_of(o, domain);
     o->range[o->count].domain = domain;
     o->range[o->count].id = begin(CUPTI_ACTIVITY_FLAG_MARKER_START, domain, text, a);
@@ -259,7 +256,7 @@ static int push(nvtxDomainHandle_t domain, const char *text, const nvtxEventAttr
 static int pop(nvtxDomainHandle_t domain)
 {
     struct open_ranges *o = open_ranges();
-    unsigned i = o ? o->count : 0;
+    unsigned i = o->count;
     while (i && o->range[i - 1].domain != domain)
         i--;
     if (!i)
@@ -319,11 +316,9 @@ struct lock {
 
 static nvtxSyncUser_t lock_create(nvtxDomainHandle_t domain, const nvtxSyncUserAttributes_t *a)
 {
-    struct lock *l = malloc(sizeof *l);
-    if (l)
-        *l = (struct lock){domain, a ? keep_message(a->messageType, a->message) : NULL,
-                           atomic_fetch_add(&next_id, 1)};
-    return (nvtxSyncUser_t)l;
+    struct lock l = {domain, a ? keep_message(a->messageType, a->message) : NULL,
+                     atomic_fetch_add(&next_id, 1)};
+    return (nvtxSyncUser_t)vs_sim_dup(&l, sizeof l);
 }
 
 static void lock_note(nvtxSyncUser_t handle, CUpti_ActivityFlag flag)

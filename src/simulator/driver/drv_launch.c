@@ -47,12 +47,8 @@ CUresult vs_sim_launch_describe(struct vs_sim_launch_op *op, struct vs_sim_funct
         return CUDA_SUCCESS;
     if (!params) /* a packed buffer: only device code knows the layout */
         return extra ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    op->args = op->args_inline;
-    if (host->arg_total > sizeof op->args_inline) {
-        op->args = aligned_alloc(16, host->arg_total);
-        if (!op->args)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    op->args = host->arg_total > sizeof op->args_inline ? vs_sim_need(malloc(host->arg_total))
+                                                        : op->args_inline;
     for (unsigned i = 0; i < host->arg_count; i++)
         memcpy(op->args + host->offset[i], params[i], host->bytes[i]);
     return CUDA_SUCCESS;
@@ -115,8 +111,6 @@ static CUresult launch(const void *function, const struct shape *shape, CUstream
     if (!f || stream->ctx != ctx)
         return CUDA_ERROR_INVALID_HANDLE;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_KERNEL);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     e = vs_sim_launch_describe(&op->u.launch, f, shape->grid, shape->block, shape->shared, params,
                                extra);
     op->u.launch.model_ns = shape->model_ns ? shape->model_ns : spin_ns(f, params);

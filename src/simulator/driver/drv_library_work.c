@@ -45,12 +45,12 @@ CUresult vramscopeSimLibraryWork(CUstream stream, const struct vs_sim_work *work
     if (!work || !work->name || (unsigned)work->number >= VS_SIM_NUMBER_COUNT ||
         !(work->operations >= 0) || !(work->bytes >= 0) || !(work->ns >= 0))
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_function *function;
     CUresult e = vs_sim_enter();
-    if (!e)
-        e = vs_sim_library_function(work->name, &function);
     if (e)
         return e;
+    struct vs_sim_function *function = vs_sim_library_function(work->name);
+    if (!function)
+        return CUDA_ERROR_NOT_FOUND;
     uint64_t blocks = work->blocks ? work->blocks : 1;
     unsigned grid = blocks < BLOCKS_MAX ? (unsigned)blocks : BLOCKS_MAX;
     return vs_sim_launch_timed(function, grid, THREADS, stream, work->params, work_ns(work),

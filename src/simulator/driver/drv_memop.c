@@ -63,20 +63,6 @@ bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *v
     return result >= 0;
 }
 
-bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from)
-{
-    size_t bytes = from->count * sizeof *from->list;
-    *to = (struct vs_sim_values){0};
-    if (!bytes)
-        return true;
-    to->list = malloc(bytes);
-    if (!to->list)
-        return false;
-    memcpy(to->list, from->list, bytes);
-    to->count = from->count;
-    return true;
-}
-
 /* ---- checking ---- */
 
 /* A wait, or a *write*. */
@@ -130,8 +116,7 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
     *values = (struct vs_sim_values){0};
     if (flags || count > BATCH_MAX || (count && !params))
         return CUDA_ERROR_INVALID_VALUE;
-    if (count && !(values->list = malloc(count * sizeof *values->list)))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    values->list = vs_sim_need(malloc(count * sizeof *values->list));
     values->count = count;
     for (unsigned i = 0; i < count && !e; i++) {
         e = value_of(&params[i], &values->list[i]);
@@ -149,17 +134,12 @@ CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned
 CUresult cuStreamBatchMemOp_v2_in(struct vs_sim_stream *stream, unsigned int count,
                                   CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
-    struct vs_sim_values values;
-    CUresult e = vs_sim_values_describe(paramArray, count, flags, &values);
-    if (e || !count)
-        return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_VALUES);
-    if (!op) {
-        free(values.list);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    op->u.values = values;
-    return vs_sim_submit(stream, op, NULL);
+    CUresult e = vs_sim_values_describe(paramArray, count, flags, &op->u.values);
+    if (!e && count)
+        return vs_sim_submit(stream, op, NULL);
+    vs_sim_op_drop(stream, op);
+    return e;
 }
 
 static CUresult single(CUstream handle, CUdeviceptr address, uint64_t value, unsigned bytes,

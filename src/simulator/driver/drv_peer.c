@@ -76,23 +76,16 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (from->device == to->device)
         return CUDA_ERROR_INVALID_DEVICE;
-    struct pair *fresh = malloc(sizeof *fresh);
-    if (!fresh)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *fresh = (struct pair){.from = from,
-                           .to = to,
-                           .from_epoch = atomic_load(&from->epoch),
-                           .to_epoch = atomic_load(&to->epoch)};
     pthread_mutex_lock(&pairs_mu);
     struct pair **at = find_locked(from, to);
-    bool was = *at != NULL;
-    if (!was)
-        *at = fresh;
+    if (*at) {
+        e = CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    } else {
+        struct pair fresh = {NULL, from, to, atomic_load(&from->epoch), atomic_load(&to->epoch)};
+        *at = vs_sim_dup(&fresh, sizeof fresh);
+    }
     pthread_mutex_unlock(&pairs_mu);
-    if (!was)
-        return CUDA_SUCCESS;
-    free(fresh);
-    return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    return e;
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext)

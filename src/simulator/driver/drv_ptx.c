@@ -88,8 +88,8 @@ char *vs_sim_ptx_entries(const void *image)
     size_t bytes = 1, length;
     for (const char *p = begin; next_entry(&p, &length);)
         bytes += length + 1;
-    char *names = calloc(1, bytes), *to = names;
-    for (const char *p = begin; names && (name = next_entry(&p, &length)); to += length + 1)
+    char *names = vs_sim_need(calloc(1, bytes)), *to = names;
+    for (const char *p = begin; (name = next_entry(&p, &length)); to += length + 1)
         memcpy(to, name, length);
     return names;
 }

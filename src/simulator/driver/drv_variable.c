@@ -24,20 +24,12 @@ int vramscopeSimRegisterVariable(const char *name, void *host, size_t bytes, int
 {
     if (!name || !*name || !host || !bytes)
         return 0;
-    struct vs_sim_host_variable *v = calloc(1, sizeof *v);
-    char *copy = strdup(name), *values = malloc(2 * bytes);
-    if (!v || !copy || !values) {
-        free(v);
-        free(copy);
-        free(values);
-        return 0;
-    }
-    v->name = copy;
+    struct vs_sim_host_variable *v = vs_sim_need(calloc(1, sizeof *v));
+    v->name = vs_sim_need(strdup(name));
     v->bytes = bytes;
     v->host = constant ? NULL : host;
-    v->initial = values;
-    v->before = values + bytes;
-    memcpy(values, host, bytes);
+    v->initial = vs_sim_dup(host, bytes);
+    v->before = vs_sim_need(malloc(bytes));
     pthread_mutex_lock(&all_mu);
     v->next = atomic_load(&all);
     atomic_store(&all, v); /* after its content: readers take no lock */

@@ -9,9 +9,8 @@
 #define VS_SIM_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#include "base/vs_err.h"
 
 struct vs_sim_clock {
     unsigned refs, lanes;
@@ -32,11 +31,10 @@ static inline struct vs_sim_clock *vs_sim_clock_ref(struct vs_sim_clock *clock)
 
 void vs_sim_clock_unref(struct vs_sim_clock *clock);
 
-/* vs_sim_clock_raise: raises *lane* of *clock* to at least *seq*. Returns false without host
- * memory; nothing has changed then. */
-bool vs_sim_clock_raise(struct vs_sim_clock **clock, uint32_t lane, uint64_t seq) VS_MUST_CHECK;
+/* vs_sim_clock_raise: raises *lane* of *clock* to at least *seq*. */
+void vs_sim_clock_raise(struct vs_sim_clock **clock, uint32_t lane, uint64_t seq);
 
-/* vs_sim_clock_join: raises *clock* to at least *other* in every lane. Returns false as above. */
-bool vs_sim_clock_join(struct vs_sim_clock **clock, const struct vs_sim_clock *other) VS_MUST_CHECK;
+/* vs_sim_clock_join: raises *clock* to at least *other* in every lane. */
+void vs_sim_clock_join(struct vs_sim_clock **clock, const struct vs_sim_clock *other);
 
 #endif

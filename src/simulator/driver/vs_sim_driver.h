@@ -30,6 +30,7 @@
 
 #include "simulator/driver/vs_sim_activity.h"
 #include "simulator/driver/vs_sim_check.h"
+#include "simulator/driver/vs_sim_host.h"
 #include "simulator/driver/vs_sim_spec.h"
 #include "vramscope_simulator.h"
 
@@ -92,22 +93,6 @@ void vs_sim_delay_us(unsigned us);
 /* vs_sim_delay_until: returns at CLOCK_MONOTONIC *time_ns* or as soon after it as the machine
  * allows; sleeps if the wait is long enough. */
 void vs_sim_delay_until(uint64_t time_ns);
-
-/* vs_sim_room: makes room for one more of *count* elements in the malloc'ed array that the pointer
- * at *array* refers to, which has room for *max*. Returns false without host memory. */
-static inline bool vs_sim_room(void *array, size_t count, size_t *max, size_t element)
-{
-    size_t more = *max ? 2 * *max : 16;
-    void *at;
-    memcpy(&at, array, sizeof at);
-    if (count < *max)
-        return true;
-    if (!(at = realloc(at, more * element)))
-        return false;
-    memcpy(array, &at, sizeof at);
-    *max = more;
-    return true;
-}
 
 /* ---- requested faults (drv_fault.c) ---- */
 
@@ -206,7 +191,7 @@ CUresult vs_sim_fault_context(const struct vs_sim_device *device);
 /* vs_sim_peers_sync: vs_sim_context_sync of the contexts that may access the memory
  * of *owner* as peers (drv_peer.c). */
 CUresult vs_sim_peers_sync(struct vs_sim_context *owner);
-/* vs_sim_context_new: a context that is not alive yet. NULL: no host memory. */
+/* vs_sim_context_new: a context that is not alive yet. */
 struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool primary);
 
 /* ---- kernels (drv_module.c) ---- */
@@ -256,8 +241,7 @@ struct vs_sim_function {
 #define VS_SIM_FUNCTION_MARK 0x7673464eu
 
 /* vs_sim_ptx_entries: the names of the kernels of an *image* that is PTX text, each ended by a zero
- * byte, an empty one last; malloc'ed. NULL if it is something else or there is no host memory
- * (drv_ptx.c). */
+ * byte, an empty one last; malloc'ed. NULL if it is something else (drv_ptx.c). */
 char *vs_sim_ptx_entries(const void *image);
 /* vs_sim_ptx_target: stores the compute capability times 10 that a PTX text was made for, if *image*
  * is one and names it. Returns false if the device, likewise times 10, is too old for it. */
@@ -271,8 +255,8 @@ CUresult vs_sim_library_of(CUlibrary handle, struct vs_sim_image **image);
 /* vs_sim_function_of: checks a handle. NULL if it is not one of ours. */
 struct vs_sim_function *vs_sim_function_of(const void *handle);
 /* vs_sim_library_function: the kernel called *name* of the stand-in libraries, which is in no module
- * of the program and lives as long as the process. CUDA_ERROR_OUT_OF_MEMORY (drv_module.c). */
-CUresult vs_sim_library_function(const char *name, struct vs_sim_function **function);
+ * of the program and lives as long as the process; NULL without a name (drv_module.c). */
+struct vs_sim_function *vs_sim_library_function(const char *name);
 /* vs_sim_blocks_per_sm: number of blocks of *threads* and *shared* bytes of dynamic shared memory
  * that run on a multiprocessor at the same time (drv_function.c). */
 int vs_sim_blocks_per_sm(int threads, size_t shared);
@@ -527,7 +511,7 @@ struct vs_sim_stream {
     uint64_t random;      /* jitter; used by the executing thread */
 };
 
-/* vs_sim_stream_new: creates a stream of *ctx*, in its list. NULL: no host memory. */
+/* vs_sim_stream_new: creates a stream of *ctx*, in its list. */
 struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority);
 /* vs_sim_stream_close: no more work will be submitted; the stream becomes unused when its work is
  * done. */
@@ -549,26 +533,21 @@ void vs_sim_follow(struct vs_sim_stream *stream, struct vs_sim_stream *on, uint6
 /* vs_sim_followed: the current waits of *stream*. */
 void vs_sim_followed(struct vs_sim_stream *stream, struct vs_sim_follows *follows);
 
-/* vs_sim_op_new: an empty op for *stream*; may wait until the stream's queue has room. NULL: no
- * host memory. Must be passed to submit, run_now or drop. */
+/* vs_sim_op_new: an empty op for *stream*; may wait until the stream's queue has room. Must be passed
+ * to submit, run_now or drop. */
 struct vs_sim_op *vs_sim_op_new(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
 void vs_sim_op_drop(struct vs_sim_stream *stream, struct vs_sim_op *op);
 /* vs_sim_op_new_at_once: the same, without waiting for room. */
 struct vs_sim_op *vs_sim_op_new_at_once(struct vs_sim_stream *stream, enum vs_sim_op_kind kind);
-/* vs_sim_op_copy: makes *to* do the same work as *from*, with memory of its own. Returns false
- * without host memory; *to* then does nothing. vs_sim_op_clean frees that memory. */
-bool vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from);
+/* vs_sim_op_copy: makes *to* do the same work as *from*, with memory of its own, which
+ * vs_sim_op_clean frees. */
+void vs_sim_op_copy(struct vs_sim_op *to, const struct vs_sim_op *from);
 void vs_sim_op_clean(struct vs_sim_op *op);
-/* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. Returns false without host
- * memory. */
-bool vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
-/* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns
- * CUDA_ERROR_OUT_OF_MEMORY if no thread can be started; the op is dropped then. */
+/* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. */
+void vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
+/* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns the errors of a
+ * capture, which has taken the op then. */
 CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
-/* vs_sim_submit_if: the same for an *op* whose description succeeded (*ok*), and that is not NULL;
- * else CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult vs_sim_submit_if(struct vs_sim_stream *stream, struct vs_sim_op *op, bool ok,
-                          uint64_t *seq);
 /* vs_sim_run_now: queues *op* and returns after it has run; runs it on this thread if the stream
  * has no other work. */
 CUresult vs_sim_run_now(struct vs_sim_stream *stream, struct vs_sim_op *op);
@@ -602,9 +581,8 @@ void vs_sim_move_ahead(struct vs_sim_stream *stream, struct vs_sim_op *op);
 bool vs_sim_has_effect(const struct vs_sim_op *op);
 
 /* vs_sim_answer_take: the answer for a copy of *bytes* bytes to the host by this thread goes to
- * *content*, malloc'ed; unchanged if there is none. Returns false without host memory
- * (drv_answer.c). */
-bool vs_sim_answer_take(size_t bytes, void **content);
+ * *content*, malloc'ed; unchanged if there is none (drv_answer.c). */
+void vs_sim_answer_take(size_t bytes, void **content);
 
 /* ---- values that were not computed (drv_uncomputed.c) ---- */
 
@@ -634,11 +612,9 @@ struct vs_sim_hold { /* on one end */
  * not be called then. */
 bool vs_sim_end_hold(const struct vs_sim_end *end, bool write, struct vs_sim_hold *hold);
 void vs_sim_end_release(const struct vs_sim_hold *hold);
-/* vs_sim_values_describe: fills *values* from the arguments of cuStreamBatchMemOp, with its errors.
- * vs_sim_values_copy: returns false without host memory; *to* is empty then. */
+/* vs_sim_values_describe: fills *values* from the arguments of cuStreamBatchMemOp, with its errors. */
 CUresult vs_sim_values_describe(const CUstreamBatchMemOpParams *params, unsigned count,
                                 unsigned flags, struct vs_sim_values *values);
-bool vs_sim_values_copy(struct vs_sim_values *to, const struct vs_sim_values *from);
 /* vs_sim_values_run: runs stream memory operations; a wait returns when the value is present or
  * *ctx* has failed. Returns false if the memory is gone. */
 bool vs_sim_values_run(struct vs_sim_context *ctx, const struct vs_sim_values *values);
@@ -657,8 +633,8 @@ bool vs_sim_event_captured(const struct vs_sim_event *event);
 CUresult vs_sim_event_submit(struct vs_sim_event *event, struct vs_sim_stream *stream,
                              struct vs_sim_op *op, uint64_t *seq);
 /* vs_sim_event_depend: *op*, which has no other work, waits for the newest record of *event*, if
- * any. Returns false without host memory. */
-bool vs_sim_event_depend(struct vs_sim_event *event, struct vs_sim_op *op);
+ * any. */
+void vs_sim_event_depend(struct vs_sim_event *event, struct vs_sim_op *op);
 
 /* ---- stream capture (drv_capture.c) ---- */
 

@@ -42,9 +42,7 @@ static struct vs_sim_part *part_of(struct vs_sim_stream *s) { return atomic_load
 
 static struct vs_sim_part *join(struct vs_sim_capture *c, struct vs_sim_stream *s)
 {
-    struct vs_sim_part *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
+    struct vs_sim_part *p = vs_sim_need(calloc(1, sizeof *p));
     p->capture = c;
     p->stream = s;
     p->next = c->parts;
@@ -53,19 +51,11 @@ static struct vs_sim_part *join(struct vs_sim_capture *c, struct vs_sim_stream *
     return p;
 }
 
-static bool tips_set(struct vs_sim_part *p, struct vs_sim_node *node)
-{
-    p->tips.count = 0;
-    return vs_sim_nodes_add(&p->tips, node);
-}
-
-static bool tips_add(struct vs_sim_part *p, const struct vs_sim_nodes *nodes)
+static void tips_add(struct vs_sim_part *p, const struct vs_sim_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
-        if (!vs_sim_nodes_has(&p->tips, nodes->at[i]) &&
-            !vs_sim_nodes_add(&p->tips, nodes->at[i]))
-            return false;
-    return true;
+        if (!vs_sim_nodes_has(&p->tips, nodes->at[i]))
+            vs_sim_nodes_add(&p->tips, nodes->at[i]);
 }
 
 static struct vs_sim_capture *capture_of(uint64_t id)
@@ -199,9 +189,11 @@ CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark)
 /* *node*, just created or refused with *e*, becomes the latest work of *p*'s stream. */
 static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node *node)
 {
-    if (!e && !tips_set(p, node))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
-    return e ? invalidate(p->capture, e) : CUDA_SUCCESS;
+    if (e)
+        return invalidate(p->capture, e);
+    p->tips.count = 0;
+    vs_sim_nodes_add(&p->tips, node);
+    return CUDA_SUCCESS;
 }
 
 CUresult vs_sim_capture_take(struct vs_sim_stream *s, struct vs_sim_op *op, bool *taken)
@@ -285,12 +277,10 @@ CUresult vs_sim_capture_graph(struct vs_sim_stream *s, const struct vs_sim_graph
         return vs_sim_graph_leave(invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
     e = vs_sim_node_new(p->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, p->tips.at, p->tips.count,
                         &node);
-    if (!e && !(node->u.child = vs_sim_graph_clone(graph, false))) {
-        vs_sim_node_free(node);
-        e = CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (!e)
+    if (!e) {
+        node->u.child = vs_sim_graph_clone(graph, false);
         node->u.child->parent = node;
+    }
     return vs_sim_graph_leave(took(p, e, node));
 }
 
@@ -302,8 +292,8 @@ CUresult vs_sim_capture_record(struct vs_sim_stream *s, struct vs_sim_capture_ma
     struct vs_sim_part *p = use(s, &e);
     *taken = p || e;
     if (p && !e) {
-        e = vs_sim_nodes_copy(&mark->nodes, &p->tips) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-        atomic_store(&mark->capture, e ? 0 : p->capture->id);
+        vs_sim_nodes_copy(&mark->nodes, &p->tips);
+        atomic_store(&mark->capture, p->capture->id);
     }
     return vs_sim_graph_leave(e);
 }
@@ -319,8 +309,8 @@ static CUresult wait_captured(struct vs_sim_part *p, const struct vs_sim_capture
         invalidate(other, CUDA_ERROR_STREAM_CAPTURE_MERGE);
         return invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_MERGE);
     }
-    return tips_add(p, &mark->nodes) ? CUDA_SUCCESS
-                                     : invalidate(p->capture, CUDA_ERROR_OUT_OF_MEMORY);
+    tips_add(p, &mark->nodes);
+    return CUDA_SUCCESS;
 }
 
 static CUresult wait_joins(struct vs_sim_stream *s, const struct vs_sim_capture_mark *mark)
@@ -332,8 +322,8 @@ static CUresult wait_joins(struct vs_sim_stream *s, const struct vs_sim_capture_
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (s->legacy)
         return invalidate(c, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-    struct vs_sim_part *p = join(c, s);
-    return p && tips_add(p, &mark->nodes) ? CUDA_SUCCESS : invalidate(c, CUDA_ERROR_OUT_OF_MEMORY);
+    tips_add(join(c, s), &mark->nodes);
+    return CUDA_SUCCESS;
 }
 
 CUresult vs_sim_capture_wait(struct vs_sim_stream *s, const struct vs_sim_capture_mark *mark,
@@ -373,8 +363,7 @@ static CUresult nodes_given(const struct vs_sim_graph *graph, const CUgraphNode 
         struct vs_sim_node *n = vs_sim_node_of(handles[i]);
         if (!n || n->graph != graph || (distinct && vs_sim_nodes_has(list, n)))
             return CUDA_ERROR_INVALID_VALUE;
-        if (!vs_sim_nodes_add(list, n))
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        vs_sim_nodes_add(list, n);
     }
     return CUDA_SUCCESS;
 }
@@ -388,28 +377,19 @@ static CUresult begin(struct vs_sim_stream *s, struct vs_sim_graph *graph,
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     if (part_of(s))
         return CUDA_ERROR_ILLEGAL_STATE;
-    struct vs_sim_capture *c = calloc(1, sizeof *c);
-    struct vs_sim_graph *g = graph ? graph : vs_sim_graph_new();
-    if (!c || !g) {
-        free(c);
-        if (g && !graph)
-            vs_sim_graph_free(g);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    struct vs_sim_capture *c = vs_sim_need(calloc(1, sizeof *c));
     c->id = next_id++;
-    c->graph = g;
+    c->graph = graph ? graph : vs_sim_graph_new();
     c->own = !graph;
     c->mode = mode;
     c->thread = &thread_self;
     c->next = captures;
     captures = c;
-    g->captures++;
+    c->graph->captures++;
     atomic_fetch_add(&vs_sim_captures, 1);
     c->origin = join(c, s);
-    if (c->origin && tips_add(c->origin, before))
-        return CUDA_SUCCESS;
-    abandon(c);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    tips_add(c->origin, before);
+    return CUDA_SUCCESS;
 }
 
 static const struct vs_sim_nodes none;
@@ -452,11 +432,12 @@ static CUresult joined(const struct vs_sim_capture *c)
     CUresult e = CUDA_SUCCESS;
     for (size_t i = 0; i < c->graph->nodes.count; i++)
         c->graph->nodes.at[i]->walk = 0;
-    bool memory = vs_sim_nodes_copy(&reached, &c->origin->tips);
-    for (size_t i = 0; i < reached.count && memory; i++) {
+    vs_sim_nodes_copy(&reached, &c->origin->tips);
+    for (size_t i = 0; i < reached.count; i++) {
         struct vs_sim_node *n = reached.at[i];
-        for (size_t j = 0; !n->walk && j < n->before.count && memory; j++)
-            memory = n->before.at[j]->walk || vs_sim_nodes_add(&reached, n->before.at[j]);
+        for (size_t j = 0; !n->walk && j < n->before.count; j++)
+            if (!n->before.at[j]->walk)
+                vs_sim_nodes_add(&reached, n->before.at[j]);
         n->walk = 1;
     }
     for (const struct vs_sim_part *p = c->parts; p; p = p->next)
@@ -464,7 +445,7 @@ static CUresult joined(const struct vs_sim_capture *c)
             if (!p->tips.at[i]->walk)
                 e = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     vs_sim_nodes_free(&reached);
-    return memory ? e : CUDA_ERROR_OUT_OF_MEMORY;
+    return e;
 }
 
 CUresult cuStreamEndCapture_locked(struct vs_sim_stream *s, CUgraph phGraph[static 1])
@@ -513,11 +494,11 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
         *nodes = (const CUgraphNode *)p->tips.at;
     if (count)
         *count = p->tips.count;
-    if (!edges)
-        return CUDA_SUCCESS;
-    free(p->edges);
-    *edges = p->edges = calloc(p->tips.count + 1, sizeof *p->edges);
-    return p->edges ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (edges) {
+        free(p->edges);
+        *edges = p->edges = vs_sim_need(calloc(p->tips.count + 1, sizeof *p->edges));
+    }
+    return CUDA_SUCCESS;
 }
 
 CUresult cuStreamIsCapturing_locked(struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus)
@@ -559,8 +540,8 @@ CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
         e = nodes_given(p->capture->graph, dependencies, numDependencies, false, &list);
     if (!e && flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         p->tips.count = 0;
-    if (!e && !tips_add(p, &list))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!e)
+        tips_add(p, &list);
     vs_sim_nodes_free(&list);
     return e;
 }

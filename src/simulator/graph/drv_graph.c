@@ -32,12 +32,10 @@ CUresult vs_sim_graph_enter(void)
 
 /* ---- lists ---- */
 
-bool vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
+void vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
 {
-    if (!vs_sim_room(&list->at, list->count, &list->max, sizeof(struct vs_sim_node *)))
-        return false;
+    vs_sim_room(&list->at, list->count, &list->max, sizeof(struct vs_sim_node *));
     list->at[list->count++] = node;
-    return true;
 }
 
 bool vs_sim_nodes_has(const struct vs_sim_nodes *list, const struct vs_sim_node *node)
@@ -59,13 +57,11 @@ void vs_sim_nodes_remove(struct vs_sim_nodes *list, const struct vs_sim_node *no
         }
 }
 
-bool vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from)
+void vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from)
 {
     to->count = 0;
     for (size_t i = 0; i < from->count; i++)
-        if (!vs_sim_nodes_add(to, from->at[i]))
-            return false;
-    return true;
+        vs_sim_nodes_add(to, from->at[i]);
 }
 
 void vs_sim_nodes_free(struct vs_sim_nodes *list)
@@ -90,14 +86,10 @@ struct vs_sim_node *vs_sim_node_of(CUgraphNode handle)
 
 /* ---- nodes ---- */
 
-static bool link_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
+static void link_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
 {
-    if (!vs_sim_nodes_add(&to->before, from))
-        return false;
-    if (vs_sim_nodes_add(&from->after, to))
-        return true;
-    vs_sim_nodes_remove(&to->before, from);
-    return false;
+    vs_sim_nodes_add(&to->before, from);
+    vs_sim_nodes_add(&from->after, to);
 }
 
 static void unlink_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
@@ -128,8 +120,8 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
     struct vs_sim_node *n = unused_nodes;
     if (n)
         unused_nodes = n->next_unused;
-    else if (!(n = aligned_alloc(64, (sizeof *n + 63) / 64 * 64)))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    else
+        n = vs_sim_need(aligned_alloc(64, (sizeof *n + 63) / 64 * 64));
     memset(n, 0, sizeof *n);
     n->mark = VS_SIM_NODE_MARK;
     n->type = type;
@@ -137,13 +129,9 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
     n->id = n->origin = next_node_id++;
     n->op.kind = VS_SIM_OP_NOTHING;
     n->op.deps = n->op.deps_inline;
-    bool ok = vs_sim_nodes_add(&graph->nodes, n);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = link_nodes(before[i], n);
-    if (!ok) {
-        vs_sim_node_free(n);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    vs_sim_nodes_add(&graph->nodes, n);
+    for (size_t i = 0; i < count; i++)
+        link_nodes(before[i], n);
     *node = n;
     return CUDA_SUCCESS;
 }
@@ -181,37 +169,32 @@ void vs_sim_node_free(struct vs_sim_node *n)
     unused_nodes = n;
 }
 
-bool vs_sim_access_copy(struct vs_sim_alloc_params *a)
+void vs_sim_access_copy(struct vs_sim_alloc_params *a)
 {
     size_t bytes = a->params.accessDescCount * sizeof *a->access;
-    a->access = bytes ? malloc(bytes) : NULL;
-    if (a->access)
-        memcpy(a->access, a->params.accessDescs, bytes);
+    a->access = bytes ? vs_sim_dup(a->params.accessDescs, bytes) : NULL;
     a->params.accessDescs = a->access;
-    return !bytes || a->access;
 }
 
-bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
+void vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
 {
-    struct vs_sim_graph *child = NULL;
-    if (from->type == CU_GRAPH_NODE_TYPE_GRAPH &&
-        !(child = vs_sim_graph_clone(from->u.child, to->graph->private_clone)))
-        return false;
     vs_sim_node_empty(to);
     to->ctx = from->ctx;
-    if (from->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
+    switch (from->type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         to->u.alloc = from->u.alloc;
         vs_sim_block_hold(to->u.alloc.block);
-        return vs_sim_access_copy(&to->u.alloc);
+        vs_sim_access_copy(&to->u.alloc);
+        return;
+    case CU_GRAPH_NODE_TYPE_GRAPH:
+        to->u.child = vs_sim_graph_clone(from->u.child, to->graph->private_clone);
+        to->u.child->parent = to;
+        break;
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: break; /* created on request */
+    default: to->u = from->u;
     }
-    if (from->type != CU_GRAPH_NODE_TYPE_KERNEL &&
-        from->type != CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
-        to->u = from->u;
-    if (child) {
-        child->parent = to;
-        to->u.child = child;
-    }
-    return vs_sim_op_copy(&to->op, &from->op);
+    vs_sim_op_copy(&to->op, &from->op);
 }
 
 /* ---- graphs ---- */
@@ -222,9 +205,7 @@ struct vs_sim_graph *vs_sim_graph_new(void)
     if (g)
         unused_graphs = g->next_unused;
     else
-        g = malloc(sizeof *g);
-    if (!g)
-        return NULL;
+        g = vs_sim_need(malloc(sizeof *g));
     *g = (struct vs_sim_graph){.mark = VS_SIM_GRAPH_MARK, .id = next_graph_id++};
     return g;
 }
@@ -240,40 +221,26 @@ void vs_sim_graph_free(struct vs_sim_graph *g)
     unused_graphs = g;
 }
 
-/* `walk` of each node of *from* is its position in the list. */
-static bool clone_nodes(struct vs_sim_graph *to, const struct vs_sim_graph *from)
+struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool private_clone)
 {
+    struct vs_sim_graph *g = vs_sim_graph_new();
+    g->private_clone = private_clone;
+    g->origin = from->id;
     for (size_t i = 0; i < from->nodes.count; i++) {
         struct vs_sim_node *n = from->nodes.at[i], *copy;
-        n->walk = i;
-        if (vs_sim_node_new(to, n->type, NULL, 0, &copy))
-            return false;
+        n->walk = i; /* its position in the list */
+        vs_sim_node_new(g, n->type, NULL, 0, &copy);
         copy->origin = n->id;
-        if (!vs_sim_node_fill(copy, n))
-            return false;
+        vs_sim_node_fill(copy, n);
     }
     for (size_t i = 0; i < from->nodes.count; i++) {
         const struct vs_sim_nodes *before = &from->nodes.at[i]->before;
         for (size_t j = 0; j < before->count; j++)
-            if (!link_nodes(to->nodes.at[before->at[j]->walk], to->nodes.at[i]))
-                return false;
+            link_nodes(g->nodes.at[before->at[j]->walk], g->nodes.at[i]);
     }
-    return true;
-}
-
-struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool private_clone)
-{
-    struct vs_sim_graph *g = vs_sim_graph_new();
-    if (!g)
-        return NULL;
-    g->private_clone = private_clone;
-    g->origin = from->id;
-    if (clone_nodes(g, from) && vs_sim_objects_copy(g, from)) {
-        g->has_memory = from->has_memory;
-        return g;
-    }
-    vs_sim_graph_free(g);
-    return NULL;
+    vs_sim_objects_copy(g, from);
+    g->has_memory = from->has_memory;
+    return g;
 }
 
 struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_t origin)
@@ -288,33 +255,29 @@ struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_
     return NULL;
 }
 
-bool vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list)
+void vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list)
 {
-    bool ok = true;
     list->count = 0;
     for (size_t i = 0; i < graph->nodes.count; i++) {
         struct vs_sim_node *n = graph->nodes.at[i];
         n->walk = n->before.count; /* dependencies not yet in the list */
         if (!n->walk)
-            ok = ok && vs_sim_nodes_add(list, n);
+            vs_sim_nodes_add(list, n);
     }
-    for (size_t done = 0; ok && done < list->count; done++) {
+    for (size_t done = 0; done < list->count; done++) {
         const struct vs_sim_nodes *after = &list->at[done]->after;
         for (size_t i = 0; i < after->count; i++)
             if (!--after->at[i]->walk)
-                ok = ok && vs_sim_nodes_add(list, after->at[i]);
+                vs_sim_nodes_add(list, after->at[i]);
     }
-    return ok && list->count == graph->nodes.count;
 }
 
 CUresult cuGraphCreate_locked(CUgraph *phGraph, unsigned int flags)
 {
     if (!phGraph || flags)
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_graph *g = vs_sim_graph_new();
-    if (g)
-        *phGraph = (CUgraph)g;
-    return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    *phGraph = (CUgraph)vs_sim_graph_new();
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphDestroy_locked(struct vs_sim_graph *g)
@@ -329,10 +292,8 @@ CUresult cuGraphClone_locked(CUgraph phGraphClone[static 1], struct vs_sim_graph
 {
     if (g->has_memory)
         return CUDA_ERROR_INVALID_VALUE;
-    g = vs_sim_graph_clone(g, false);
-    if (g)
-        *phGraphClone = (CUgraph)g;
-    return g ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    *phGraphClone = (CUgraph)vs_sim_graph_clone(g, false);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphNodeFindInClone_locked(CUgraphNode phNode[static 1], struct vs_sim_node *n,
@@ -396,8 +357,7 @@ CUresult cuGraphAddDependencies_v2_locked(struct vs_sim_graph *g, const CUgraphN
 {
     CUresult e = edges_check(g, from, to, edgeData, numDependencies, false);
     for (size_t i = 0; i < numDependencies && !e; i++)
-        if (!link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]))
-            e = CUDA_ERROR_OUT_OF_MEMORY;
+        link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]);
     return e;
 }
 
@@ -437,11 +397,10 @@ CUresult cuGraphGetRootNodes_locked(struct vs_sim_graph *g, CUgraphNode *rootNod
                                     size_t *numRootNodes)
 {
     struct vs_sim_nodes roots = {0};
-    bool ok = true;
-    for (size_t i = 0; ok && i < g->nodes.count; i++)
+    for (size_t i = 0; i < g->nodes.count; i++)
         if (!g->nodes.at[i]->before.count)
-            ok = vs_sim_nodes_add(&roots, g->nodes.at[i]);
-    CUresult e = ok ? give(&roots, rootNodes, numRootNodes) : CUDA_ERROR_OUT_OF_MEMORY;
+            vs_sim_nodes_add(&roots, g->nodes.at[i]);
+    CUresult e = give(&roots, rootNodes, numRootNodes);
     vs_sim_nodes_free(&roots);
     return e;
 }
@@ -452,20 +411,19 @@ CUresult cuGraphGetEdges_v2_locked(struct vs_sim_graph *g, CUgraphNode *from, CU
     struct vs_sim_nodes ends[2] = {{0}, {0}};
     if (!from != !to || (edgeData && !from))
         return CUDA_ERROR_INVALID_VALUE;
-    bool ok = true;
     for (size_t i = 0; i < g->nodes.count; i++)
-        for (size_t j = 0; j < g->nodes.at[i]->before.count; j++)
-            ok = ok && vs_sim_nodes_add(&ends[0], g->nodes.at[i]->before.at[j]) &&
-                 vs_sim_nodes_add(&ends[1], g->nodes.at[i]);
-    if (ok && edgeData)
+        for (size_t j = 0; j < g->nodes.at[i]->before.count; j++) {
+            vs_sim_nodes_add(&ends[0], g->nodes.at[i]->before.at[j]);
+            vs_sim_nodes_add(&ends[1], g->nodes.at[i]);
+        }
+    if (edgeData)
         memset(edgeData, 0, *numEdges * sizeof *edgeData);
     size_t room = *numEdges;
-    CUresult e = ok ? give(&ends[0], from, &room) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (!e)
-        e = give(&ends[1], to, numEdges);
+    give(&ends[0], from, &room);
+    give(&ends[1], to, numEdges);
     vs_sim_nodes_free(&ends[0]);
     vs_sim_nodes_free(&ends[1]);
-    return e;
+    return CUDA_SUCCESS;
 }
 
 static CUresult neighbours(const struct vs_sim_nodes *list, CUgraphNode *out, CUgraphEdgeData *data,

@@ -21,10 +21,8 @@ struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle)
 static void exec_free(struct vs_sim_graph_exec *x)
 {
     vs_sim_exec_close(x);
-    if (x->graph) {
-        vs_sim_objects_release(x->graph, x->last_stream, x->last_seq);
-        vs_sim_graph_free(x->graph);
-    }
+    vs_sim_objects_release(x->graph, x->last_stream, x->last_seq);
+    vs_sim_graph_free(x->graph);
     x->mark = VS_SIM_GRAPH_GONE;
     x->next_unused = unused;
     unused = x;
@@ -33,10 +31,10 @@ static void exec_free(struct vs_sim_graph_exec *x)
 /* tests/simulator/kept_handles.c names it, where programs end with graphs. */
 static struct vs_sim_graph_exec *exec_blank(void)
 {
-    struct vs_sim_graph_exec *x = unused ? unused : malloc(sizeof *x);
-    if (x && x == unused)
+    struct vs_sim_graph_exec *x = unused ? unused : vs_sim_need(malloc(sizeof *x));
+    if (x == unused)
         unused = x->next_unused;
-    return x ? memset(x, 0, sizeof *x) : NULL;
+    return memset(x, 0, sizeof *x);
 }
 
 /* One node of a cycle, or NULL. */
@@ -95,14 +93,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, boo
     if (e)
         return vs_sim_graph_leave(e);
     struct vs_sim_graph_exec *x = exec_blank();
-    if (!x)
-        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
     x->graph = vs_sim_graph_clone(g, true);
-    e = x->graph ? vs_sim_exec_plan(x) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (e) {
-        exec_free(x);
-        return vs_sim_graph_leave(e);
-    }
+    vs_sim_exec_plan(x);
     x->mark = VS_SIM_EXEC_MARK;
     x->flags = flags & ~(uint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
     x->source = g;
@@ -248,8 +240,8 @@ CUresult vs_sim_exec_change(CUgraphExec exec, CUgraphNode handle, const CUgraphN
                 n->op.u.copy.height * n->op.u.copy.depth == 1;
     if (!e && (!flat || compatible(n, &changed)))
         e = CUDA_ERROR_INVALID_VALUE;
-    if (!e && !vs_sim_node_fill(n, &changed))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!e)
+        vs_sim_node_fill(n, &changed);
     vs_sim_node_empty(&changed);
     replan(x);
     return vs_sim_graph_leave(e);
@@ -320,8 +312,7 @@ static CUgraphExecUpdateResult pair_before(struct vs_sim_nodes *todo, struct vs_
         if (b->walk)
             continue;
         b->walk = (size_t)a;
-        if (!vs_sim_nodes_add(todo, b))
-            return fail(info, CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+        vs_sim_nodes_add(todo, b);
     }
     return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
@@ -353,8 +344,7 @@ static CUgraphExecUpdateResult pair(const struct vs_sim_graph *old, const struct
             return fail(info, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, b, NULL);
         if (b) {
             b->walk = (size_t)a;
-            if (!vs_sim_nodes_add(todo, b))
-                return fail(info, CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+            vs_sim_nodes_add(todo, b);
         }
     } while (b);
     for (size_t k = 0; k < todo->count && !r; k++)
@@ -379,8 +369,8 @@ static CUgraphExecUpdateResult update(const struct vs_sim_graph *old,
             r = update(a->u.child, b->u.child, apply, info);
         else if (!apply && (r = compatible(a, b)))
             fail(info, r, b, NULL);
-        else if (apply && !memory && !vs_sim_node_fill(a, b))
-            r = fail(info, CU_GRAPH_EXEC_UPDATE_ERROR, NULL, NULL);
+        else if (apply && !memory)
+            vs_sim_node_fill(a, b);
     }
     vs_sim_nodes_free(&todo);
     return r;

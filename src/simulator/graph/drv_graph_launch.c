@@ -18,26 +18,13 @@
 struct graph_launch_plan {
     struct vs_sim_graph_exec *exec;
     size_t step_max;
-    bool ok;
 };
 
 static void need(struct graph_launch_plan *p, size_t step)
 {
     struct vs_sim_graph_exec *x = p->exec;
-    p->ok = p->ok && vs_sim_room(&x->needs, x->need_count, &x->need_max, sizeof *x->needs);
-    if (p->ok)
-        x->needs[x->need_count++] = (uint32_t)step;
-}
-
-static struct vs_sim_step *step_new(struct graph_launch_plan *p, struct vs_sim_node *n)
-{
-    struct vs_sim_graph_exec *x = p->exec;
-    p->ok = p->ok && vs_sim_room(&x->steps, x->step_count, &p->step_max, sizeof *x->steps);
-    if (!p->ok)
-        return NULL;
-    struct vs_sim_step *s = &x->steps[x->step_count++];
-    *s = (struct vs_sim_step){.node = n, .first = (uint32_t)x->need_count};
-    return s;
+    vs_sim_room(&x->needs, x->need_count, &x->need_max, sizeof *x->needs);
+    x->needs[x->need_count++] = (uint32_t)step;
 }
 
 /* The dependencies of *n*; a root of a child graph has those of the child graph node. */
@@ -49,37 +36,34 @@ static void need_all(struct graph_launch_plan *p, const struct vs_sim_node *n)
         need(p, n->before.at[i]->walk);
 }
 
-static bool plan_graph(struct graph_launch_plan *p, struct vs_sim_graph *g)
+static void plan_graph(struct graph_launch_plan *p, struct vs_sim_graph *g)
 {
+    struct vs_sim_graph_exec *x = p->exec;
     struct vs_sim_nodes order = {0};
-    bool sorted = vs_sim_graph_sort(g, &order);
-    for (size_t i = 0; sorted && p->ok && i < order.count; i++) {
+    vs_sim_graph_sort(g, &order);
+    for (size_t i = 0; i < order.count; i++) {
         struct vs_sim_node *n = order.at[i];
         bool child = n->type == CU_GRAPH_NODE_TYPE_GRAPH && n->u.child->nodes.count;
-        if (child && !plan_graph(p, n->u.child)) {
-            sorted = false;
-            break;
-        }
-        struct vs_sim_step *s = step_new(p, n);
+        if (child)
+            plan_graph(p, n->u.child);
+        vs_sim_room(&x->steps, x->step_count, &p->step_max, sizeof *x->steps);
+        struct vs_sim_step *s = &x->steps[x->step_count];
+        *s = (struct vs_sim_step){.node = n, .first = (uint32_t)x->need_count};
         for (size_t j = 0; child && j < n->u.child->nodes.count; j++)
             if (!n->u.child->nodes.at[j]->after.count)
                 need(p, n->u.child->nodes.at[j]->walk);
         if (!child)
             need_all(p, n);
-        if (p->ok && s) {
-            n->walk = p->exec->step_count - 1; /* from here on, its position in the plan */
-            s->count = (uint32_t)p->exec->need_count - s->first;
-        }
+        n->walk = x->step_count++; /* from here on, its position in the plan */
+        s->count = (uint32_t)x->need_count - s->first;
     }
     vs_sim_nodes_free(&order);
-    return sorted;
 }
 
-CUresult vs_sim_exec_plan(struct vs_sim_graph_exec *x)
+void vs_sim_exec_plan(struct vs_sim_graph_exec *x)
 {
-    struct graph_launch_plan p = {.exec = x, .ok = true};
-    bool sorted = plan_graph(&p, x->graph);
-    return !p.ok ? CUDA_ERROR_OUT_OF_MEMORY : sorted ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    struct graph_launch_plan p = {.exec = x};
+    plan_graph(&p, x->graph);
 }
 
 /* ---- branches ---- */
@@ -165,8 +149,6 @@ static CUresult branches_open(struct vs_sim_graph_exec *x, struct vs_sim_stream 
         if (b->stream && !stale)
             continue;
         b->stream = vs_sim_stream_new(b->ctx, CU_STREAM_NON_BLOCKING, first->priority);
-        if (!b->stream)
-            return CUDA_ERROR_OUT_OF_MEMORY;
         b->stream_id = b->stream->id;
     }
     return CUDA_SUCCESS;
@@ -196,23 +178,22 @@ static void refresh(struct vs_sim_end *end)
     end->pool = range.kind == VS_SIM_RANGE_POOL ? range.pool : NULL;
 }
 
-static bool op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)
+static void op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)
 {
     switch (n->type) {
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         op->kind = VS_SIM_OP_MAP;
         op->u.block = n->u.alloc.block;
-        return true;
+        return;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         op->u.block = vs_sim_block_at(n->u.freed);
         op->kind = op->u.block ? VS_SIM_OP_UNMAP : VS_SIM_OP_NOTHING;
-        return true;
+        return;
     default: break;
     }
     if (n->disabled)
-        return true;
-    if (!vs_sim_op_copy(op, &n->op))
-        return false;
+        return;
+    vs_sim_op_copy(op, &n->op);
     if (op->kind == VS_SIM_OP_COPY) {
         refresh(&op->u.copy.from);
         refresh(&op->u.copy.to);
@@ -221,26 +202,23 @@ static bool op_fill(struct vs_sim_op *op, const struct vs_sim_node *n)
         refresh(&op->u.set.to);
     for (unsigned i = 0; op->kind == VS_SIM_OP_VALUES && i < op->u.values.count; i++)
         refresh(&op->u.values.list[i].at);
-    return true;
 }
 
 /* Only the newest required step of a branch matters, and none of the own branch. */
-static bool op_wait(const struct launch *l, const struct vs_sim_step *s, struct vs_sim_op *op)
+static void op_wait(const struct launch *l, const struct vs_sim_step *s, struct vs_sim_op *op)
 {
     const struct vs_sim_graph_exec *x = l->exec;
     struct vs_sim_event *event;
-    bool ok = true;
     if (s->branch && !l->newest[s->branch])
-        ok = vs_sim_op_depend(op, x->branches[0].stream, l->begin);
-    for (uint32_t i = 0; i < s->count && ok; i++) {
+        vs_sim_op_depend(op, x->branches[0].stream, l->begin);
+    for (uint32_t i = 0; i < s->count; i++) {
         uint32_t other = x->needs[s->first + i], b = x->steps[other].branch;
         if (b != s->branch)
-            ok = vs_sim_op_depend(op, x->branches[b].stream, l->numbers[other]);
+            vs_sim_op_depend(op, x->branches[b].stream, l->numbers[other]);
     }
-    if (s->node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && ok &&
+    if (s->node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT &&
         vs_sim_event_of(s->node->u.event, &event) == CUDA_SUCCESS)
-        ok = vs_sim_event_depend(event, op);
-    return ok;
+        vs_sim_event_depend(event, op);
 }
 
 static CUresult launch_step(struct launch *l, size_t at)
@@ -252,12 +230,9 @@ static CUresult launch_step(struct launch *l, size_t at)
                    vs_sim_event_of(s->node->u.event, &event) == CUDA_SUCCESS;
     struct vs_sim_op *op =
         vs_sim_op_new_at_once(stream, records ? VS_SIM_OP_RECORD : VS_SIM_OP_NOTHING);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    if ((!records && !op_fill(op, s->node)) || !op_wait(l, s, op)) {
-        vs_sim_op_drop(stream, op);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    if (!records)
+        op_fill(op, s->node);
+    op_wait(l, s, op);
     op->correlation = l->correlation;
     op->graph = l->exec->graph->id;
     op->graph_node = s->node->origin;
@@ -272,20 +247,19 @@ static CUresult launch_begin(struct launch *l, struct vs_sim_stream *stream)
 {
     struct vs_sim_graph_exec *x = l->exec;
     struct vs_sim_op *op = vs_sim_op_new_at_once(stream, VS_SIM_OP_NOTHING);
-    bool ok = op && (!x->last_stream || x->last_stream == stream ||
-                     vs_sim_op_depend(op, x->last_stream, x->last_seq));
-    return vs_sim_submit_if(stream, op, ok, &l->begin);
+    if (x->last_stream && x->last_stream != stream)
+        vs_sim_op_depend(op, x->last_stream, x->last_seq);
+    return vs_sim_submit(stream, op, &l->begin);
 }
 
 static CUresult launch_end(struct launch *l, struct vs_sim_stream *stream)
 {
     struct vs_sim_graph_exec *x = l->exec;
     struct vs_sim_op *op = vs_sim_op_new_at_once(stream, VS_SIM_OP_NOTHING);
-    bool ok = op != NULL;
-    for (uint32_t b = 1; b < x->branch_count && ok; b++)
+    for (uint32_t b = 1; b < x->branch_count; b++)
         if (l->newest[b])
-            ok = vs_sim_op_depend(op, x->branches[b].stream, l->newest[b]);
-    CUresult e = vs_sim_submit_if(stream, op, ok, &x->last_seq);
+            vs_sim_op_depend(op, x->branches[b].stream, l->newest[b]);
+    CUresult e = vs_sim_submit(stream, op, &x->last_seq);
     if (!e)
         x->last_stream = stream;
     return e;
@@ -309,9 +283,7 @@ CUresult vs_sim_exec_launch(struct vs_sim_graph_exec *x, struct vs_sim_stream *s
         e = branches_open(x, stream);
     if (e)
         return e;
-    l.numbers = malloc((x->step_count + 1) * sizeof *l.numbers);
-    if (!l.numbers)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    l.numbers = vs_sim_need(malloc((x->step_count + 1) * sizeof *l.numbers));
     if (x->graph->has_memory)
         e = vs_sim_block_begin(x, stream);
     if (!e) {

@@ -61,9 +61,7 @@ CUresult vs_sim_block_new(struct vs_sim_context *ctx, int device, size_t bytes,
     size_t mask = VS_SIM_PAGE_BYTES - 1;
     if (bytes > vs_sim_spec.capacity_bytes)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct vs_sim_block *b = calloc(1, sizeof *b);
-    if (!b)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_block *b = vs_sim_need(calloc(1, sizeof *b));
     b->bytes = (bytes + mask) & ~mask;
     b->base = vs_sim_store_reserve(b->bytes, VS_SIM_PAGE_BYTES, 0);
     if (!b->base) {
@@ -223,8 +221,6 @@ void vs_sim_block_unmap(struct vs_sim_block *b)
 static CUresult submit_free(struct vs_sim_block *b, struct vs_sim_stream *stream)
 {
     struct vs_sim_op *op = vs_sim_op_new_at_once(stream, VS_SIM_OP_UNMAP);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.block = b;
     return vs_sim_submit(stream, op, NULL);
 }

@@ -23,8 +23,8 @@ static CUresult context_for(const struct vs_sim_node *n, CUcontext given,
 
 /* ---- setting ---- */
 
-/* Makes *op* the work of *n*, in the context *given* or its own; without host memory *n* then does
- * nothing. *op*, whose description had the error *e*, is used up. */
+/* Makes *op* the work of *n*, in the context *given* or its own. *op*, whose description had the
+ * error *e*, is used up. */
 static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op, CUcontext given, CUresult e)
 {
     struct vs_sim_context *ctx;
@@ -35,7 +35,7 @@ static CUresult op_replace(struct vs_sim_node *n, struct vs_sim_op *op, CUcontex
         if (vs_sim_checking)
             op->check_made = vs_sim_check_stack();
         n->ctx = ctx;
-        e = vs_sim_op_copy(&n->op, op) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+        vs_sim_op_copy(&n->op, op);
     }
     vs_sim_op_clean(op);
     return e;
@@ -134,8 +134,6 @@ static CUresult fill_child(struct vs_sim_node *n, const CUDA_CHILD_GRAPH_NODE_PA
         (child->has_memory && (!move || g->moved)))
         return CUDA_ERROR_INVALID_VALUE;
     n->u.child = move ? child : vs_sim_graph_clone(child, g->private_clone);
-    if (!n->u.child)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     n->u.child->parent = n;
     n->u.child->moved = move;
     if (n->u.child->has_memory)
@@ -168,7 +166,8 @@ static CUresult fill_alloc(struct vs_sim_node *n, CUDA_MEM_ALLOC_NODE_PARAMS_v2 
                                              .bytesize = p->bytesize,
                                              .dptr = p->dptr};
     add_memory(n->graph);
-    return vs_sim_access_copy(a) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_access_copy(a);
+    return CUDA_SUCCESS;
 }
 
 static CUresult fill_free(struct vs_sim_node *n, CUdeviceptr address)
@@ -264,10 +263,8 @@ CUresult vs_sim_node_take(struct vs_sim_graph *g, const struct vs_sim_nodes *bef
     if (type == CU_GRAPH_NODE_TYPE_MEMSET)
         n->u.set = (CUDA_MEMSET_NODE_PARAMS){op->u.set.to.base, op->u.set.to.pitch, op->u.set.value,
                                              op->u.set.element, op->u.set.width, op->u.set.height};
-    if (vs_sim_op_copy(&n->op, op))
-        return CUDA_SUCCESS;
-    vs_sim_node_free(n);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_op_copy(&n->op, op);
+    return CUDA_SUCCESS;
 }
 
 /* ---- the entry points that add ---- */
@@ -370,26 +367,18 @@ CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
     return vs_sim_node_params_ok(nodeParams) ? change(hNode, nodeParams) : CUDA_ERROR_INVALID_VALUE;
 }
 
-static bool params_make(struct vs_sim_node *n)
-{
-    const struct vs_sim_launch_op *op = &n->op.u.launch;
-    if (!op->args || n->u.params)
-        return true;
-    n->u.params = malloc((op->host->arg_count + 1) * sizeof *n->u.params);
-    for (unsigned i = 0; n->u.params && i < op->host->arg_count; i++)
-        n->u.params[i] = op->args + op->host->offset[i];
-    return n->u.params != NULL;
-}
-
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *p)
 {
     struct vs_sim_node *n;
     CUresult e = node_enter(hNode, CU_GRAPH_NODE_TYPE_KERNEL, p, &n);
     if (e)
         return e;
-    if (!params_make(n))
-        return vs_sim_graph_leave(CUDA_ERROR_OUT_OF_MEMORY);
     const struct vs_sim_launch_op *op = &n->op.u.launch;
+    if (op->args && !n->u.params) {
+        n->u.params = vs_sim_need(malloc((op->host->arg_count + 1) * sizeof *n->u.params));
+        for (unsigned i = 0; i < op->host->arg_count; i++)
+            n->u.params[i] = op->args + op->host->offset[i];
+    }
     *p = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)op->function,
                                    .gridDimX = op->grid[0],
                                    .gridDimY = op->grid[1],
@@ -424,13 +413,13 @@ CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode,
         return e;
     const struct vs_sim_values *v = &n->op.u.values;
     if (!n->u.batch && v->count) {
-        n->u.batch = malloc(v->count * sizeof *n->u.batch);
-        for (unsigned i = 0; n->u.batch && i < v->count; i++)
+        n->u.batch = vs_sim_need(malloc(v->count * sizeof *n->u.batch));
+        for (unsigned i = 0; i < v->count; i++)
             n->u.batch[i] = v->list[i].params;
     }
     *nodeParams_out = (CUDA_BATCH_MEM_OP_NODE_PARAMS){
         .ctx = (CUcontext)n->ctx, .count = v->count, .paramArray = n->u.batch};
-    return vs_sim_graph_leave(n->u.batch || !v->count ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY);
+    return vs_sim_graph_leave(CUDA_SUCCESS);
 }
 
 #define GET(name, node_type, type, value)                                                     \

@@ -39,7 +39,7 @@ static struct vs_sim_object *object_blank(void)
     if (o)
         unused = o->next;
     pthread_mutex_unlock(&due_mu);
-    return o ? o : malloc(sizeof *o);
+    return o ? o : vs_sim_need(malloc(sizeof *o));
 }
 
 static void object_end(struct vs_sim_object *o)
@@ -86,42 +86,37 @@ static void *releaser_main(void *arg)
     return NULL;
 }
 
-/* Without host memory or a thread the references are never released. */
 static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream, uint64_t seq)
 {
-    struct release *r = held ? malloc(sizeof *r) : NULL;
-    if (!r)
+    if (!held)
         return;
+    struct release *r = vs_sim_need(malloc(sizeof *r));
     *r = (struct release){.held = held, .stream = stream, .seq = seq};
     pthread_mutex_lock(&due_mu);
-    thread_started = thread_started || vs_sim_thread_start(releaser_main, NULL);
-    if (thread_started) {
-        *due_last = r;
-        due_last = &r->next;
-        pthread_cond_signal(&due_some);
-    }
+    if (!thread_started)
+        vs_sim_need(vs_sim_thread_start(releaser_main, NULL) ? r : NULL);
+    thread_started = true;
+    *due_last = r;
+    due_last = &r->next;
+    pthread_cond_signal(&due_some);
     pthread_mutex_unlock(&due_mu);
 }
 
 static struct vs_sim_held *held_new(struct vs_sim_object *object, unsigned count)
 {
-    struct vs_sim_held *h = malloc(sizeof *h);
-    if (h)
-        *h = (struct vs_sim_held){.object = object, .count = count};
+    struct vs_sim_held *h = vs_sim_need(malloc(sizeof *h));
+    *h = (struct vs_sim_held){.object = object, .count = count};
     return h;
 }
 
-bool vs_sim_objects_copy(struct vs_sim_graph *to, const struct vs_sim_graph *from)
+void vs_sim_objects_copy(struct vs_sim_graph *to, const struct vs_sim_graph *from)
 {
     for (const struct vs_sim_held *h = from->objects; h; h = h->next) {
         struct vs_sim_held *copy = held_new(h->object, h->count);
-        if (!copy)
-            return false;
         atomic_fetch_add(&h->object->count, h->count);
         copy->next = to->objects;
         to->objects = copy;
     }
-    return true;
 }
 
 void vs_sim_objects_release(struct vs_sim_graph *g, struct vs_sim_stream *stream, uint64_t seq)
@@ -145,8 +140,6 @@ CUresult cuUserObjectCreate_entered(CUuserObject *object_out, void *ptr, CUhostF
         flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_object *o = object_blank();
-    if (!o)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     o->destroy = destroy;
     o->data = ptr;
     atomic_store(&o->count, initialRefcount);
@@ -169,10 +162,7 @@ CUresult cuUserObjectRelease_entered(CUuserObject object, unsigned int count)
     struct vs_sim_object *o = object_of(object, count);
     if (!o || atomic_load(&o->count) < count)
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_held *held = held_new(o, count);
-    if (!held)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    release_later(held, NULL, 0);
+    release_later(held_new(o, count), NULL, 0);
     return CUDA_SUCCESS;
 }
 
@@ -187,11 +177,10 @@ CUresult cuGraphRetainUserObject_locked(struct vs_sim_graph *g, CUuserObject obj
         h = h->next;
     if (h) {
         h->count += count;
-    } else if ((h = held_new(o, count))) {
+    } else {
+        h = held_new(o, count);
         h->next = g->objects;
         g->objects = h;
-    } else {
-        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
         atomic_fetch_add(&o->count, count);
@@ -202,18 +191,16 @@ CUresult cuGraphReleaseUserObject_locked(struct vs_sim_graph *g, CUuserObject ob
                                          unsigned int count)
 {
     struct vs_sim_object *o = object_of(object, count);
-    struct vs_sim_held **p = &g->objects, *held;
+    struct vs_sim_held **p = &g->objects;
     while (*p && (*p)->object != o)
         p = &(*p)->next;
     if (!o || !*p || (*p)->count < count)
         return CUDA_ERROR_INVALID_VALUE;
-    if (!(held = held_new(o, count)))
-        return CUDA_ERROR_OUT_OF_MEMORY;
     if (!((*p)->count -= count)) {
         struct vs_sim_held *empty = *p;
         *p = empty->next;
         free(empty);
     }
-    release_later(held, NULL, 0);
+    release_later(held_new(o, count), NULL, 0);
     return CUDA_SUCCESS;
 }

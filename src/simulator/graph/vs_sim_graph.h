@@ -80,26 +80,25 @@ CUresult vs_sim_graph_enter(void);
 
 /* ---- all the following: with the lock held ---- */
 
-/* vs_sim_nodes_add: returns false without host memory. */
-bool vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node);
+void vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node);
 bool vs_sim_nodes_has(const struct vs_sim_nodes *list, const struct vs_sim_node *node);
 void vs_sim_nodes_remove(struct vs_sim_nodes *list, const struct vs_sim_node *node);
-/* vs_sim_nodes_copy: makes *to* the same list. Returns false without host memory. */
-bool vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from);
+/* vs_sim_nodes_copy: makes *to* the same list. */
+void vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from);
 void vs_sim_nodes_free(struct vs_sim_nodes *list);
 
 /* vs_sim_graph_of, vs_sim_node_of: NULL if the handle is not one of the program's. */
 struct vs_sim_graph *vs_sim_graph_of(CUgraph handle);
 struct vs_sim_node *vs_sim_node_of(CUgraphNode handle);
 
-struct vs_sim_graph *vs_sim_graph_new(void); /* NULL: no host memory */
+struct vs_sim_graph *vs_sim_graph_new(void);
 void vs_sim_graph_free(struct vs_sim_graph *graph);
 /* vs_sim_graph_clone: a copy with its own nodes; memory blocks and references to user objects are
- * shared. NULL: no host memory. */
+ * shared. */
 struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool private_clone);
 
 /* vs_sim_node_new: creates a node in *graph* that depends on *before*, which must not contain
- * duplicates. CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY. */
+ * duplicates. CUDA_ERROR_INVALID_VALUE. */
 CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
                          struct vs_sim_node *const *before, size_t count,
                          struct vs_sim_node **node);
@@ -107,19 +106,16 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
 void vs_sim_node_free(struct vs_sim_node *node);
 /* vs_sim_node_empty: frees its content; its edges stay. */
 void vs_sim_node_empty(struct vs_sim_node *node);
-/* vs_sim_node_fill: copies the work of *from*, which is of the same type; edges are unchanged.
- * Returns false without host memory. */
-bool vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from);
-/* vs_sim_access_copy: gives *a* its own copy of the access descriptions. Returns false without host
- * memory. */
-bool vs_sim_access_copy(struct vs_sim_alloc_params *a);
+/* vs_sim_node_fill: copies the work of *from*, which is of the same type; edges are unchanged. */
+void vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from);
+/* vs_sim_access_copy: gives *a* its own copy of the access descriptions. */
+void vs_sim_access_copy(struct vs_sim_alloc_params *a);
 /* vs_sim_node_origin: the node of *graph* or its children that the given one was cloned from. */
 struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_t origin);
 /* vs_sim_edges_plain: are all *count* annotations (NULL: none) zero, as simulated? */
 CUresult vs_sim_edges_plain(const CUgraphEdgeData *data, size_t count);
-/* vs_sim_graph_sort: its nodes, dependencies first. Returns false if there is a cycle (*list* has
- * the nodes outside it) or no host memory. */
-bool vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list);
+/* vs_sim_graph_sort: its nodes, dependencies first, without those of cycles, whose `walk` is not 0. */
+void vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list);
 
 /* ---- nodes (drv_graph_node.c) ---- */
 
@@ -178,7 +174,7 @@ struct vs_sim_graph_exec {
 
 struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle);
 /* vs_sim_exec_plan: computes steps and needs from the clone. */
-CUresult vs_sim_exec_plan(struct vs_sim_graph_exec *exec);
+void vs_sim_exec_plan(struct vs_sim_graph_exec *exec);
 CUresult vs_sim_exec_launch(struct vs_sim_graph_exec *exec, struct vs_sim_stream *stream);
 /* vs_sim_exec_close: releases its streams; running work continues. */
 void vs_sim_exec_close(struct vs_sim_graph_exec *exec);
@@ -210,8 +206,8 @@ CUresult vs_sim_capture_graph(struct vs_sim_stream *stream, const struct vs_sim_
 
 /* ---- user objects (drv_graph_object.c) ---- */
 
-/* vs_sim_objects_copy: *to* gets the references of *from*. Returns false without host memory. */
-bool vs_sim_objects_copy(struct vs_sim_graph *to, const struct vs_sim_graph *from);
+/* vs_sim_objects_copy: *to* gets the references of *from*. */
+void vs_sim_objects_copy(struct vs_sim_graph *to, const struct vs_sim_graph *from);
 /* vs_sim_objects_release: releases after (*stream*, *seq*) is complete; NULL: now. */
 void vs_sim_objects_release(struct vs_sim_graph *graph, struct vs_sim_stream *stream, uint64_t seq);
 

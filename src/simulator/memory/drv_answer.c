@@ -29,26 +29,18 @@ static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
 
 static void make_at_exit(void) { pthread_key_create(&at_exit, free); }
 
-static bool have_answers(void)
-{
-    if (answers)
-        return true;
-    pthread_once(&at_exit_once, make_at_exit);
-    answers = calloc(ANSWERS_MAX, sizeof *answers);
-    if (answers && pthread_setspecific(at_exit, answers)) {
-        free(answers);
-        answers = NULL;
-    }
-    return answers != NULL;
-}
-
 /* vramscopeSimAnswer: the next copy of *count* bytes that this thread requests from a device to the
  * host delivers *bytes*, which are copied. Several answers of one size serve successive copies.
- * Returns 0 if they are too many or too long, or without memory. */
+ * Returns 0 if they are too many or too long. */
 VS_SIM_EXPORT int vramscopeSimAnswer(const void *bytes, size_t count)
 {
-    if (answer_count == ANSWERS_MAX || !bytes || !count || count > ANSWER_BYTES_MAX || !have_answers())
+    if (answer_count == ANSWERS_MAX || !bytes || !count || count > ANSWER_BYTES_MAX)
         return 0;
+    if (!answers) {
+        pthread_once(&at_exit_once, make_at_exit);
+        answers = vs_sim_need(calloc(ANSWERS_MAX, sizeof *answers));
+        pthread_setspecific(at_exit, answers);
+    }
     answers[answer_count].bytes = count;
     memcpy(answers[answer_count++].content, bytes, count);
     return 1;
@@ -62,19 +54,14 @@ VS_SIM_EXPORT int vramscopeSimAnswersDrop(void)
     return (int)unused;
 }
 
-bool vs_sim_answer_take(size_t bytes, void **content)
+void vs_sim_answer_take(size_t bytes, void **content)
 {
     for (unsigned i = 0; i < answer_count; i++) {
         if (answers[i].bytes != bytes)
             continue;
-        void *copy = malloc(bytes);
-        if (!copy)
-            return false;
-        memcpy(copy, answers[i].content, bytes);
+        *content = vs_sim_dup(answers[i].content, bytes);
         answer_count--;
         memmove(&answers[i], &answers[i + 1], (answer_count - i) * sizeof answers[i]);
-        *content = copy;
-        return true;
+        return;
     }
-    return true;
 }

@@ -151,16 +151,14 @@ static struct vs_sim_array *array_new(struct vs_sim_array content)
     if (a)
         unused = a->next;
     pthread_mutex_unlock(&unused_mu);
-    if (!a && !(a = malloc(sizeof *a)))
-        return NULL;
+    if (!a)
+        a = vs_sim_need(malloc(sizeof *a));
     *a = content;
     return a;
 }
 
 static void array_drop(struct vs_sim_array *a)
 {
-    if (!a)
-        return;
     pthread_mutex_lock(&unused_mu);
     a->next = unused;
     unused = a;
@@ -256,14 +254,12 @@ static CUresult create(struct vs_sim_context *ctx, const CUDA_ARRAY3D_DESCRIPTOR
         return e;
     struct vs_sim_array *a =
         array_new((struct vs_sim_array){.desc = *desc, .element = element, .levels = levels});
-    if (!a)
-        e = CUDA_ERROR_OUT_OF_MEMORY;
     for (uintptr_t i = 0, at = base + own; i < levels && !e; i++) {
         struct vs_sim_array level = {
             .desc = level_of(desc, (unsigned)i), .element = element, .is_level = true};
         size_t level_size = level_bytes(level.desc, element);
         struct vs_sim_array *added = array_new(level);
-        e = added ? array_add(ctx, added, at, level_size) : CUDA_ERROR_OUT_OF_MEMORY;
+        e = array_add(ctx, added, at, level_size);
         if (e)
             array_drop(added);
         else
@@ -276,8 +272,7 @@ static CUresult create(struct vs_sim_context *ctx, const CUDA_ARRAY3D_DESCRIPTOR
         *handle = base;
         return CUDA_SUCCESS;
     }
-    if (a)
-        levels_drop(a);
+    levels_drop(a);
     array_drop(a);
     vs_sim_space_free(ctx->device->ordinal, base, bytes);
     return e;

@@ -82,20 +82,15 @@ static bool must_wait(const struct vs_sim_copy *copy, bool async)
 
 /* A small pageable source is read now, so that the caller may reuse it immediately; so is an answer
  * in place of device memory. */
-static bool stage(struct vs_sim_copy *copy, bool async)
+static void stage(struct vs_sim_copy *copy, bool async)
 {
     size_t bytes = copy->width;
     if (!vs_sim_on_host(&copy->from) && vs_sim_on_host(&copy->to) && copy->height == 1 &&
         copy->depth == 1)
-        return vs_sim_answer_take(bytes, &copy->staged);
-    if (copy->from.memory != VS_SIM_MEMORY_PAGEABLE || vs_sim_on_host(&copy->to) ||
-        !async || copy->height != 1 || copy->depth != 1 || bytes > STAGED_MAX)
-        return true;
-    copy->staged = malloc(bytes);
-    if (!copy->staged)
-        return false;
-    memcpy(copy->staged, (const void *)copy->from.base, bytes);
-    return true;
+        vs_sim_answer_take(bytes, &copy->staged);
+    else if (copy->from.memory == VS_SIM_MEMORY_PAGEABLE && !vs_sim_on_host(&copy->to) && async &&
+             copy->height == 1 && copy->depth == 1 && bytes <= STAGED_MAX)
+        copy->staged = vs_sim_dup((const void *)copy->from.base, bytes);
 }
 
 CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *stream,
@@ -107,17 +102,12 @@ CUresult vs_sim_copy_submit(struct vs_sim_context *ctx, struct vs_sim_stream *st
     if (e)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_COPY);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     copy->async = async;
     copy->staged = NULL;
     bool captured = atomic_load(&stream->capture); /* read when the graph runs */
-    bool ok = captured || stage(copy, async);
+    if (!captured)
+        stage(copy, async);
     op->u.copy = *copy;
-    if (!ok) {
-        vs_sim_op_drop(stream, op);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_COPY);
     if (captured || !must_wait(copy, async))
         return vs_sim_submit(stream, op, NULL);

@@ -45,9 +45,7 @@ CUresult cuImportExternalMemory_entered(CUexternalMemory *extMem_out,
     int fd = memHandleDesc->handle.fd;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < memHandleDesc->size)
         return CUDA_ERROR_INVALID_HANDLE;
-    struct external *x = calloc(1, sizeof *x);
-    if (!x)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct external *x = vs_sim_need(calloc(1, sizeof *x));
     x->fd = fd;
     x->bytes = memHandleDesc->size;
     atomic_store(&x->mark, EXTERNAL_MARK);

@@ -192,14 +192,14 @@ CUresult cuIpcOpenMemHandle_v2_in(struct vs_sim_context *ctx, CUdeviceptr *pdptr
     if (vs_sim_device_seen(h.device) == VS_SIM_UNSEEN)
         return CUDA_ERROR_MAP_FAILED;
     pthread_mutex_lock(&ipc_mu);
-    CUresult e = CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult e = CUDA_SUCCESS;
     struct opened *o = opened;
     while (o && (!o->references || o->pid != h.pid || o->id != h.id || o->ctx != ctx))
         o = o->next;
     if (o) {
         o->references++;
-        e = CUDA_SUCCESS;
-    } else if ((o = calloc(1, sizeof *o))) {
+    } else {
+        o = vs_sim_need(malloc(sizeof *o));
         *o = (struct opened){.next = opened, .pid = h.pid, .id = h.id, .ctx = ctx, .references = 1};
         e = map_locked(&h, o);
         if (!e)

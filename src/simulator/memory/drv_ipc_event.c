@@ -167,17 +167,14 @@ static struct vs_sim_ipc_slot *table_of(const struct event_handle *h)
     pthread_mutex_lock(&tables_mu);
     for (struct ipc_event_table *t = tables; t && !slots; t = t->next)
         slots = t->pid == h->pid && t->inode == h->inode ? t->slots : NULL;
-    struct ipc_event_table *t = slots ? NULL : calloc(1, sizeof *t);
-    if (t) {
+    if (!slots) {
         int fd = vs_sim_ipc_open_file(h->pid, h->fd, h->inode, VS_SIM_STORE_EVENTS, O_RDWR);
         slots = fd < 0 ? NULL : table_map(fd);
         if (fd >= 0)
             close(fd);
-        *t = (struct ipc_event_table){tables, h->pid, h->inode, slots};
+        struct ipc_event_table t = {tables, h->pid, h->inode, slots};
         if (slots)
-            tables = t;
-        else
-            free(t);
+            tables = vs_sim_dup(&t, sizeof t);
     }
     pthread_mutex_unlock(&tables_mu);
     return slots;
@@ -200,5 +197,6 @@ CUresult cuIpcOpenEventHandle_in(struct vs_sim_context *ctx, CUevent phEvent[sta
                                        .life = h.life,
                                        .foreign = true,
                                        .base = h.base};
-    return vs_sim_event_open(ctx, &share, phEvent);
+    *phEvent = vs_sim_event_open(ctx, &share);
+    return CUDA_SUCCESS;
 }

@@ -76,8 +76,6 @@ static CUresult move(struct vs_sim_stream *stream, CUdeviceptr address, size_t b
     if (!is_managed(address, bytes, &range))
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_MOVE);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     op->u.move = (struct vs_sim_managed_span){.base = range.base,
                                               .id = range.id,
                                               .offset = address - range.base,
@@ -299,6 +297,5 @@ CUresult cuStreamAttachMemAsync_in(struct vs_sim_stream *stream, CUdeviceptr dpt
         return CUDA_ERROR_INVALID_VALUE;
     range.flags = flags;
     vs_sim_range_update(&range);
-    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
-    return vs_sim_submit_if(stream, op, true, NULL);
+    return vs_sim_submit(stream, vs_sim_op_new(stream, VS_SIM_OP_NOTHING), NULL);
 }

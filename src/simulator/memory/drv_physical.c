@@ -70,21 +70,17 @@ static struct handle *slot_locked(void)
         handle_free++;
     if (handle_free < handle_count)
         return &handles[handle_free];
-    if (!vs_sim_room(&handles, handle_count, &handle_max, sizeof *handles))
-        return NULL;
+    vs_sim_room(&handles, handle_count, &handle_max, sizeof *handles);
     handles[handle_count] = (struct handle){0};
     return &handles[handle_count++];
 }
 
-static bool handle_new_locked(struct physical *memory, CUmemGenericAllocationHandle *value)
+static CUmemGenericAllocationHandle handle_new_locked(struct physical *memory)
 {
     struct handle *h = slot_locked();
-    if (!h)
-        return false;
     *h = (struct handle){.memory = memory, .generation = h->generation + 1, .references = 1};
     memory->users++;
-    *value = (uint64_t)h->generation << 32 | (uint64_t)(h - handles + 1);
-    return true;
+    return (uint64_t)h->generation << 32 | (uint64_t)(h - handles + 1);
 }
 
 static void physical_free(struct physical *m)
@@ -211,7 +207,7 @@ static bool place(struct physical *m, bool own_file)
     return ok;
 }
 
-/* Creates a handle to new memory; frees the memory if that fails. */
+/* Creates a handle to new memory. */
 static CUresult publish(struct physical *m, CUmemGenericAllocationHandle *handle)
 {
     pthread_mutex_lock(&physical_mu);
@@ -219,11 +215,9 @@ static CUresult publish(struct physical *m, CUmemGenericAllocationHandle *handle
         m->next = physicals;
         physicals = m;
     }
-    bool ok = handle_new_locked(m, handle);
-    if (!ok)
-        physical_free(m);
+    *handle = handle_new_locked(m);
     pthread_mutex_unlock(&physical_mu);
-    return ok ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemCreate_entered(CUmemGenericAllocationHandle *handle, size_t size,
@@ -239,9 +233,7 @@ CUresult cuMemCreate_entered(CUmemGenericAllocationHandle *handle, size_t size,
     if ((e = vs_sim_fault_alloc(VS_SIM_FAMILY_VMM)))
         return e;
     bool on_device = prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    struct physical *m = calloc(1, sizeof *m);
-    if (!m)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct physical *m = vs_sim_need(calloc(1, sizeof *m));
     m->place.device = on_device ? prop->location.id : -1;
     m->place.bytes = size;
     m->place.id = atomic_fetch_add(&next_id, 1);
@@ -336,20 +328,16 @@ CUresult cuMemImportFromShareableHandle_entered(CUmemGenericAllocationHandle han
         return CUDA_ERROR_INVALID_VALUE;
     if (device == VS_SIM_UNSEEN)
         return CUDA_ERROR_NOT_SUPPORTED;
-    CUresult e = CUDA_SUCCESS;
     pthread_mutex_lock(&physical_mu);
     struct physical *m = physicals;
     while (m && m->file != st.st_ino)
         m = m->next;
-    if (m &&
-        !handle_new_locked(m, handle)) /* already present in this process: the same allocation */
-        e = CUDA_ERROR_OUT_OF_MEMORY;
+    if (m) /* already present in this process: the same allocation */
+        *handle = handle_new_locked(m);
     pthread_mutex_unlock(&physical_mu);
     if (m)
-        return e;
-    m = calloc(1, sizeof *m);
-    if (!m)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return CUDA_SUCCESS;
+    m = vs_sim_need(calloc(1, sizeof *m));
     m->place.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     m->place.device = device;
     m->place.bytes = bytes;

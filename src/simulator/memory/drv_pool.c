@@ -36,8 +36,7 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         return e ? e : CUDA_ERROR_INVALID_VALUE;
     if (!given) {
         struct vs_sim_device *device = stream->ctx->device;
-        if (!vs_sim_pool_default(device))
-            return CUDA_ERROR_OUT_OF_MEMORY;
+        vs_sim_pool_default(device);
         pthread_mutex_lock(&device->mu);
         pool = device->current_pool;
         pthread_mutex_unlock(&device->mu);
@@ -60,14 +59,12 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
     if ((e = vs_sim_pool_alloc(&range, stream, &wait_stream, &wait_seq)))
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
-    if (op && wait_stream && !vs_sim_op_depend(op, wait_stream, wait_seq)) {
-        vs_sim_op_drop(stream, op);
-        op = NULL;
-    }
+    if (wait_stream)
+        vs_sim_op_depend(op, wait_stream, wait_seq);
     vs_sim_memory_in(stream);
     if (vs_sim_checking)
         vs_sim_check_defer(op);
-    e = op ? vs_sim_range_add(&range) : CUDA_ERROR_OUT_OF_MEMORY;
+    e = vs_sim_range_add(&range);
     if (vs_sim_checking)
         vs_sim_check_defer(NULL);
     vs_sim_memory_in(NULL);
@@ -75,8 +72,7 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
         *dptr = range.base;
         return vs_sim_submit(stream, op, NULL);
     }
-    if (op)
-        vs_sim_op_drop(stream, op);
+    vs_sim_op_drop(stream, op);
     vs_sim_pool_block_free(&range, wait_stream ? wait_stream : stream,
                            wait_stream ? wait_seq : atomic_load(&stream->submitted));
     return e;
@@ -121,8 +117,6 @@ CUresult cuMemFreeAsync_in(CUdeviceptr dptr, struct vs_sim_stream *stream)
         return CUDA_ERROR_INVALID_VALUE;
     }
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_NOTHING);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     vs_sim_memory_in(stream);
     if (vs_sim_checking)
         vs_sim_check_defer(op);
@@ -153,13 +147,12 @@ CUresult cuMemPoolCreate_entered(CUmemoryPool *pool, const CUmemPoolProps *props
     int store = -1;
     if (props->handleTypes)
         store = vs_sim_store_new(VS_SIM_STORE_POOL, props->location.id, STORE_BYTES);
-    struct vs_sim_pool *p = props->handleTypes && store < 0
-                                ? NULL
-                                : vs_sim_pool_new(props->location.id, props->maxSize, store);
+    if (props->handleTypes && store < 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_pool *p = vs_sim_pool_new(props->location.id, props->maxSize, store);
     *pool = (CUmemoryPool)p;
-    if (p)
-        vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);
-    return p ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    vs_sim_report_pool(VS_SIM_POOL_CREATED, p, 0);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolDestroy_entered(struct vs_sim_pool *pool)
@@ -276,7 +269,7 @@ CUresult cuDeviceGetDefaultMemPool_entered(CUmemoryPool pool_out[static 1],
                                            struct vs_sim_device *d)
 {
     *pool_out = (CUmemoryPool)vs_sim_pool_default(d);
-    return *pool_out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
@@ -293,7 +286,8 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 
 CUresult cuDeviceSetMemPool_entered(struct vs_sim_device *d, struct vs_sim_pool *pool)
 {
-    if (pool->device != d->ordinal || pool->imported || !vs_sim_pool_default(d))
+    vs_sim_pool_default(d);
+    if (pool->device != d->ordinal || pool->imported)
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&d->mu);
     d->current_pool = pool;
@@ -364,9 +358,9 @@ CUresult cuMemPoolImportFromShareableHandle_entered(CUmemoryPool pool_out[static
         !vs_sim_store_of(fd, VS_SIM_STORE_POOL, &device, NULL) || !vs_sim_device_find(device))
         return CUDA_ERROR_INVALID_VALUE;
     int store = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    struct vs_sim_pool *pool = store < 0 ? NULL : vs_sim_pool_new(device, 0, store);
-    if (!pool)
+    if (store < 0)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    struct vs_sim_pool *pool = vs_sim_pool_new(device, 0, store);
     pool->imported = true;
     *pool_out = (CUmemoryPool)pool;
     return CUDA_SUCCESS;

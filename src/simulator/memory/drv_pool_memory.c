@@ -84,17 +84,13 @@ struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store)
         if (ours)
             break;
     }
-    if (!pool && (pool = calloc(1, sizeof *pool))) {
+    if (!pool) {
+        pool = vs_sim_need(calloc(1, sizeof *pool));
         pthread_mutex_init(&pool->mu, NULL);
         pool->next = pools;
         pools = pool;
     }
     pthread_mutex_unlock(&pools_mu);
-    if (!pool) {
-        if (store >= 0)
-            close(store);
-        return NULL;
-    }
     pthread_mutex_lock(&pool->mu);
     pool->device = device;
     pool->max_bytes = max_bytes;
@@ -115,8 +111,7 @@ struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device)
     pthread_mutex_lock(&device->mu);
     if (!device->default_pool) {
         device->default_pool = vs_sim_pool_new(device->ordinal, 0, -1);
-        if (device->default_pool)
-            device->default_pool->is_default = true;
+        device->default_pool->is_default = true;
         if (!device->current_pool)
             device->current_pool = device->default_pool;
     }
@@ -171,10 +166,9 @@ static bool join_all(struct vs_sim_pool *pool)
 
 static void cut(struct vs_sim_pool *pool, struct vs_sim_pool_block *b, size_t bytes)
 {
-    struct vs_sim_pool_block *rest;
-    if (b->bytes == bytes || !(rest = malloc(sizeof *rest)))
-        return; /* without host memory the block simply stays larger */
-    *rest = *b;
+    if (b->bytes == bytes)
+        return;
+    struct vs_sim_pool_block *rest = vs_sim_dup(b, sizeof *b);
     rest->base += bytes;
     rest->bytes -= bytes;
     rest->prev = b;
@@ -261,10 +255,10 @@ static struct vs_sim_pool_block *segment_add(struct vs_sim_pool *pool,
 
 static struct vs_sim_pool_block *grow_locked(struct vs_sim_pool *pool, size_t bytes)
 {
-    struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
-    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
+    struct vs_sim_pool_segment *seg = vs_sim_need(calloc(1, sizeof *seg));
+    struct vs_sim_pool_block *b = vs_sim_need(calloc(1, sizeof *b));
     uint64_t step[2] = {SEGMENT_BYTES, VS_SIM_PAGE_BYTES};
-    for (int i = 0; seg && b && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         seg->bytes = (bytes + step[i] - 1) & ~(size_t)(step[i] - 1);
         if (pool->max_bytes && pool->reserved + seg->bytes > pool->max_bytes)
             continue;
@@ -388,14 +382,12 @@ CUresult vs_sim_pool_import(struct vs_sim_range *range, uint64_t offset)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = offset % page;
     struct vs_sim_pool *pool = range->pool;
-    struct vs_sim_pool_segment *seg = calloc(1, sizeof *seg);
-    struct vs_sim_pool_block *b = calloc(1, sizeof *b);
-    if (seg && b) {
-        seg->offset = offset - skip;
-        seg->bytes = (skip + range->bytes + page - 1) / page * page;
-        seg->base = vs_sim_store_open(seg->bytes, seg->bytes, pool->store, seg->offset);
-    }
-    if (!b || !seg || !seg->base) {
+    struct vs_sim_pool_segment *seg = vs_sim_need(calloc(1, sizeof *seg));
+    struct vs_sim_pool_block *b = vs_sim_need(calloc(1, sizeof *b));
+    seg->offset = offset - skip;
+    seg->bytes = (skip + range->bytes + page - 1) / page * page;
+    seg->base = vs_sim_store_open(seg->bytes, seg->bytes, pool->store, seg->offset);
+    if (!seg->base) {
         free(seg);
         free(b);
         return CUDA_ERROR_OUT_OF_MEMORY;

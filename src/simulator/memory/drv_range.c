@@ -37,9 +37,7 @@ static struct node *holder_locked(uintptr_t address)
 
 CUresult vs_sim_range_add(struct vs_sim_range *range)
 {
-    struct node *n = malloc(sizeof *n);
-    if (!n)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    struct node *n = vs_sim_need(malloc(sizeof *n));
     pthread_mutex_lock(&ranges_mu);
     struct node *below = floor_locked(range->base + range->bytes - 1);
     if (below && below->range.base + below->range.bytes > range->base) {

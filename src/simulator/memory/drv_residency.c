@@ -91,20 +91,18 @@ static size_t advice_at(const struct vs_sim_managed *m, size_t at)
     return i;
 }
 
-/* Makes an interval begin at *at*. Returns false without host memory. */
-static bool split(struct vs_sim_managed *m, size_t at)
+/* Makes an interval begin at *at*. */
+static void split(struct vs_sim_managed *m, size_t at)
 {
     if (!at || at >= m->advice[m->advice_count - 1].end)
-        return true;
+        return;
     size_t i = advice_at(m, at - 1);
     if (m->advice[i].end == at)
-        return true;
-    if (!vs_sim_room(&m->advice, m->advice_count, &m->advice_max, sizeof *m->advice))
-        return false;
+        return;
+    vs_sim_room(&m->advice, m->advice_count, &m->advice_max, sizeof *m->advice);
     memmove(m->advice + i + 1, m->advice + i, (m->advice_count - i) * sizeof *m->advice);
     m->advice[i].end = at;
     m->advice_count++;
-    return true;
 }
 
 static size_t round_up(size_t bytes)
@@ -129,14 +127,11 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise adv
 {
     uint32_t by = place == CU_DEVICE_CPU ? VS_SIM_BY_HOST : UINT32_C(1) << (place & 31);
     size_t from, to;
-    CUresult e = CUDA_SUCCESS;
     pthread_mutex_lock(&managed_mu);
     struct vs_sim_managed *m = holder_locked(address, bytes, &from, &to);
-    if (!m)
-        e = CUDA_ERROR_INVALID_VALUE;
-    else if (!split(m, from) || !split(m, to))
-        e = CUDA_ERROR_OUT_OF_MEMORY;
-    if (!e) {
+    if (m) {
+        split(m, from);
+        split(m, to);
         for (size_t i = advice_at(m, from); i < m->advice_count && m->advice[i].end <= to; i++) {
             struct vs_sim_advice *a = &m->advice[i];
             switch ((int)advice) {
@@ -161,7 +156,7 @@ CUresult vs_sim_managed_advise(uintptr_t address, size_t bytes, CUmem_advise adv
         m->advice_count = kept + 1;
     }
     pthread_mutex_unlock(&managed_mu);
-    return e;
+    return m ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult vs_sim_managed_common(uintptr_t address, size_t bytes, struct vs_sim_advice *common)
@@ -236,13 +231,8 @@ void vs_sim_managed_touch(uintptr_t address, int device)
 static struct vs_sim_managed *state_new(size_t bytes)
 {
     size_t count = (bytes + VS_SIM_PAGE_BYTES - 1) / VS_SIM_PAGE_BYTES;
-    struct vs_sim_managed *m = malloc(sizeof *m + count);
-    struct vs_sim_advice *advice = malloc(4 * sizeof *advice);
-    if (!m || !advice) {
-        free(m);
-        free(advice);
-        return NULL;
-    }
+    struct vs_sim_managed *m = vs_sim_need(malloc(sizeof *m + count));
+    struct vs_sim_advice *advice = vs_sim_need(malloc(4 * sizeof *advice));
     *m = (struct vs_sim_managed){
         .advice = advice, .advice_count = 1, .advice_max = 4, .page_count = count};
     advice[0] = (struct vs_sim_advice){

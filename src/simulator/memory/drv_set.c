@@ -39,8 +39,6 @@ static CUresult set(CUdeviceptr to, size_t pitch, uint32_t value, uint8_t elemen
     if (e)
         return e;
     struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_SET);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
     described.async = async;
     op->u.set = described;
     op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_SET);

@@ -140,15 +140,13 @@ static size_t span_after(const struct address_list *list, uintptr_t address)
     return low;
 }
 
-static bool span_add(struct address_list *list, uintptr_t base, size_t bytes)
+static void span_add(struct address_list *list, uintptr_t base, size_t bytes)
 {
-    if (!vs_sim_room(&list->at, list->count, &list->max, sizeof *list->at))
-        return false;
+    vs_sim_room(&list->at, list->count, &list->max, sizeof *list->at);
     size_t i = span_after(list, base);
     memmove(list->at + i + 1, list->at + i, (list->count - i) * sizeof *list->at);
     list->at[i] = (struct address_span){base, bytes};
     list->count++;
-    return true;
 }
 
 static size_t span_remove(struct address_list *list, uintptr_t base)
@@ -227,7 +225,9 @@ static uintptr_t take_linux(struct addresses *a, size_t bytes, bool shared)
     uintptr_t limit = a->window + a->window_bytes, at;
     if (shared) {
         at = lowest_gap(&a->ranges, a->window, a->window, limit, bytes, 0);
-        return at && span_add(&a->ranges, at, bytes) ? at : 0;
+        if (at)
+            span_add(&a->ranges, at, bytes);
+        return at;
     }
     for (size_t i = 0; i < a->ranges.count; i++) {
         const struct address_span *range = &a->ranges.at[i];
@@ -237,7 +237,9 @@ static uintptr_t take_linux(struct addresses *a, size_t bytes, bool shared)
     }
     size_t whole = (bytes + RANGE_BYTES - 1) & ~(RANGE_BYTES - 1);
     at = highest_gap(&a->ranges, a->window, limit, whole, RANGE_BYTES);
-    return at && span_add(&a->ranges, at, whole) ? at : 0;
+    if (at)
+        span_add(&a->ranges, at, whole);
+    return at;
 }
 
 /* The range ends with its last allocation. */
@@ -250,7 +252,7 @@ static void settle_range(struct addresses *a, uintptr_t base)
 }
 
 /* Finds room for whole pages. *shared*: for small allocations, kept out of the order of the others.
- * Returns 0 without a gap or host memory. */
+ * Returns 0 without a gap. */
 static uintptr_t address_take(struct addresses *a, size_t bytes, bool shared)
 {
     uintptr_t at = 0;
@@ -259,11 +261,8 @@ static uintptr_t address_take(struct addresses *a, size_t bytes, bool shared)
     case VS_SIM_ADDRESSES_LOWEST: at = take_lowest(a, bytes, shared); break;
     case VS_SIM_ADDRESSES_LINUX: at = take_linux(a, bytes, shared); break;
     }
-    if (at && !span_add(&a->used, at, bytes)) {
-        if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_LINUX)
-            settle_range(a, at);
-        return 0;
-    }
+    if (at)
+        span_add(&a->used, at, bytes);
     return at;
 }
 
@@ -313,9 +312,7 @@ static void pages_drop(struct space *sp, uintptr_t base, size_t bytes)
 
 static uintptr_t outside_take(struct space *sp, size_t bytes)
 {
-    struct outside *o = malloc(sizeof *o);
-    if (!o)
-        return 0;
+    struct outside *o = vs_sim_need(malloc(sizeof *o));
     *o = (struct outside){.next = sp->outside, .bytes = bytes, .offset = sp->outside_next};
     o->reserved_bytes = bytes;
     if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_FENCED)
@@ -432,10 +429,12 @@ static uintptr_t small_take(struct space *sp, size_t bytes)
             return 0;
         sp->spare = NULL;
         sp->used_bytes += VS_SIM_PAGE_BYTES;
-    } else if (!(slab = calloc(1, sizeof *slab)) ||
-               !(slab->base = pages_take(sp, VS_SIM_PAGE_BYTES, true))) {
-        free(slab);
-        return 0;
+    } else {
+        uintptr_t base = pages_take(sp, VS_SIM_PAGE_BYTES, true);
+        if (!base)
+            return 0;
+        slab = vs_sim_need(calloc(1, sizeof *slab));
+        slab->base = base;
     }
     slab->next = sp->slabs;
     sp->slabs = slab;

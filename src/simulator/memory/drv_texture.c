@@ -192,12 +192,8 @@ static struct texture_slot *slot_new_locked(uint32_t *index)
     }
     if (slot_count == CHUNK * CHUNKS)
         return NULL;
-    if (slot_count % CHUNK == 0) {
-        struct texture_slot *chunk = calloc(CHUNK, sizeof *chunk);
-        if (!chunk)
-            return NULL;
-        chunks[slot_count / CHUNK] = chunk;
-    }
+    if (slot_count % CHUNK == 0)
+        chunks[slot_count / CHUNK] = vs_sim_need(calloc(CHUNK, sizeof(struct texture_slot)));
     *index = slot_count++;
     return slot_at(*index);
 }

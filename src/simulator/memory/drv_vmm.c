@@ -99,8 +99,8 @@ CUresult cuMemAddressReserve_entered(CUdeviceptr ptr[static 1], size_t size, siz
         return CUDA_ERROR_INVALID_VALUE;
     if (alignment < VS_SIM_GRANULARITY)
         alignment = VS_SIM_GRANULARITY;
-    struct reservation *r = calloc(1, sizeof *r);
-    if (!r || !(r->base = vs_sim_store_reserve(size, alignment, addr))) {
+    struct reservation *r = vs_sim_need(calloc(1, sizeof *r));
+    if (!(r->base = vs_sim_store_reserve(size, alignment, addr))) {
         free(r);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }

@@ -40,8 +40,7 @@ void vs_sim_ipc_slot_wait(struct vs_sim_ipc_slot *slot, uint64_t record,
  * was not created for sharing (drv_event.c). */
 bool vs_sim_event_shared(CUevent handle, struct vs_sim_event_share *share);
 /* vs_sim_event_open: an event of *ctx* with that shared part. */
-CUresult vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share,
-                           CUevent *handle);
+CUevent vs_sim_event_open(struct vs_sim_context *ctx, const struct vs_sim_event_share *share);
 
 /* ---- memory ---- */
 

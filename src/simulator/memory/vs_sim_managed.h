@@ -21,7 +21,7 @@ struct vs_sim_advice { /* for the bytes up to *end*, from the end of the interva
 #define VS_SIM_BY_HOST (UINT32_C(1) << 31)
 
 /* vs_sim_managed_add: allocates storage for *range*, whose bytes, owner and device are set;
- * registers it. CUDA_ERROR_OUT_OF_MEMORY without host memory. */
+ * registers it. CUDA_ERROR_OUT_OF_MEMORY without address space. */
 CUresult vs_sim_managed_add(struct vs_sim_range *range);
 /* vs_sim_managed_release: frees the storage of a range after its removal. */
 void vs_sim_managed_release(const struct vs_sim_range *range);

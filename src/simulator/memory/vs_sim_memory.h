@@ -53,8 +53,7 @@ struct vs_sim_range {
 };
 
 /* vs_sim_range_add: registers *range* with a fresh id (also stored in *range*). Returns
- * CUDA_ERROR_ALREADY_MAPPED if it overlaps another, CUDA_ERROR_OUT_OF_MEMORY without host
- * memory. */
+ * CUDA_ERROR_ALREADY_MAPPED if it overlaps another. */
 CUresult vs_sim_range_add(struct vs_sim_range *range);
 /* vs_sim_range_find: copies the range that contains *address*. Returns false if there is none. */
 bool vs_sim_range_find(uintptr_t address, struct vs_sim_range *copy);

@@ -35,9 +35,9 @@ struct vs_sim_pool {
 };
 
 /* vs_sim_pool_new: *store* (-1: none): the memory file of a shareable or imported pool, which it
- * takes over. NULL without host memory. */
+ * takes over. */
 struct vs_sim_pool *vs_sim_pool_new(int device, size_t max_bytes, int store);
-/* vs_sim_pool_default: created at first use; NULL: no host memory. */
+/* vs_sim_pool_default: created at first use. */
 struct vs_sim_pool *vs_sim_pool_default(struct vs_sim_device *device);
 /* vs_sim_pool_alloc: memory of its pool for *range*, whose bytes and pool are set, for use in
  * *stream* from now on. If the memory was freed in another stream that may still use it, *stream*

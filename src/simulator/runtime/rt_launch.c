@@ -247,5 +247,7 @@ cudaError_t cudaLibraryGetKernel_context(cudaKernel_t *kernel, cudaLibrary_t lib
 {
     cudaError_t e =
         vs_rt_error(vs_rt.LibraryGetKernel((CUkernel *)kernel, (CUlibrary)library, name));
-    return e ? e : vs_rt_kernel_remember((CUkernel)*kernel);
+    if (!e)
+        vs_rt_kernel_remember((CUkernel)*kernel);
+    return e;
 }

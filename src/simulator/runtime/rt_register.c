@@ -75,9 +75,7 @@ static void guard_fork(void) { pthread_atfork(before_fork, after_fork, after_for
 void **__cudaRegisterFatBinary(void *fatCubin)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    struct register_image *image = calloc(1, sizeof *image);
-    if (!image)
-        return NULL;
+    struct register_image *image = vs_sim_need(calloc(1, sizeof *image));
     pthread_once(&once, guard_fork);
     image->self = image;
     image->fat_binary = fatCubin ? fatCubin : image;
@@ -114,11 +112,9 @@ void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *de
                             const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
                             dim3 *bDim, dim3 *gDim, int *wSize)
 {
-    struct kernel *k = calloc(1, sizeof *k);
-    if (!k || !fatCubinHandle) {
-        free(k);
+    if (!fatCubinHandle)
         return;
-    }
+    struct kernel *k = vs_sim_need(calloc(1, sizeof *k));
     k->function = hostFun;
     k->name = deviceName ? deviceName : deviceFun;
     k->image = (struct register_image *)fatCubinHandle;
@@ -132,11 +128,9 @@ static void add_variable(void **handle, const void *symbol, const char *name, si
                          bool managed)
 {
     struct register_image *image = (struct register_image *)handle;
-    struct variable *v = calloc(1, sizeof *v);
-    if (!v || !image) {
-        free(v);
+    if (!image)
         return;
-    }
+    struct variable *v = vs_sim_need(calloc(1, sizeof *v));
     v->symbol = symbol;
     v->name = name;
     v->bytes = bytes;
@@ -225,23 +219,20 @@ void *vs_rt_stub_of(CUfunction handle)
     return (void *)found;
 }
 
-cudaError_t vs_rt_kernel_remember(CUkernel handle)
+void vs_rt_kernel_remember(CUkernel handle)
 {
-    cudaError_t e = cudaSuccess;
     pthread_mutex_lock(&images_mu);
     struct kernel *k = *bucket(handle);
     while (k && k->function != (const void *)handle)
         k = k->next;
-    if (!k && !(k = calloc(1, sizeof *k))) {
-        e = cudaErrorMemoryAllocation;
-    } else if (!k->handle) {
+    if (!k) {
+        k = vs_sim_need(calloc(1, sizeof *k));
         k->function = handle;
         k->handle = handle;
         k->next = *bucket(handle);
         *bucket(handle) = k;
     }
     pthread_mutex_unlock(&images_mu);
-    return e;
 }
 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr)
@@ -252,7 +243,9 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *entryFuncAddr)
 cudaError_t cudaGetKernel_result(cudaKernel_t kernelPtr[static 1], const void *entryFuncAddr)
 {
     cudaError_t e = vs_rt_kernel_of(entryFuncAddr, (CUkernel *)kernelPtr);
-    return e ? e : vs_rt_kernel_remember((CUkernel)*kernelPtr);
+    if (!e)
+        vs_rt_kernel_remember((CUkernel)*kernelPtr);
+    return e;
 }
 
 cudaError_t cudaGetFuncBySymbol_context(cudaFunction_t functionPtr[static 1], const void *symbolPtr)

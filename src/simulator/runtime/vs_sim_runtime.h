@@ -11,6 +11,7 @@
 #ifndef VS_SIM_RUNTIME_H
 #define VS_SIM_RUNTIME_H
 
+#include "simulator/driver/vs_sim_host.h" /* before a change of visibility */
 #include "simulator/runtime/vs_sim_runtime_major.h"
 
 /* Defined as vs_rt_impl_<symbol>; rt_api.c exports the symbol itself. Before the headers, whose
@@ -96,7 +97,7 @@ cudaError_t vs_rt_enter_function(const void *func, CUfunction *function);
 
 /* vs_rt_kernel_remember: makes vs_rt_kernel_of accept *handle* itself, as programs may pass a
  * cudaKernel_t instead of a stub's address. */
-cudaError_t vs_rt_kernel_remember(CUkernel handle);
+void vs_rt_kernel_remember(CUkernel handle);
 
 /* vs_rt_stub_of: the host stub of a kernel, or *handle* itself if it has none. */
 void *vs_rt_stub_of(CUfunction handle);

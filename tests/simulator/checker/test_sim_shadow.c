@@ -121,7 +121,7 @@ static void access_once(struct history *h, struct vs_sim_shadow *shadow, struct 
     h->now = now;
     memset(h->reported, 0, sizeof h->reported);
     struct vs_sim_access access = {BASE + now->begin, BASE + now->end, now->how, actor, clock};
-    assert_true(vs_sim_shadow_access(shadow, &access, reported, h, &unwritten));
+    vs_sim_shadow_access(shadow, &access, reported, h, &unwritten);
     assert_true(vs_sim_shadow_check(shadow));
     check_step(h, now, unwritten);
     h->count++;
@@ -139,8 +139,8 @@ static void one_history(uint64_t seed)
     while (h.count < STEPS - 4) {
         uint32_t lane = 1 + draw(LANES), other = 1 + draw(LANES);
         for (unsigned j = draw(joins + 1); j; j--) { /* wait for all work of the other so far */
-            assert_true(vs_sim_clock_join(&clocks[lane], clocks[other]));
-            assert_true(vs_sim_clock_raise(&clocks[lane], other, seq[other]));
+            vs_sim_clock_join(&clocks[lane], clocks[other]);
+            vs_sim_clock_raise(&clocks[lane], other, seq[other]);
             other = 1 + draw(LANES);
         }
         struct vs_sim_actor *actor = actor_new(lane, ++seq[lane]);
@@ -182,7 +182,7 @@ static unsigned touch(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t e
 {
     struct vs_sim_access access = {begin, end, how, actor, NULL};
     conflicts = 0;
-    assert_true(vs_sim_shadow_access(shadow, &access, count_conflict, NULL, NULL));
+    vs_sim_shadow_access(shadow, &access, count_conflict, NULL, NULL);
     assert_true(vs_sim_shadow_check(shadow));
     return conflicts;
 }
@@ -222,13 +222,13 @@ TEST(more_readers_than_are_kept_are_no_false_alarm)
     for (uint32_t lane = 1; lane <= 40; lane++) {
         struct vs_sim_actor *reader = actor_new(lane, 1);
         assert_int_equal(touch(&shadow, BASE, BASE + 64, VS_SIM_READS, reader), 0);
-        assert_true(vs_sim_clock_raise(&all, lane, 1));
+        vs_sim_clock_raise(&all, lane, 1);
         vs_sim_actor_unref(reader);
     }
     struct vs_sim_actor *writer = actor_new(41, 1);
     struct vs_sim_access access = {BASE, BASE + 64, VS_SIM_WRITES, writer, all};
     conflicts = 0;
-    assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
+    vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL);
     assert_int_equal(conflicts, 0);
     vs_sim_shadow_free(&shadow);
     vs_sim_actor_unref(writer);
@@ -241,7 +241,7 @@ TEST(too_many_pieces_are_forgotten)
     struct vs_sim_actor *a = actor_new(1, 1), *b = actor_new(2, 1);
     for (uintptr_t i = 0; i < 300000; i++) {
         struct vs_sim_access access = {BASE + i * 8, BASE + i * 8 + 4, VS_SIM_WRITES, a, NULL};
-        assert_true(vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL));
+        vs_sim_shadow_access(&shadow, &access, count_conflict, NULL, NULL);
     }
     assert_true(vs_sim_shadow_check(&shadow));
     assert_true(shadow.pieces < 262144);
@@ -260,7 +260,7 @@ TEST(a_copy_carries_what_was_not_written)
     touch(&from, BASE + 30, BASE + 40, VS_SIM_WRITES, a);
     touch(&to, 2 * BASE, 2 * BASE + 60, VS_SIM_WRITES, a);
     assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE, 2 * BASE + 60), 0);
-    assert_true(vs_sim_shadow_copy_unwritten(&from, BASE, 50, &to, 2 * BASE));
+    vs_sim_shadow_copy_unwritten(&from, BASE, 50, &to, 2 * BASE);
     assert_true(vs_sim_shadow_check(&to));
     assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE, 2 * BASE + 60), 30);
     assert_int_equal(vs_sim_shadow_unwritten(&to, 2 * BASE + 10, 2 * BASE + 20), 0);
@@ -273,10 +273,10 @@ TEST(a_copy_carries_what_was_not_written)
 TEST(a_clock_that_was_handed_out_does_not_change)
 {
     struct vs_sim_clock *mine = NULL, *given, *other = NULL;
-    assert_true(vs_sim_clock_raise(&mine, 3, 7));
+    vs_sim_clock_raise(&mine, 3, 7);
     given = vs_sim_clock_ref(mine);
-    assert_true(vs_sim_clock_raise(&other, 9, 1));
-    assert_true(vs_sim_clock_join(&mine, other));
+    vs_sim_clock_raise(&other, 9, 1);
+    vs_sim_clock_join(&mine, other);
     assert_int_equal(vs_sim_clock_at(given, 9), 0);
     assert_int_equal(vs_sim_clock_at(mine, 9), 1);
     assert_int_equal(vs_sim_clock_at(mine, 3), 7);

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "simulator/libraries/common/vs_library_base.h"
@@ -44,6 +45,36 @@ CUresult vs_library_compute(CUstream stream, const struct vs_sim_work *work,
     one.params = params;
     one.blocks = 1;
     return d->work(stream, &one);
+}
+
+struct in_order {
+    void (*run)(void *data);
+    bool keep; /* part of a captured graph: it runs again */
+    _Alignas(16) char data[];
+};
+
+static void run_in_order(void *data)
+{
+    struct in_order *o = data;
+    o->run(o->data);
+    if (!o->keep)
+        free(o);
+}
+
+CUresult vs_library_in_order(CUstream stream, void (*run)(void *data), const void *data, size_t bytes)
+{
+    const struct vs_library_driver *d = vs_library_driver();
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (!d)
+        return CUDA_ERROR_NOT_INITIALIZED;
+    d->cuStreamIsCapturing(stream, &capture);
+    struct in_order *o = vs_sim_need(malloc(sizeof *o + bytes));
+    *o = (struct in_order){.run = run, .keep = capture != CU_STREAM_CAPTURE_STATUS_NONE};
+    memcpy(o->data, data, bytes);
+    CUresult e = d->cuLaunchHostFunc(stream, run_in_order, o);
+    if (e)
+        free(o);
+    return e;
 }
 
 bool vs_library_computes(void)

@@ -14,19 +14,17 @@ static struct vs_map kinds; /* address to kind; guarded by mu */
 
 void *vs_library_new(int kind, size_t bytes)
 {
-    void *object = calloc(1, bytes ? bytes : 1);
-    if (!object || vs_library_adopt(object, kind))
-        return object;
-    free(object);
-    return NULL;
+    void *object = vs_sim_need(calloc(1, bytes ? bytes : 1));
+    vs_library_adopt(object, kind);
+    return object;
 }
 
-bool vs_library_adopt(const void *object, int kind)
+void vs_library_adopt(const void *object, int kind)
 {
     pthread_mutex_lock(&mu);
     enum vs_err err = vs_map_put(&kinds, (uintptr_t)object, (uint64_t)kind);
+    vs_sim_need(err ? NULL : &kinds);
     pthread_mutex_unlock(&mu);
-    return !err;
 }
 
 void *vs_library_object(const void *handle, int kind)
@@ -78,7 +76,7 @@ int vs_library_make(void *to, const struct vs_library_access *a)
         return vs_library.no_handle;
     void *object = vs_library_new(a->kind, a->bytes);
     memcpy(to, &object, sizeof object);
-    return object ? 0 : vs_library.no_memory;
+    return 0;
 }
 
 int vs_library_destroy(void *object, const struct vs_library_access *a)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "simulator/driver/vs_sim_host.h"
 #include "simulator/driver/vs_sim_work.h"
 #include "vramscope_simulator.h"
 
@@ -30,7 +31,7 @@ struct vs_library {
     const char *package;            /* in VRAMSCOPE_SIMULATE_LIBRARIES: "cublas" */
     int not_supported;              /* the status, and its name */
     const char *not_supported_name;
-    int no_handle, no_object, wrong, no_memory; /* statuses; the others are of NAME.calls */
+    int no_handle, no_object, wrong; /* statuses; the others are of NAME.calls */
     struct vs_library_version newest, newest_of_12; /* that it has; with the runtime of CUDA 12 */
 };
 extern const struct vs_library vs_library; /* each library has its own: cmake/library_calls.py */
@@ -101,6 +102,10 @@ CUresult vs_library_submit(CUstream stream, const struct vs_sim_work *work);
 CUresult vs_library_compute(CUstream stream, const struct vs_sim_work *work,
                             vramscope_sim_kernel fn, const void *data, size_t bytes);
 
+/* vs_library_in_order: *run* gets a copy of the *bytes* at *data* once *stream* has reached the call, and
+ * in every launch of a graph that captured it. On a thread on which no CUDA function may be called. */
+CUresult vs_library_in_order(CUstream stream, void (*run)(void *data), const void *data, size_t bytes);
+
 /* vs_library_computes: may results be computed in the order of the stream? false in a process with a
  * Python interpreter, where the Python part computes values of small tensors when the program calls
  * an operation: a result that is written later could replace them. */
@@ -113,15 +118,14 @@ CUresult vs_library_zero(CUstream stream, void *address, size_t bytes);
 /* ---- objects: handles, descriptors, plans (library_object.c) ---- */
 
 /* vs_library_new: zeroed memory of *bytes* bytes, known as an object of *kind* (> 0, the library's
- * own numbers). NULL without memory. */
+ * own numbers). */
 void *vs_library_new(int kind, size_t bytes);
 /* vs_library_object: *handle* if it is a live object of *kind*, else NULL. Never reads through it. */
 void *vs_library_object(const void *handle, int kind);
 /* vs_library_delete: frees a live object of *kind*; false if it is none. */
 bool vs_library_delete(const void *handle, int kind);
-/* vs_library_adopt, vs_library_forget: the same for memory that something else allocates and frees.
- * vs_library_adopt: false without memory. */
-bool vs_library_adopt(const void *object, int kind);
+/* vs_library_adopt, vs_library_forget: the same for memory that something else allocates and frees. */
+void vs_library_adopt(const void *object, int kind);
 bool vs_library_forget(const void *object, int kind);
 
 /* Rows of a NAME.calls about one object, which is their handle. They return 0 or a status of vs_library;

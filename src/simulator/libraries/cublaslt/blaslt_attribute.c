@@ -150,8 +150,6 @@ int vs_lt_make(const struct vs_lt_making *given)
         (given->kind == VS_LT_MATRIXLAYOUT && !vs_library_bits(given->type)))
         return CUBLAS_STATUS_INVALID_VALUE;
     void *descriptor = vs_library_new(given->kind, kind_of(given->kind)->bytes);
-    if (!descriptor)
-        return CUBLAS_STATUS_ALLOC_FAILED;
     fill(descriptor, given);
     memcpy(given->to, &descriptor, sizeof descriptor);
     return CUBLAS_STATUS_SUCCESS;

@@ -11,10 +11,12 @@ bool vs_lt_is_handle(const struct cublasLtContext *handle)
     return vs_library_object(handle, VS_LT_HANDLE) || vs_library_object(handle, VS_LT_BLAS_HANDLE);
 }
 
-bool vramscopeSimBlasHandle(const void *handle, bool live)
+void vramscopeSimBlasHandle(const void *handle, bool live)
 {
-    return live ? vs_library_adopt(handle, VS_LT_BLAS_HANDLE)
-                : vs_library_forget(handle, VS_LT_BLAS_HANDLE);
+    if (live)
+        vs_library_adopt(handle, VS_LT_BLAS_HANDLE);
+    else
+        vs_library_forget(handle, VS_LT_BLAS_HANDLE);
 }
 
 int cublasLtCreate(struct cublasLtContext **handle)
@@ -23,10 +25,7 @@ int cublasLtCreate(struct cublasLtContext **handle)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!vs_library_use_device())
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    void *made = vs_library_new(VS_LT_HANDLE, 1);
-    if (!made)
-        return CUBLAS_STATUS_ALLOC_FAILED;
-    *handle = made;
+    *handle = vs_library_new(VS_LT_HANDLE, 1);
     return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -7,8 +7,8 @@
 
 #include "simulator/libraries/common/vs_library_base.h"
 
-/* vramscopeSimBlasHandle: *handle* of cuBLAS exists from now on, or (live false) no longer. false
- * without memory, or if it did not exist. Any thread. */
-VS_LIBRARY_EXPORT bool vramscopeSimBlasHandle(const void *handle, bool live);
+/* vramscopeSimBlasHandle: *handle* of cuBLAS exists from now on, or (live false) no longer. Any
+ * thread. */
+VS_LIBRARY_EXPORT void vramscopeSimBlasHandle(const void *handle, bool live);
 
 #endif

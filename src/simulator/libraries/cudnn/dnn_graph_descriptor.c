@@ -96,14 +96,8 @@ int cudnnBackendCreateDescriptor(int type, void **out)
     DNN_NEED_POINTER(out);
     if (type < 0 || type >= TYPE_COUNT)
         return dnn_fail(CUDNN_STATUS_NOT_SUPPORTED, "%s: no descriptor type %d", __func__, type);
-    struct dnn_graph_node *node = dnn_graph_node_new(type);
-    struct descriptor *d = node ? vs_library_new(DNN_GRAPH_DESCRIPTOR, sizeof *d) : NULL;
-    if (!d) {
-        dnn_graph_node_release(node);
-        return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory",
-                        __func__);
-    }
-    d->node = node;
+    struct descriptor *d = vs_library_new(DNN_GRAPH_DESCRIPTOR, sizeof *d);
+    d->node = dnn_graph_node_new(type);
     *out = d;
     return CUDNN_STATUS_SUCCESS;
 }
@@ -178,13 +172,12 @@ int cudnnBackendSetAttribute(void *descriptor, int attribute, int elements, int6
     if (e)
         return e;
     if (elements == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
-        children = malloc(sizeof *children * (size_t)(count ? count : 1));
-        e = children ? check_children(a, count, array, children)
-                     : CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+        children = vs_sim_need(malloc(sizeof *children * (size_t)(count ? count : 1)));
+        e = check_children(a, count, array, children);
         array = children;
     }
-    if (!e && !dnn_graph_put(node, attribute, elements, count, array))
-        e = dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory", a->name);
+    if (!e)
+        dnn_graph_put(node, attribute, elements, count, array);
     free(children);
     return e;
 }
@@ -244,12 +237,8 @@ static int get(const struct dnn_graph_node *node, const struct dnn_graph_attribu
     bool descriptors = elements == CUDNN_TYPE_BACKEND_DESCRIPTOR;
     int64_t room = array ? wanted : 0;
     struct dnn_graph_node **nodes = NULL;
-    if (descriptors && room) {
-        nodes = malloc(sizeof *nodes * (size_t)room);
-        if (!nodes)
-            return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory",
-                            a->name);
-    }
+    if (descriptors && room)
+        nodes = vs_sim_need(malloc(sizeof *nodes * (size_t)room));
     void *to = descriptors ? (void *)nodes : array;
     if (!dnn_graph_compute(node, a, room, count, to, &e))
         read_value(node, a, room, count, to);

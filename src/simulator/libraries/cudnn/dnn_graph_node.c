@@ -8,11 +8,9 @@
 
 struct dnn_graph_node *dnn_graph_node_new(int descriptor)
 {
-    struct dnn_graph_node *node = calloc(1, sizeof *node);
-    if (node) {
-        node->references = 1;
-        node->descriptor = descriptor;
-    }
+    struct dnn_graph_node *node = vs_sim_need(calloc(1, sizeof *node));
+    node->references = 1;
+    node->descriptor = descriptor;
     return node;
 }
 
@@ -48,31 +46,21 @@ static struct dnn_graph_value *slot(struct dnn_graph_node *node, const struct dn
             clear(&node->values[i]);
             return &node->values[i];
         }
-    struct dnn_graph_value *values = realloc(node->values, (node->count + 1) * sizeof *values);
-    if (!values)
-        return NULL;
-    node->values = values;
-    return &values[node->count++];
+    node->values = vs_sim_need(realloc(node->values, (node->count + 1) * sizeof *node->values));
+    return &node->values[node->count++];
 }
 
-bool dnn_graph_put(struct dnn_graph_node *node, int attribute, int elements, int64_t count,
+void dnn_graph_put(struct dnn_graph_node *node, int attribute, int elements, int64_t count,
                    const void *data)
 {
     size_t bytes = dnn_graph_element_bytes(elements) * (size_t)count;
-    void *copy = malloc(bytes ? bytes : 1);
-    struct dnn_graph_value *value = copy ? slot(node, dnn_graph_find_attribute(attribute)) : NULL;
-    if (!value) {
-        free(copy);
-        return false;
-    }
-    if (bytes)
-        memcpy(copy, data, bytes);
+    struct dnn_graph_value *value = slot(node, dnn_graph_find_attribute(attribute));
     *value = (struct dnn_graph_value){.attribute = dnn_graph_find_attribute(attribute),
-                                      .elements = elements, .count = count, .data = copy};
+                                      .elements = elements, .count = count,
+                                      .data = bytes ? vs_sim_dup(data, bytes) : NULL};
     if (elements == CUDNN_TYPE_BACKEND_DESCRIPTOR)
         for (int64_t i = 0; i < count; i++)
             dnn_graph_node_share(value->nodes[i]);
-    return true;
 }
 
 const struct dnn_graph_value *dnn_graph_get(const struct dnn_graph_node *node, int attribute)

@@ -30,26 +30,22 @@ int dnn_graph_engines(const struct dnn_graph_node *graph)
     return find_convolution(graph, NULL) ? ENGINES_MAX : 1;
 }
 
-static bool put_node(struct dnn_graph_node *node, int attribute, struct dnn_graph_node *child)
+static void put_node(struct dnn_graph_node *node, int attribute, struct dnn_graph_node *child)
 {
-    return dnn_graph_put(node, attribute, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &child);
+    dnn_graph_put(node, attribute, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &child);
 }
 
-/* configuration: an engine configuration for engine *index* of *graph*; NULL without memory. */
+/* configuration: an engine configuration for engine *index* of *graph*. */
 static struct dnn_graph_node *configuration(struct dnn_graph_node *graph, int64_t index)
 {
     struct dnn_graph_node *engine = dnn_graph_node_new(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     struct dnn_graph_node *config = dnn_graph_node_new(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    bool ok = engine && config && put_node(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph) &&
-              dnn_graph_put(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index) &&
-              put_node(config, CUDNN_ATTR_ENGINECFG_ENGINE, engine);
-    if (ok)
-        engine->final = config->final = true;
+    put_node(engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
+    dnn_graph_put(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &index);
+    put_node(config, CUDNN_ATTR_ENGINECFG_ENGINE, engine);
+    engine->final = config->final = true;
     dnn_graph_node_release(engine);
-    if (ok)
-        return config;
-    dnn_graph_node_release(config);
-    return NULL;
+    return config;
 }
 
 /* results: the fallback mode proposes the last engine only, which needs no workspace. */
@@ -61,14 +57,8 @@ static int results(const struct dnn_graph_node *heuristics, int64_t wanted, int6
     int engines = dnn_graph_engines(graph);
     int first = mode == CUDNN_HEUR_MODE_FALLBACK ? engines - 1 : 0;
     *count = engines - first;
-    for (int64_t i = 0; i < *count && i < wanted; i++) {
+    for (int64_t i = 0; i < *count && i < wanted; i++)
         out[i] = configuration(graph, first + i);
-        if (out[i])
-            continue;
-        while (i > 0)
-            dnn_graph_node_release(out[--i]);
-        return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "no host memory");
-    }
     return CUDNN_STATUS_SUCCESS;
 }
 

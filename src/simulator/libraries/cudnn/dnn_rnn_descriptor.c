@@ -84,11 +84,7 @@ int cudnnSetRNNDataDescriptor(struct cudnnRNNDataStruct *data, int type, int lay
         DNN_NEED(layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED || !i || lengths[i] <= lengths[i - 1],
                  "%s: packed sequences must not become longer", __func__);
     }
-    int *copy = malloc(sizeof *copy * (size_t)batch);
-    if (!copy)
-        return dnn_fail(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, "%s: no host memory",
-                        __func__);
-    memcpy(copy, lengths, sizeof *copy * (size_t)batch);
+    int *copy = vs_sim_dup(lengths, sizeof *copy * (size_t)batch);
     free(data->lengths);
     *data = (struct cudnnRNNDataStruct){.set = 1, .type = type, .layout = layout, .time = time,
                                         .batch = batch, .vector = vector, .lengths = copy};

@@ -64,8 +64,8 @@ struct dnn_graph_node *dnn_graph_node_new(int descriptor);
 struct dnn_graph_node *dnn_graph_node_share(struct dnn_graph_node *node);
 void dnn_graph_node_release(struct dnn_graph_node *node);
 /* dnn_graph_put: sets an attribute. *data*: an array of elements; of nodes where elements is
- * BACKEND_DESCRIPTOR, each of which gains a reference. False without memory. */
-bool dnn_graph_put(struct dnn_graph_node *node, int attribute, int elements, int64_t count,
+ * BACKEND_DESCRIPTOR, each of which gains a reference. */
+void dnn_graph_put(struct dnn_graph_node *node, int attribute, int elements, int64_t count,
                    const void *data);
 
 /* dnn_graph_value: NULL if the attribute was not set. */

@@ -57,16 +57,9 @@ int cufftCreate(int *handle)
     while (at < plan_count && plans[at].used)
         at++;
     int status = at < PLANS_MAX ? CUFFT_SUCCESS : CUFFT_ALLOC_FAILED;
-    if (!status && at == plan_count) {
-        void *more = realloc(plans, (size_t)(at + 1) * sizeof *plans);
-        if (more) {
-            plans = more;
-            plan_count++;
-        } else {
-            status = CUFFT_ALLOC_FAILED;
-        }
-    }
     if (!status) {
+        if (at == plan_count)
+            plans = vs_sim_need(realloc(plans, (size_t)++plan_count * sizeof *plans));
         plans[at] = (struct vs_fft_plan){.used = true, .automatic = true};
         *handle = at;
     }

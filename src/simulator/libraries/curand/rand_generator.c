@@ -14,7 +14,6 @@
 struct rand_job {
     struct vs_rand_call call;
     uint64_t seed, offset;
-    bool keep; /* part of a captured graph: it runs again */
 };
 
 static uint64_t mix(uint64_t x)
@@ -64,11 +63,9 @@ static void store(const struct vs_rand_call *c, size_t i, uint64_t bits)
 
 static void fill(void *data)
 {
-    struct rand_job *job = data;
+    const struct rand_job *job = data;
     for (size_t i = 0; i < job->call.count; i++)
         store(&job->call, i, mix(job->seed ^ mix(job->offset + i)));
-    if (!job->keep)
-        free(job);
 }
 
 int vs_rand_generate(struct curandGenerator_st *g, const struct vs_rand_call *c)
@@ -82,23 +79,13 @@ int vs_rand_generate(struct curandGenerator_st *g, const struct vs_rand_call *c)
         return CURAND_STATUS_NOT_INITIALIZED;
     if (!c->to && c->count)
         return CURAND_STATUS_OUT_OF_RANGE;
-    struct rand_job *job = malloc(sizeof *job);
-    if (!job)
-        return CURAND_STATUS_ALLOCATION_FAILED;
-    *job = (struct rand_job){*c, g->seed, g->offset, false};
+    struct rand_job job = {*c, g->seed, g->offset};
     g->offset += c->count;
-    if (g->host) {
-        fill(job);
-        return CURAND_STATUS_SUCCESS;
-    }
-    const struct vs_library_driver *d = vs_library_driver();
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (d && !d->cuStreamIsCapturing(g->stream, &capture))
-        job->keep = capture != CU_STREAM_CAPTURE_STATUS_NONE;
-    if (d && !d->cuLaunchHostFunc(g->stream, fill, job))
-        return CURAND_STATUS_SUCCESS;
-    free(job);
-    return CURAND_STATUS_LAUNCH_FAILURE;
+    if (g->host)
+        fill(&job);
+    else if (vs_library_in_order(g->stream, fill, &job, sizeof job))
+        return CURAND_STATUS_LAUNCH_FAILURE;
+    return CURAND_STATUS_SUCCESS;
 }
 
 /* ---- generators ---- */
@@ -114,8 +101,6 @@ static int create(struct curandGenerator_st **generator, int type, bool host)
     if (!host && !vs_library_driver())
         return CURAND_STATUS_INITIALIZATION_FAILED;
     *generator = vs_library_new(VS_RAND_GENERATOR, sizeof **generator);
-    if (!*generator)
-        return CURAND_STATUS_ALLOCATION_FAILED;
     **generator = (struct curandGenerator_st){.type = type, .host = host};
     return CURAND_STATUS_SUCCESS;
 }

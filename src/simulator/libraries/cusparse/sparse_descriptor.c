@@ -33,8 +33,6 @@ int vs_sparse_matrix_new(const struct vs_sparse_matrix_new *given)
         return WRONG;
     struct cusparseSpMatDescr *made = vs_library_new(VS_SPARSE_MATRIX, sizeof *made);
     *given->matrix = made;
-    if (!made)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
     *made = *m;
     made->batch = 1;
     return OK;
@@ -102,8 +100,6 @@ int vs_sparse_dense_new(const struct vs_sparse_dense_new *given)
         return WRONG;
     struct cusparseDnMatDescr *made = vs_library_new(VS_SPARSE_DENSE, sizeof *made);
     *given->matrix = made;
-    if (!made)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
     *made = *m;
     made->batch = 1;
     return OK;
@@ -136,8 +132,6 @@ int vs_sparse_vector_new(const struct vs_sparse_vector_new *given)
         return WRONG;
     struct cusparseDnVecDescr *made = vs_library_new(VS_SPARSE_VECTOR, sizeof *made);
     *given->vector = made;
-    if (!made)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
     *made = given->content;
     return OK;
 }

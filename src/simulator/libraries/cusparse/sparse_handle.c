@@ -75,37 +75,16 @@ int64_t vs_sparse_index(const void *array, int64_t i, unsigned bytes)
     return bytes == 8 ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
 }
 
-struct ordered {
-    void (*run)(void *data);
-    void *data;
-    bool keep;
-};
-
-static void run_ordered(void *data)
+int vs_sparse_in_order(const struct cusparseContext *handle, bool ok, void (*run)(void *data),
+                       const void *data, size_t bytes)
 {
-    struct ordered *o = data;
-    o->run(o->data);
-    if (o->keep)
-        return;
-    free(o->data);
-    free(o);
-}
-
-int vs_sparse_in_order(const struct cusparseContext *handle, void (*run)(void *data), void *data)
-{
-    const struct vs_library_driver *d = vs_library_driver();
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    struct ordered *o = malloc(sizeof *o);
     CUstream stream;
-    if (o && d && vs_sparse_handle(handle, &stream)) {
-        d->cuStreamIsCapturing(stream, &capture);
-        *o = (struct ordered){run, data, capture != CU_STREAM_CAPTURE_STATUS_NONE};
-        if (!d->cuLaunchHostFunc(stream, run_ordered, o))
-            return CUSPARSE_STATUS_SUCCESS;
-    }
-    free(o);
-    free(data);
-    return CUSPARSE_STATUS_EXECUTION_FAILED;
+    if (!vs_sparse_handle(handle, &stream))
+        return CUSPARSE_STATUS_NOT_INITIALIZED;
+    if (!ok)
+        return CUSPARSE_STATUS_INVALID_VALUE;
+    return vs_library_in_order(stream, run, data, bytes) ? CUSPARSE_STATUS_EXECUTION_FAILED
+                                                         : CUSPARSE_STATUS_SUCCESS;
 }
 
 /* ---- statuses ---- */

@@ -10,11 +10,6 @@
 
 #define WRONG CUSPARSE_STATUS_INVALID_VALUE
 
-static int wrong_handle(struct cusparseContext *handle)
-{
-    return vs_sparse_handle(handle, NULL) ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_NOT_INITIALIZED;
-}
-
 /* ---- row indices and row offsets ---- */
 
 struct rows_job {
@@ -50,17 +45,10 @@ static void csr_to_coo(void *data)
     }
 }
 
-static int convert(struct cusparseContext *handle, void (*run)(void *), const struct rows_job *content)
+static int convert(struct cusparseContext *handle, void (*run)(void *), const struct rows_job *job)
 {
-    if (wrong_handle(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (content->nnz < 0 || content->rows < 0 || !content->to || (content->nnz && !content->from))
-        return WRONG;
-    struct rows_job *job = malloc(sizeof *job);
-    if (!job)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
-    *job = *content;
-    return vs_sparse_in_order(handle, run, job);
+    bool ok = job->nnz >= 0 && job->rows >= 0 && job->to && (!job->nnz || job->from);
+    return vs_sparse_in_order(handle, ok, run, job, sizeof *job);
 }
 
 int cusparseXcoo2csr(struct cusparseContext *handle, const int *rows, int nnz, int m, int *offsets, int base)
@@ -98,12 +86,11 @@ static int compare(const void *a, const void *b)
 static void sort(void *data)
 {
     const struct sort_job *job = data;
-    struct triple *all = malloc((size_t)job->nnz * sizeof *all + 1);
-    for (int i = 0; all && i < job->nnz; i++)
+    struct triple *all = vs_sim_need(malloc((size_t)job->nnz * sizeof *all + 1));
+    for (int i = 0; i < job->nnz; i++)
         all[i] = (struct triple){job->first[i], job->second[i], job->permutation ? job->permutation[i] : 0, i};
-    if (all)
-        qsort(all, (size_t)job->nnz, sizeof *all, compare);
-    for (int i = 0; all && i < job->nnz; i++) {
+    qsort(all, (size_t)job->nnz, sizeof *all, compare);
+    for (int i = 0; i < job->nnz; i++) {
         job->first[i] = all[i].first;
         job->second[i] = all[i].second;
         if (job->permutation)
@@ -114,15 +101,9 @@ static void sort(void *data)
 
 static int sort_in_order(struct cusparseContext *handle, int nnz, int *first, int *second, int *permutation)
 {
-    if (wrong_handle(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (nnz < 0 || (nnz && (!first || !second)))
-        return WRONG;
-    struct sort_job *job = malloc(sizeof *job);
-    if (!job)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
-    *job = (struct sort_job){nnz, first, second, permutation};
-    return vs_sparse_in_order(handle, sort, job);
+    struct sort_job job = {nnz, first, second, permutation};
+    bool ok = nnz >= 0 && (!nnz || (first && second));
+    return vs_sparse_in_order(handle, ok, sort, &job, sizeof job);
 }
 
 int cusparseXcoosortByRow(struct cusparseContext *handle, int m, int n, int nnz, int *rows,
@@ -147,9 +128,7 @@ struct csr_sort_job {
 static void sort_rows(void *data)
 {
     const struct csr_sort_job *job = data;
-    int *rows = malloc((size_t)job->nnz * sizeof *rows + 1);
-    if (!rows)
-        return;
+    int *rows = vs_sim_need(malloc((size_t)job->nnz * sizeof *rows + 1));
     csr_to_coo(&(struct rows_job){job->offsets, rows, job->nnz, job->m, job->base});
     sort(&(struct sort_job){job->nnz, rows, job->indices, job->permutation});
     free(rows);
@@ -158,15 +137,10 @@ static void sort_rows(void *data)
 int cusparseXcsrsort(struct cusparseContext *handle, int m, int n, int nnz, struct cusparseMatDescr *const descr,
                      const int *offsets, int *indices, int *permutation, void *buffer)
 {
-    if (wrong_handle(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (m < 0 || nnz < 0 || !vs_library_object(descr, VS_SPARSE_LEGACY) || (nnz && (!offsets || !indices)))
-        return WRONG;
-    struct csr_sort_job *job = malloc(sizeof *job);
-    if (!job)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
-    *job = (struct csr_sort_job){m, nnz, descr->base, offsets, indices, permutation};
-    return vs_sparse_in_order(handle, sort_rows, job);
+    bool described = vs_library_object(descr, VS_SPARSE_LEGACY);
+    struct csr_sort_job job = {m, nnz, described ? descr->base : 0, offsets, indices, permutation};
+    bool ok = m >= 0 && nnz >= 0 && described && (!nnz || (offsets && indices));
+    return vs_sparse_in_order(handle, ok, sort_rows, &job, sizeof job);
 }
 
 int cusparseXcoosort_bufferSizeExt(struct cusparseContext *handle, int m, int n, int nnz, const int *rows,
@@ -198,13 +172,6 @@ static void identity(void *data)
 
 int cusparseCreateIdentityPermutation(struct cusparseContext *handle, int n, int *permutation)
 {
-    if (wrong_handle(handle))
-        return CUSPARSE_STATUS_NOT_INITIALIZED;
-    if (n < 0 || (n && !permutation))
-        return WRONG;
-    struct identity_job *job = malloc(sizeof *job);
-    if (!job)
-        return CUSPARSE_STATUS_ALLOC_FAILED;
-    *job = (struct identity_job){n, permutation};
-    return vs_sparse_in_order(handle, identity, job);
+    struct identity_job job = {n, permutation};
+    return vs_sparse_in_order(handle, n >= 0 && (!n || permutation), identity, &job, sizeof job);
 }

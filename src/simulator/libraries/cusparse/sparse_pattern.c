@@ -72,23 +72,17 @@ struct builder {
     struct pattern out;
     int64_t capacity;
     int64_t *row_of; /* by column: the last row that has it, plus 1 */
-    bool failed;
 };
 
 static void builder_add(struct builder *b, int64_t row, int64_t column)
 {
-    if (b->failed || b->row_of[column] == row + 1)
+    if (b->row_of[column] == row + 1)
         return;
     b->row_of[column] = row + 1;
     if (b->out.nnz == b->capacity) {
-        int64_t more = b->capacity ? 2 * b->capacity : 1024;
-        int64_t *columns = realloc(b->out.columns, (size_t)more * sizeof *columns);
-        if (!columns) {
-            b->failed = true;
-            return;
-        }
-        b->out.columns = columns;
-        b->capacity = more;
+        b->capacity = b->capacity ? 2 * b->capacity : 1024;
+        b->out.columns =
+            vs_sim_need(realloc(b->out.columns, (size_t)b->capacity * sizeof *b->out.columns));
     }
     b->out.columns[b->out.nnz++] = column;
 }
@@ -125,10 +119,9 @@ static bool build(const struct csr *a, const struct csr *b, bool sum, struct pat
     if (!valid(a) || !valid(b) || (sum ? a->rows != b->rows : a->columns != b->rows) ||
         (!sum && products_of(a, b) > PRODUCTS_MAX))
         return false;
-    to.out.offsets = calloc((size_t)a->rows + 1, sizeof *to.out.offsets);
-    to.row_of = calloc((size_t)b->columns + 1, sizeof *to.row_of);
-    to.failed = !to.out.offsets || !to.row_of;
-    for (int64_t r = 0; r < a->rows && !to.failed; r++) {
+    to.out.offsets = vs_sim_need(calloc((size_t)a->rows + 1, sizeof *to.out.offsets));
+    to.row_of = vs_sim_need(calloc((size_t)b->columns + 1, sizeof *to.row_of));
+    for (int64_t r = 0; r < a->rows; r++) {
         if (sum) {
             add_row(&to, a, r);
             add_row(&to, b, r);
@@ -141,10 +134,6 @@ static bool build(const struct csr *a, const struct csr *b, bool sum, struct pat
         to.out.offsets[r + 1] = to.out.nnz;
     }
     free(to.row_of);
-    if (to.failed) {
-        pattern_free(&to.out);
-        return false;
-    }
     *out = to.out;
     return true;
 }
@@ -202,7 +191,7 @@ int cusparseSpGEMM_createDescr(struct cusparseSpGEMMDescr **descr)
     if (!descr)
         return WRONG;
     *descr = vs_library_new(VS_SPARSE_SPGEMM, sizeof **descr);
-    return *descr ? CUSPARSE_STATUS_SUCCESS : CUSPARSE_STATUS_ALLOC_FAILED;
+    return CUSPARSE_STATUS_SUCCESS;
 }
 
 int cusparseSpGEMM_destroyDescr(struct cusparseSpGEMMDescr *descr)

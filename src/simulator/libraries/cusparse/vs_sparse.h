@@ -81,10 +81,9 @@ struct cusparseDnVecDescr *vs_sparse_vector(const struct cusparseDnVecDescr *v);
  * has been synchronised. */
 int64_t vs_sparse_index(const void *array, int64_t i, unsigned bytes);
 
-/* vs_sparse_in_order: calls *run(data)* in the order of the handle's stream, and then frees *data*
- * (of malloc), except where the stream is being captured: then it is called at each launch of the
- * graph, and kept. Returns a status; on failure *data* is freed. */
-int vs_sparse_in_order(const struct cusparseContext *handle, void (*run)(void *data), void *data);
+/* vs_sparse_in_order: vs_library_in_order on the handle's stream, if *ok*, the check of other arguments. */
+int vs_sparse_in_order(const struct cusparseContext *handle, bool ok, void (*run)(void *data),
+                       const void *data, size_t bytes);
 
 /* ---- rows of cusparse.calls: a function hands one of these structures to its runner ---- */
 

@@ -76,20 +76,17 @@ static unsigned char *output_from(const struct vs_nccl_task *t, const struct col
     return (unsigned char *)t->recv + (parts ? (size_t)peer * part_bytes(t) : 0);
 }
 
-static int prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool carried, struct collective_work *w)
+static void prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool carried, struct collective_work *w)
 {
     size_t part = part_bytes(t), all = (size_t)vs_nccl_task_bytes(t, m->count);
-    w->transfers = calloc(2 * (size_t)m->count, sizeof *w->transfers);
+    w->transfers = vs_sim_need(calloc(2 * (size_t)m->count, sizeof *w->transfers));
     if (carried && reduces(t->kind))
-        w->received = malloc(part * (size_t)m->count + 1);
-    if (carried && t->op == VS_NCCL_SCALED)
-        w->scaled = malloc(all + 1);
-    if (!w->transfers || (carried && reduces(t->kind) && !w->received) ||
-        (carried && t->op == VS_NCCL_SCALED && !w->scaled))
-        return vs_nccl_stop_with(m, ncclSystemError, "no memory for %s", vs_nccl_kind_name(t->kind));
-    if (w->scaled)
+        w->received = vs_sim_need(malloc(part * (size_t)m->count + 1));
+    if (carried && t->op == VS_NCCL_SCALED) {
+        w->scaled = vs_sim_need(malloc(all + 1));
         vs_nccl_scale(t->type, t->scalar_address ? t->scalar_address : t->scalar, t->send,
                       all / vs_nccl_type_bytes(t->type), w->scaled);
+    }
     struct vs_nccl_message message = {.kind = t->kind, .type = t->type, .op = t->op, .root = t->root,
                                       .count = t->count, .number = m->performed};
     for (int r = 0; r < m->count; r++) {
@@ -107,41 +104,36 @@ static int prepare(struct vs_nccl_member *m, const struct vs_nccl_task *t, bool 
             take->data = output_from(t, w, r);
         }
     }
-    return ncclSuccess;
 }
 
 /* After all bytes have come: the rank's own part, and the reduction. */
-static int finish(struct vs_nccl_member *m, const struct vs_nccl_task *t, struct collective_work *w)
+static void finish(struct vs_nccl_member *m, const struct vs_nccl_task *t, struct collective_work *w)
 {
     if (!gives(t, m->rank, m->rank))
-        return ncclSuccess;
+        return;
     const unsigned char *own = input_for(t, w, m->rank);
     if (!reduces(t->kind)) {
         unsigned char *to = output_from(t, w, m->rank);
         if (to != own)
             memmove(to, own, part_bytes(t));
-        return ncclSuccess;
+        return;
     }
-    const void **inputs = calloc((size_t)m->count, sizeof *inputs);
-    if (!inputs)
-        return vs_nccl_stop_with(m, ncclSystemError, "no memory for %s", vs_nccl_kind_name(t->kind));
+    const void **inputs = vs_sim_need(calloc((size_t)m->count, sizeof *inputs));
     memcpy(output_from(t, w, m->rank), own, part_bytes(t)); /* the output may be the input */
     for (int r = 0; r < m->count; r++)
         inputs[r] = output_from(t, w, r);
     vs_nccl_reduce(t->type, t->op, inputs, m->count, t->count, t->recv);
     free(inputs);
-    return ncclSuccess;
 }
 
 static int perform_collective(struct vs_nccl_member *m, const struct vs_nccl_task *t)
 {
     struct collective_work w = {0};
     bool carried = vs_nccl_task_bytes(t, m->count) <= vs_nccl_options()->bytes;
-    int e = prepare(m, t, carried, &w);
-    if (!e)
-        e = vs_nccl_transfer_all(m, w.transfers, w.count);
+    prepare(m, t, carried, &w);
+    int e = vs_nccl_transfer_all(m, w.transfers, w.count);
     if (!e && carried)
-        e = finish(m, t, &w);
+        finish(m, t, &w);
     m->performed++;
     free(w.transfers);
     free(w.scaled);
@@ -153,10 +145,8 @@ static int perform_collective(struct vs_nccl_member *m, const struct vs_nccl_tas
 
 static int perform_pairs(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
 {
-    struct vs_nccl_transfer *list = calloc(count, sizeof *list);
+    struct vs_nccl_transfer *list = vs_sim_need(calloc(count, sizeof *list));
     size_t n = 0;
-    if (!list)
-        return vs_nccl_stop_with(m, ncclSystemError, "no memory for sends and receives");
     for (size_t i = 0; i < count; i++) {
         const struct vs_nccl_task *t = &tasks[i];
         if (t->kind != VS_NCCL_SEND && t->kind != VS_NCCL_RECV)

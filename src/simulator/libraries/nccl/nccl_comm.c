@@ -179,8 +179,8 @@ int ncclCommInitAll(struct ncclComm **out, int count, const int *devices)
         return vs_nccl_fail(ncclUnhandledCudaError, "the simulated driver is not in this process");
     if (!out || count < 1 || count > VS_NCCL_RANKS_MAX)
         return vs_nccl_fail(ncclInvalidArgument, "ncclCommInitAll: %d devices", count);
-    struct vs_nccl_join *joins = calloc((size_t)count, sizeof *joins);
-    int e = joins ? new_key(&key) : vs_nccl_fail(ncclSystemError, "ncclCommInitAll: no memory");
+    struct vs_nccl_join *joins = vs_sim_need(calloc((size_t)count, sizeof *joins));
+    int e = new_key(&key);
     for (int i = 0; i < count && !e; i++) {
         int device = devices ? devices[i] : i;
         joins[i] = (struct vs_nccl_join){.out = &out[i], .count = count, .rank = i, .key = key,

@@ -25,19 +25,6 @@ struct group {
 
 static _Thread_local struct group group;
 
-static bool grow(void **list, size_t *room, size_t count, size_t each)
-{
-    if (count < *room)
-        return true;
-    size_t more = *room ? 2 * *room : 8;
-    void *larger = realloc(*list, more * each);
-    if (!larger)
-        return false;
-    *list = larger;
-    *room = more;
-    return true;
-}
-
 int vs_nccl_group_note(int e)
 {
     if (e && e != ncclInProgress && group.depth && !group.error)
@@ -62,8 +49,7 @@ int vs_nccl_enqueue(struct vs_nccl_member *m, const struct vs_nccl_task *task, C
                                 "receive in one group");
         return vs_nccl_queue(m, task, 1, &stream, 1);
     }
-    if (!grow((void **)&group.calls, &group.call_room, group.call_count, sizeof *group.calls))
-        return vs_nccl_group_note(vs_nccl_fail(ncclSystemError, "no memory for a call in a group"));
+    vs_sim_room(&group.calls, group.call_count, &group.call_room, sizeof *group.calls);
     vs_nccl_keep(m);
     group.calls[group.call_count++] = (struct grouped){m, stream, *task, false};
     return ncclSuccess;
@@ -75,8 +61,7 @@ int vs_nccl_join(const struct vs_nccl_join *join)
         struct vs_nccl_join one = *join;
         return vs_nccl_joins_run(&one, 1);
     }
-    if (!grow((void **)&group.joins, &group.join_room, group.join_count, sizeof *group.joins))
-        return vs_nccl_group_note(vs_nccl_fail(ncclSystemError, "no memory for a communicator in a group"));
+    vs_sim_room(&group.joins, group.join_count, &group.join_room, sizeof *group.joins);
     group.joins[group.join_count++] = *join;
     return ncclSuccess;
 }
@@ -91,10 +76,10 @@ int ncclGroupStart(void)
 static int queue_member(size_t first)
 {
     struct vs_nccl_member *m = group.calls[first].member;
-    struct vs_nccl_task *tasks = malloc(group.call_count * sizeof *tasks);
-    CUstream *streams = malloc(group.call_count * sizeof *streams);
+    struct vs_nccl_task *tasks = vs_sim_need(malloc(group.call_count * sizeof *tasks));
+    CUstream *streams = vs_sim_need(malloc(group.call_count * sizeof *streams));
     size_t count = 0, stream_count = 0;
-    for (size_t i = first; tasks && streams && i < group.call_count; i++) {
+    for (size_t i = first; i < group.call_count; i++) {
         struct grouped *g = &group.calls[i];
         if (g->member != m)
             continue;
@@ -106,8 +91,7 @@ static int queue_member(size_t first)
         if (s == stream_count)
             streams[stream_count++] = g->stream;
     }
-    int e = tasks && streams ? vs_nccl_queue(m, tasks, count, streams, stream_count)
-                             : vs_nccl_fail(ncclSystemError, "no memory for a group");
+    int e = vs_nccl_queue(m, tasks, count, streams, stream_count);
     free(tasks);
     free(streams);
     return e;

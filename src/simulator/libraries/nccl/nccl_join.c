@@ -40,9 +40,7 @@ static struct vs_nccl_key derive(const struct vs_nccl_key *from, uint64_t what, 
 static int take_split(struct vs_nccl_join *j)
 {
     struct vs_nccl_member *p = j->parent;
-    struct split_data *all = calloc((size_t)p->count, sizeof *all);
-    if (!all)
-        return vs_nccl_fail(ncclSystemError, "no memory for a split");
+    struct split_data *all = vs_sim_need(calloc((size_t)p->count, sizeof *all));
     int e = vs_nccl_collect(p, j->posted, all, sizeof *all);
     j->rank = j->count = 0;
     for (int r = 0; r < p->count && !e && j->color >= 0; r++) {
@@ -59,9 +57,7 @@ static int take_split(struct vs_nccl_join *j)
 static int take_growth(struct vs_nccl_join *j)
 {
     struct vs_nccl_member *p = j->parent;
-    struct split_data *all = calloc((size_t)p->count, sizeof *all);
-    if (!all)
-        return vs_nccl_fail(ncclSystemError, "no memory for a larger communicator");
+    struct split_data *all = vs_sim_need(calloc((size_t)p->count, sizeof *all));
     int e = vs_nccl_collect(p, j->posted, all, sizeof *all), found = 0;
     for (int r = 0; r < p->count && !e; r++)
         if (all[r].has_key) {
@@ -190,9 +186,9 @@ static int run_wave(struct vs_nccl_join *joins, const size_t *wave, size_t count
 /* A wave has each parent once: its ranks exchange data one split at a time. */
 static int run_all(struct vs_nccl_join *joins, size_t count)
 {
-    size_t *wave = calloc(count, sizeof *wave);
-    bool *done = calloc(count, sizeof *done);
-    int e = wave && done ? ncclSuccess : vs_nccl_fail(ncclSystemError, "no memory for a communicator");
+    size_t *wave = vs_sim_need(calloc(count, sizeof *wave));
+    bool *done = vs_sim_need(calloc(count, sizeof *done));
+    int e = ncclSuccess;
     for (size_t left = count; left && !e;) {
         size_t n = 0;
         for (size_t i = 0; i < count; i++) {
@@ -235,9 +231,7 @@ static void *run_in_background(void *argument)
  * once: then the phases run here. */
 static int start_background(struct vs_nccl_join *joins, size_t count)
 {
-    struct background *b = malloc(sizeof *b + count * sizeof *joins);
-    if (!b)
-        return vs_nccl_fail(ncclSystemError, "no memory for a communicator");
+    struct background *b = vs_sim_need(malloc(sizeof *b + count * sizeof *joins));
     b->count = count;
     memcpy(b->joins, joins, count * sizeof *joins);
     for (size_t i = 0; i < count; i++)
@@ -246,26 +240,16 @@ static int start_background(struct vs_nccl_join *joins, size_t count)
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, NULL, run_in_background, b);
+    vs_sim_need(pthread_create(&thread, NULL, run_in_background, b) ? NULL : b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
-        for (size_t i = 0; i < count; i++)
-            vs_nccl_release(joins[i].made->member);
-        free(b);
-        return vs_nccl_fail(ncclSystemError, "no thread for a communicator");
-    }
     pthread_detach(thread);
     return ncclInProgress;
 }
 
 static struct ncclComm *make_handle(const struct vs_nccl_join *j)
 {
-    struct vs_nccl_member *m = calloc(1, sizeof *m);
-    struct ncclComm *comm = m ? vs_library_new(VS_NCCL_HANDLE, sizeof *comm) : NULL;
-    if (!comm) {
-        free(m);
-        return NULL;
-    }
+    struct vs_nccl_member *m = vs_sim_need(calloc(1, sizeof *m));
+    struct ncclComm *comm = vs_library_new(VS_NCCL_HANDLE, sizeof *comm);
     atomic_init(&m->references, 1);
     atomic_init(&m->error, ncclInProgress);
     pthread_mutex_init(&m->mu, NULL);
@@ -285,8 +269,6 @@ int vs_nccl_joins_run(struct vs_nccl_join *joins, size_t count)
     bool background = true;
     for (size_t i = 0; i < count; i++) {
         joins[i].made = make_handle(&joins[i]);
-        if (!joins[i].made)
-            return vs_nccl_fail(ncclSystemError, "no memory for a communicator");
         *joins[i].out = joins[i].made;
         background &= !joins[i].blocking && joins[i].how == VS_NCCL_INIT;
     }

@@ -130,11 +130,8 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes)
 /* One more piece of device memory of *m*. */
 static int hold(struct vs_nccl_member *m, uint64_t bytes)
 {
-    CUdeviceptr *grown = realloc(m->buffers, (m->buffer_count + 1) * sizeof *grown);
-    if (!grown)
-        return vs_nccl_fail(ncclSystemError, "no memory for a communicator's buffers");
-    m->buffers = grown;
-    int e = vs_nccl_cuda(allocate(&grown[m->buffer_count], bytes),
+    m->buffers = vs_sim_need(realloc(m->buffers, (m->buffer_count + 1) * sizeof *m->buffers));
+    int e = vs_nccl_cuda(allocate(&m->buffers[m->buffer_count], bytes),
                          "device memory of a communicator's channels");
     if (e)
         return e;
@@ -237,8 +234,6 @@ int vs_nccl_register(struct ncclComm *comm, void *address, size_t bytes, int kin
         return vs_nccl_fail(ncclInvalidArgument, "%s: an address, a size and a place for the handle "
                             "are needed", function);
     struct known_buffer *r = vs_library_new(kind, sizeof *r);
-    if (!r)
-        return vs_nccl_fail(ncclSystemError, "%s: no memory", function);
     *r = (struct known_buffer){m, address, bytes};
     memcpy(out, &r, sizeof r);
     return ncclSuccess;

@@ -136,9 +136,7 @@ static int queue_host(struct vs_nccl_member *m, const struct vs_nccl_task *tasks
                       CUstream stream, CUgraph graph)
 {
     const struct vs_library_driver *d = vs_library_driver();
-    struct queued_group *b = malloc(sizeof *b + count * sizeof *tasks);
-    if (!b)
-        return vs_nccl_fail(ncclSystemError, "no memory for a group of %zu calls", count);
+    struct queued_group *b = vs_sim_need(malloc(sizeof *b + count * sizeof *tasks));
     b->member = m;
     b->captured = graph != NULL;
     b->count = count;

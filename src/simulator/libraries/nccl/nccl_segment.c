@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
+#include "simulator/libraries/common/vs_library_base.h"
 
 #define MAGIC 0x6c63636e
 #define RETRY_NS 3000000
@@ -189,10 +190,10 @@ static socklen_t address_of(const struct vs_nccl_key *key, struct sockaddr_un *a
 static struct vs_nccl_segment *make(int listener, int count, int rank)
 {
     size_t bytes = bytes_for(count);
-    struct server *s = calloc(1, sizeof *s);
+    struct server *s = vs_sim_need(calloc(1, sizeof *s));
     struct vs_nccl_segment *segment = NULL;
     int memory = memfd_create("vramscope-nccl", MFD_CLOEXEC);
-    if (!s || memory < 0 || ftruncate(memory, (off_t)bytes))
+    if (memory < 0 || ftruncate(memory, (off_t)bytes))
         goto failed;
     segment = map(memory, bytes);
     s->segment = segment ? map(memory, ranks_end(count)) : NULL;

@@ -31,8 +31,6 @@ int vs_jitlink_create(struct nvJitLink **handle, const struct vs_jitlink_call *c
     if (!arch)
         return NVJITLINK_ERROR_MISSING_ARCH;
     *handle = vs_library_new(LINK, sizeof **handle);
-    if (!*handle)
-        return NVJITLINK_ERROR_INTERNAL;
     (*handle)->arch = arch;
     return NVJITLINK_SUCCESS;
 }

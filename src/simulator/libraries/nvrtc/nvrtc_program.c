@@ -44,13 +44,7 @@ int nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, const
     if (!program || !source || headers < 0 || (headers && (!texts || !names)))
         return NVRTC_ERROR_INVALID_INPUT;
     struct _nvrtcProgram *p = vs_library_new(PROGRAM, sizeof *p);
-    if (!p)
-        return NVRTC_ERROR_OUT_OF_MEMORY;
-    p->source = strdup(source);
-    if (!p->source) {
-        vs_library_delete(p, PROGRAM);
-        return NVRTC_ERROR_OUT_OF_MEMORY;
-    }
+    p->source = vs_sim_need(strdup(source));
     *program = p;
     return NVRTC_SUCCESS;
 }
@@ -83,9 +77,7 @@ static char *lower(const char *text)
     while (isspace((unsigned char)*text) || *text == '&')
         text++;
     size_t n = strlen(text);
-    char *name = malloc(n + 3);
-    if (!name)
-        return NULL;
+    char *name = vs_sim_need(malloc(n + 3));
     bool plain = true;
     for (size_t i = 0; i < n; i++)
         plain = plain && (isalnum((unsigned char)text[i]) || text[i] == '_');
@@ -105,16 +97,9 @@ int nvrtcAddNameExpression(struct _nvrtcProgram *program, const char *const text
         return NVRTC_ERROR_INVALID_INPUT;
     if (p->compiled)
         return NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION;
-    struct expression *e = calloc(1, sizeof *e);
-    if (e && (e->text = strdup(text)) && (e->lowered = lower(text))) {
-        e->next = p->expressions;
-        p->expressions = e;
-        return NVRTC_SUCCESS;
-    }
-    if (e)
-        free(e->text);
-    free(e);
-    return NVRTC_ERROR_OUT_OF_MEMORY;
+    struct expression e = {p->expressions, vs_sim_need(strdup(text)), lower(text)};
+    p->expressions = vs_sim_dup(&e, sizeof e);
+    return NVRTC_SUCCESS;
 }
 
 int nvrtcGetLoweredName(struct _nvrtcProgram *program, const char *const text, const char **name)
@@ -173,20 +158,15 @@ static char *write_ptx(const struct _nvrtcProgram *p)
 {
     char *text = NULL;
     size_t bytes, length;
-    FILE *f = open_memstream(&text, &bytes);
-    if (!f)
-        return NULL;
+    FILE *f = vs_sim_need(open_memstream(&text, &bytes));
     fprintf(f, ".version 8.0\n.target sm_%d\n.address_size 64\n", p->arch);
     for (const struct expression *e = p->expressions; e; e = e->next)
         fprintf(f, ".visible .entry %s() { ret; }\n", e->lowered);
     const char *at = p->source, *name;
     while ((name = next_kernel(&at, &length)))
         fprintf(f, ".visible .entry %.*s() { ret; }\n", (int)length, name);
-    if (fclose(f)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    fclose(f);
+    return vs_sim_need(text);
 }
 
 int nvrtcCompileProgram(struct _nvrtcProgram *program, int count, const char *const *options)
@@ -207,8 +187,8 @@ int nvrtcCompileProgram(struct _nvrtcProgram *program, int count, const char *co
     }
     free(p->ptx);
     p->ptx = write_ptx(p);
-    p->compiled = p->ptx != NULL;
-    return p->compiled ? NVRTC_SUCCESS : NVRTC_ERROR_OUT_OF_MEMORY;
+    p->compiled = true;
+    return NVRTC_SUCCESS;
 }
 
 /* ---- results ---- */
