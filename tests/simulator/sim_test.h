@@ -73,10 +73,8 @@ static inline void sim_register_kernels(void)
 static inline CUfunction sim_function(const char *name)
 {
     CUmodule module;
-    CUfunction function;
     OK(cuModuleLoadData(&module, "image"));
-    OK(cuModuleGetFunction(&function, module, name));
-    return function;
+    return GOT(CUfunction, cuModuleGetFunction(&got, module, name));
 }
 
 static inline void sim_launch_gate(CUstream stream, atomic_int *open)
@@ -100,17 +98,13 @@ static inline double sim_now_ms(void)
 
 static inline CUcontext sim_context(void)
 {
-    CUcontext ctx;
-    OK(cuCtxGetCurrent(&ctx));
-    return ctx;
+    return GOT(CUcontext, cuCtxGetCurrent(&got));
 }
 
 /* The primary context of *device*, retained. */
 static inline CUcontext sim_retain(CUdevice device)
 {
-    CUcontext ctx;
-    OK(cuDevicePrimaryCtxRetain(&ctx, device));
-    return ctx;
+    return GOT(CUcontext, cuDevicePrimaryCtxRetain(&got, device));
 }
 
 /* Device 0's primary context, retained and current. */
@@ -125,30 +119,22 @@ static inline CUcontext sim_start(void)
 /* A new one on *device*, which is current then. */
 static inline CUcontext sim_context_on(CUdevice device)
 {
-    CUcontext ctx;
-    OK(cuCtxCreate(&ctx, NULL, 0, device));
-    return ctx;
+    return GOT(CUcontext, cuCtxCreate(&got, NULL, 0, device));
 }
 
 static inline CUstream sim_stream(unsigned flags)
 {
-    CUstream stream;
-    OK(cuStreamCreate(&stream, flags));
-    return stream;
+    return GOT(CUstream, cuStreamCreate(&got, flags));
 }
 
 static inline CUevent sim_event(unsigned flags)
 {
-    CUevent event;
-    OK(cuEventCreate(&event, flags));
-    return event;
+    return GOT(CUevent, cuEventCreate(&got, flags));
 }
 
 static inline CUdeviceptr sim_alloc(size_t bytes)
 {
-    CUdeviceptr memory;
-    OK(cuMemAlloc(&memory, bytes));
-    return memory;
+    return GOT(CUdeviceptr, cuMemAlloc(&got, bytes));
 }
 
 static inline CUdeviceptr sim_alloc_and_free(size_t bytes)
@@ -164,9 +150,7 @@ static const CUmemAllocationProp sim_prop __attribute__((unused)) = {
 
 static inline CUmemGenericAllocationHandle sim_create(size_t bytes)
 {
-    CUmemGenericAllocationHandle handle;
-    OK(cuMemCreate(&handle, bytes, &sim_prop, 0));
-    return handle;
+    return GOT(CUmemGenericAllocationHandle, cuMemCreate(&got, bytes, &sim_prop, 0));
 }
 
 static inline CUdeviceptr sim_map(CUmemGenericAllocationHandle handle, size_t bytes)
@@ -187,33 +171,26 @@ static inline void sim_unmap(CUdeviceptr at, size_t bytes)
 
 static inline size_t sim_free_bytes(void)
 {
-    size_t free_bytes, total;
-    OK(cuMemGetInfo(&free_bytes, &total));
-    return free_bytes;
+    size_t total;
+    return GOT(size_t, cuMemGetInfo(&got, &total));
 }
 
 /* ---- graphs ---- */
 
 static inline CUgraph sim_graph(void)
 {
-    CUgraph graph;
-    OK(cuGraphCreate(&graph, 0));
-    return graph;
+    return GOT(CUgraph, cuGraphCreate(&got, 0));
 }
 
 /* The graph that *stream* has captured. */
 static inline CUgraph sim_captured(CUstream stream)
 {
-    CUgraph graph;
-    OK(cuStreamEndCapture(stream, &graph));
-    return graph;
+    return GOT(CUgraph, cuStreamEndCapture(stream, &got));
 }
 
 static inline CUgraphExec sim_exec(CUgraph graph)
 {
-    CUgraphExec exec;
-    OK(cuGraphInstantiate(&exec, graph, 0));
-    return exec;
+    return GOT(CUgraphExec, cuGraphInstantiate(&got, graph, 0));
 }
 
 static inline void sim_run(CUgraphExec exec, CUstream stream)

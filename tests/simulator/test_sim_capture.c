@@ -17,9 +17,7 @@ static CUgraphExec end_and_instantiate(CUstream s)
 
 static size_t node_count(CUgraph graph)
 {
-    size_t count;
-    OK(cuGraphGetNodes(graph, NULL, &count));
-    return count;
+    return GOT(size_t, cuGraphGetNodes(graph, NULL, &got));
 }
 
 TEST(arguments_are_those_of_the_capture)
@@ -69,7 +67,6 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
 {
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     CUgraphNode node;
-    CUgraphNodeType type;
     size_t one = 1;
     note_at = 0;
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -80,8 +77,8 @@ TEST(a_launch_into_a_capturing_stream_is_a_child_graph)
     CUgraph graph = sim_captured(s);
     assert_int_equal(node_count(graph), 1);
     OK(cuGraphGetNodes(graph, &node, &one));
-    OK(cuGraphNodeGetType(node, &type));
-    assert_int_equal(type, CU_GRAPH_NODE_TYPE_GRAPH);
+    assert_int_equal(GOT(CUgraphNodeType, cuGraphNodeGetType(node, &got)),
+                     CU_GRAPH_NODE_TYPE_GRAPH);
     CUgraphExec outer = sim_exec(graph);
     OK(cuGraphExecDestroy(inner));
     sim_run(outer, s);

@@ -17,15 +17,12 @@ TEST(calls_before_init_are_refused)
 
 TEST(devices_are_what_the_spec_says)
 {
-    int count, value;
+    int value;
     char name[64];
-    size_t bytes;
-    OK(cuDeviceGetCount(&count));
-    assert_int_equal(count, 2);
+    assert_int_equal(GOT(int, cuDeviceGetCount(&got)), 2);
     OK(cuDeviceGetName(name, sizeof name, 1));
     assert_non_null(strstr(name, "H100"));
-    OK(cuDeviceTotalMem(&bytes, 0));
-    assert_int_equal(bytes, 512 * MIB);
+    assert_int_equal(GOT(size_t, cuDeviceTotalMem(&got, 0)), 512 * MIB);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
     assert_int_equal(value, 132);
     OK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0));
@@ -36,14 +33,12 @@ TEST(devices_are_what_the_spec_says)
 
 TEST(handles_of_contexts_are_checked)
 {
-    CUcontext c;
     CUdevice dev;
     CUcontext primary = sim_context(), b = sim_context_on(1);
     OK(cuCtxGetDevice(&dev));
     assert_int_equal(dev, 1);
     OK(cuCtxDestroy(b)); /* and pops it */
-    OK(cuCtxGetCurrent(&c));
-    assert_ptr_equal(c, primary);
+    assert_ptr_equal(GOT(CUcontext, cuCtxGetCurrent(&got)), primary);
     FAILS(cuCtxDestroy(b), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     FAILS(cuCtxDestroy(primary), CUDA_ERROR_INVALID_CONTEXT);
     FAILS(cuCtxSetCurrent((CUcontext)&dev), CUDA_ERROR_INVALID_CONTEXT);
@@ -51,15 +46,11 @@ TEST(handles_of_contexts_are_checked)
 
 TEST(a_primary_context_lives_while_it_is_retained)
 {
-    CUcontext b;
     unsigned flags;
-    int active;
     CUcontext mine = sim_context();
-    OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
-    assert_int_equal(active, 0);
+    assert_int_equal(GOT(int, cuDevicePrimaryCtxGetState(1, &flags, &got)), 0);
     CUcontext a = sim_retain(1);
-    OK(cuDevicePrimaryCtxRetain(&b, 1));
-    assert_ptr_equal(a, b);
+    assert_ptr_equal(a, GOT(CUcontext, cuDevicePrimaryCtxRetain(&got, 1)));
     OK(cuCtxSetCurrent(a));
     CUdeviceptr p = sim_alloc(MIB);
     CUstream s = sim_stream(0);
@@ -67,8 +58,7 @@ TEST(a_primary_context_lives_while_it_is_retained)
     OK(cuDevicePrimaryCtxRelease(1));
     OK(cuMemGetAddressRange(NULL, NULL, p));
     OK(cuDevicePrimaryCtxRelease(1));
-    OK(cuDevicePrimaryCtxGetState(1, &flags, &active));
-    assert_int_equal(active, 0);
+    assert_int_equal(GOT(int, cuDevicePrimaryCtxGetState(1, &flags, &got)), 0);
     FAILS(cuMemGetInfo(NULL, NULL), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     OK(cuDevicePrimaryCtxRetain(&a, 1));
     INVALID(cuMemFree(p)); /* destroyed with the context */
@@ -82,7 +72,7 @@ TEST(a_primary_context_lives_while_it_is_retained)
 
 TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
 {
-    int value = 42, back = 0;
+    int value = 42;
     CUcontext zero = sim_context(), one = sim_retain(1);
     size_t before = sim_free_bytes();
     OK(cuCtxPushCurrent(one));
@@ -94,8 +84,7 @@ TEST(memory_of_two_devices_is_counted_apart_and_copied_between)
     CUdeviceptr p = sim_alloc(4);
     OK(cuMemcpyHtoD(p, &value, 4));
     OK(cuMemcpyPeer(q, one, p, zero, 4));
-    OK(cuMemcpyDtoH(&back, q, 4));
-    assert_int_equal(back, 42);
+    assert_int_equal(GOT(int, cuMemcpyDtoH(&got, q, 4)), 42);
     OK(cuMemFree(p));
     OK(cuMemFree(q));
     OK(cuDevicePrimaryCtxRelease(1));
@@ -182,12 +171,11 @@ TEST(what_is_not_simulated_says_so)
 TEST(a_module_has_each_function_once_until_it_is_unloaded)
 {
     CUmodule module;
-    CUfunction a, b;
+    CUfunction a;
     INVALID(cuModuleLoadData(&module, NULL));
     OK(cuModuleLoadData(&module, "image"));
     OK(cuModuleGetFunction(&a, module, "some_kernel"));
-    OK(cuModuleGetFunction(&b, module, "some_kernel"));
-    assert_ptr_equal(a, b);
+    assert_ptr_equal(a, GOT(CUfunction, cuModuleGetFunction(&got, module, "some_kernel")));
     OK(cuModuleUnload(module));
     FAILS(cuModuleGetFunction(&a, module, "some_kernel"), CUDA_ERROR_INVALID_HANDLE);
 }
@@ -288,16 +276,13 @@ TEST(registering_again_replaces_and_bad_registrations_fail)
 TEST(occupancy_is_bounded_by_threads_and_shared_memory)
 {
     CUfunction f = sim_function("some_kernel");
-    int blocks, grid, block;
+    int grid;
     size_t bytes;
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 0));
-    assert_int_equal(blocks, 2);
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 0));
-    assert_int_equal(blocks, 32);
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 32, 200 << 10));
-    assert_int_equal(blocks, 1);
-    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, 0, 256));
-    assert_int_equal(block, 256);
+    assert_int_equal(GOT(int, cuOccupancyMaxActiveBlocksPerMultiprocessor(&got, f, 1024, 0)), 2);
+    assert_int_equal(GOT(int, cuOccupancyMaxActiveBlocksPerMultiprocessor(&got, f, 32, 0)), 32);
+    assert_int_equal(GOT(int, cuOccupancyMaxActiveBlocksPerMultiprocessor(&got, f, 32, 200 << 10)),
+                     1);
+    assert_int_equal(GOT(int, cuOccupancyMaxPotentialBlockSize(&grid, &got, f, NULL, 0, 256)), 256);
     assert_int_equal(grid, 132 * 8);
     OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, f, 4, 128));
     assert_true(bytes > 0 && bytes < (228 << 10) / 4);

@@ -27,9 +27,7 @@ static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t c
                               const char *name, void **args)
 {
     CUDA_KERNEL_NODE_PARAMS params = sim_kernel_params(name, 1, 1, args);
-    CUgraphNode node;
-    OK(cuGraphAddKernelNode(&node, graph, before, count, &params));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddKernelNode(&got, graph, before, count, &params));
 }
 
 static CUgraphNode add_note(CUgraph graph, const CUgraphNode *before, size_t count, int what)
@@ -57,11 +55,9 @@ TEST(arguments_of_kernel_nodes_are_copied_and_shown)
 {
     CUgraph graph = graph_new();
     CUDA_KERNEL_NODE_PARAMS params;
-    const char *name;
     CUgraphNode node = add_note(graph, NULL, 0, 41);
     OK(cuGraphKernelNodeGetParams(node, &params));
-    OK(cuFuncGetName(&name, params.func));
-    assert_string_equal(name, "note");
+    assert_string_equal(GOT(const char *, cuFuncGetName(&got, params.func)), "note");
     assert_int_equal(*(int *)params.kernelParams[2], 41);
     int what = 42;
     void *args[] = {params.kernelParams[0], params.kernelParams[1], &what};
@@ -324,15 +320,12 @@ TEST(threads_launching_one_graph_take_turns)
     CUgraph graph = graph_new();
     CUgraphNode a = add_note(graph, NULL, 0, 1);
     pthread_t threads[4];
-    void *result;
     add_note(graph, &a, 1, 2);
     CUgraphExec exec = sim_exec(graph);
     for (int i = 0; i < 4; i++)
         OK(pthread_create(&threads[i], NULL, launch_many, exec));
-    for (int i = 0; i < 4; i++) {
-        OK(pthread_join(threads[i], &result));
-        assert_null(result);
-    }
+    for (int i = 0; i < 4; i++)
+        assert_null(GOT(void *, pthread_join(threads[i], &got)));
     assert_int_equal(note_at, 400);
     for (int i = 0; i < 400; i++)
         assert_int_equal(note_log[i], 1 + i % 2);

@@ -21,9 +21,7 @@ static CUresult launch(unsigned grid_x, unsigned x, unsigned y, unsigned z)
 
 static int attribute(CUdevice_attribute which)
 {
-    int value;
-    OK(cuDeviceGetAttribute(&value, which, 0));
-    return value;
+    return GOT(int, cuDeviceGetAttribute(&got, which, 0));
 }
 
 /* ---- clusters ---- */
@@ -91,13 +89,10 @@ TEST(clusters_that_run_at_the_same_time_share_groups_of_sms)
                              .blockDimX = 1024, .blockDimY = 1, .blockDimZ = 1,
                              .sharedMemBytes = 200 << 10, .attrs = &cluster, .numAttrs = 1};
     int n;
-    OK(cuOccupancyMaxActiveClusters(&n, f, &config));
-    assert_int_equal(n, 8 * 4);
+    assert_int_equal(GOT(int, cuOccupancyMaxActiveClusters(&got, f, &config)), 8 * 4);
     cluster.value.clusterDim.x = 2;
-    OK(cuOccupancyMaxActiveClusters(&n, f, &config));
-    assert_int_equal(n, 66);
-    OK(cuOccupancyMaxPotentialClusterSize(&n, f, &config));
-    assert_int_equal(n, 8);
+    assert_int_equal(GOT(int, cuOccupancyMaxActiveClusters(&got, f, &config)), 66);
+    assert_int_equal(GOT(int, cuOccupancyMaxPotentialClusterSize(&got, f, &config)), 8);
     OK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
     OK(cuOccupancyMaxPotentialClusterSize(&n, f, &config));
     assert_int_equal(n, 16);
@@ -146,8 +141,7 @@ TEST(clusters_the_runtime_launches_clusters)
     struct cudaFuncAttributes attributes;
     int n;
     OK(cudaLaunchKernelExC(&config, (const void *)stub, NULL));
-    OK(cudaOccupancyMaxActiveClusters(&n, (const void *)stub, &config));
-    assert_true(n > 0);
+    assert_true(GOT(int, cudaOccupancyMaxActiveClusters(&got, (const void *)stub, &config)) > 0);
     OK(cudaOccupancyMaxPotentialClusterSize(&n, (const void *)stub, &config));
     assert_int_equal(n, 8);
     config.gridDim.x = 6;

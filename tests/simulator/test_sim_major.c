@@ -105,11 +105,8 @@ TEST(the_library_has_the_majors_soname_and_version_node)
 
 TEST(versions_are_of_the_last_release)
 {
-    int version;
-    OK(cudaRuntimeGetVersion(&version));
-    assert_int_equal(version, MAJOR == 11 ? 11080 : 12090);
-    OK(cudaDriverGetVersion(&version));
-    assert_true(version >= 1000 * MAJOR);
+    assert_int_equal(GOT(int, cudaRuntimeGetVersion(&got)), MAJOR == 11 ? 11080 : 12090);
+    assert_true(GOT(int, cudaDriverGetVersion(&got)) >= 1000 * MAJOR);
 }
 
 TEST(names_of_younger_releases_are_absent)
@@ -198,14 +195,12 @@ static void check_properties(int (*get)(void *, int), size_t bytes)
 
 TEST(device_properties_have_the_majors_layout)
 {
-    int device = 7;
     char wanted[1032] = "";
     check_properties(cudaGetDeviceProperties, 728);
 #if MAJOR == 12
     check_properties(cudaGetDeviceProperties_v2, 1032);
 #endif
-    OK(cudaChooseDevice(&device, wanted));
-    assert_int_equal(device, 0);
+    assert_int_equal(GOT(int, cudaChooseDevice(&got, wanted)), 0);
 }
 
 /* ---- structures that grew ---- */
@@ -259,19 +254,15 @@ TEST(function_attributes_have_the_majors_size)
 TEST(kernels_are_launched_by_their_stub)
 {
     void *from, *to;
-    float ms = -1;
     OK(cudaEventCreate(&from));
     OK(cudaEventCreate(&to));
     OK(cudaEventRecord(from, NULL));
     OK(cudaLaunchKernel(&kernel_stub, (dim3_t){1, 1, 1}, (dim3_t){32, 1, 1}, NULL, 0, NULL));
     OK(cudaEventRecord(to, NULL));
     OK(cudaDeviceSynchronize());
-    OK(cudaEventElapsedTime(&ms, from, to));
-    assert_true(ms >= 0);
+    assert_true(GOT(float, cudaEventElapsedTime(&got, from, to)) >= 0);
 #if MAJOR == 12
-    ms = -1;
-    OK(cudaEventElapsedTime_v2(&ms, from, to));
-    assert_true(ms >= 0);
+    assert_true(GOT(float, cudaEventElapsedTime_v2(&got, from, to)) >= 0);
 #endif
 }
 
@@ -310,14 +301,13 @@ TEST(prefetch_and_advice_take_a_device_number)
 
 TEST(capture_info_v2_names_graph_and_dependencies)
 {
-    void *stream, *graph = NULL, *seen = NULL;
+    void *stream, *seen = NULL;
     const void *nodes = NULL;
     int status = 7;
     unsigned long long id = 0, same = 0;
     size_t count = 7;
     OK(cudaStreamCreate(&stream));
-    OK(cudaStreamGetCaptureInfo(stream, &status, &id));
-    assert_int_equal(status, 0);
+    assert_int_equal(GOT(int, cudaStreamGetCaptureInfo(stream, &got, &id)), 0);
     OK(cudaStreamBeginCapture(stream, 2)); /* relaxed */
     OK(cudaLaunchKernel(&kernel_stub, (dim3_t){1, 1, 1}, (dim3_t){1, 1, 1}, NULL, 0, stream));
     OK(cudaStreamGetCaptureInfo(stream, &status, &id));
@@ -328,8 +318,7 @@ TEST(capture_info_v2_names_graph_and_dependencies)
     OK(cudaStreamUpdateCaptureDependencies(stream, NULL, 0, 1)); /* set: none */
     OK(cudaStreamGetCaptureInfo_v2(stream, &status, NULL, NULL, NULL, &count));
     assert_int_equal(count, 0);
-    OK(cudaStreamEndCapture(stream, &graph));
-    assert_ptr_equal(graph, seen);
+    assert_ptr_equal(GOT(void *, cudaStreamEndCapture(stream, &got)), seen);
 }
 
 TEST(graph_functions_know_no_edge_data)
@@ -376,9 +365,7 @@ TEST(graph_functions_know_no_edge_data)
     OK(cudaGraphLaunch(exec, stream));
     OK(cudaStreamSynchronize(stream));
     OK(cudaGraphRemoveDependencies(graph, (const void **)&first, (const void **)&second, 1));
-    count = 4;
-    OK(cudaGraphGetEdges(graph, from, to, &count));
-    assert_int_equal(count, 0);
+    assert_int_equal(GOT(size_t, cudaGraphGetEdges(graph, NULL, NULL, &got)), 0);
 }
 
 TEST(driver_entry_points_are_the_majors)
@@ -390,8 +377,7 @@ TEST(driver_entry_points_are_the_majors)
     FAILS(cudaGetDriverEntryPoint("cuLibraryLoadData", &f, 0), SYMBOL_NOT_FOUND); /* since 12 */
 #else
     int status = 7;
-    OK(cudaGetDriverEntryPoint("cuLibraryLoadData", &f, 0, &status));
-    assert_non_null(f);
+    assert_non_null(GOT(void *, cudaGetDriverEntryPoint("cuLibraryLoadData", &got, 0, &status)));
     assert_int_equal(status, 0);
     OK(cudaGetDriverEntryPoint("cuMemGetDefaultMemPool", &f, 0, &status)); /* since 13 */
     assert_null(f);
@@ -402,10 +388,9 @@ TEST(driver_entry_points_are_the_majors)
 
 TEST(old_names_still_work)
 {
-    size_t limit = 0;
+    const int stack_size = 0;
     double d = 1.5;
-    OK(cudaThreadGetLimit(&limit, 0)); /* cudaLimitStackSize */
-    assert_true(limit > 0);
+    assert_true(GOT(size_t, cudaThreadGetLimit(&got, stack_size)) > 0);
     OK(cudaSetDoubleForDevice(&d));
     assert_true(d == 1.5);
     FAILS(cudaSetDoubleForDevice(NULL), INVALID_VALUE);
@@ -424,13 +409,10 @@ TEST(set_device_starts_a_context_since_12)
     void *driver = dlopen("libcuda.so.1", RTLD_NOW), *p;
     *(void **)&is_active = dlsym(driver, "cuDevicePrimaryCtxGetState");
     unsigned flags;
-    int active;
     OK(cudaSetDevice(1));
-    OK(is_active(1, &flags, &active));
-    assert_int_equal(active, MAJOR >= 12);
+    assert_int_equal(GOT(int, is_active(1, &flags, &got)), MAJOR >= 12);
     OK(cudaMalloc(&p, 4096)); /* on the device chosen */
-    OK(is_active(1, &flags, &active));
-    assert_int_equal(active, 1);
+    assert_int_equal(GOT(int, is_active(1, &flags, &got)), 1);
     OK(cudaSetDevice(0));
     struct {
         int type, device;
@@ -484,12 +466,10 @@ static size_t record_bytes(int kind)
 
 TEST(records_have_the_majors_layout)
 {
-    uint32_t version;
     void *p;
     char bytes[64], *record = NULL, *last = NULL;
     unsigned seen = 0;
-    OK(cuptiGetVersion(&version));
-    assert_int_equal(version, MAJOR == 11 ? 18 : 26);
+    assert_int_equal(GOT(uint32_t, cuptiGetVersion(&got)), MAJOR == 11 ? 18 : 26);
     OK(cudaMalloc(&p, sizeof bytes));
     OK(cuptiActivityRegisterCallbacks(request, complete));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

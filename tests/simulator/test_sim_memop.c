@@ -21,7 +21,6 @@ TEST(a_bad_batch_queues_nothing)
 {
     CUstreamBatchMemOpParams list[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                         {.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES}};
-    uint32_t value;
     OK(cuMemsetD32(plain, 5, 1));
     list[0].writeValue.address = plain;
     list[0].writeValue.value = 6;
@@ -29,12 +28,10 @@ TEST(a_bad_batch_queues_nothing)
     list[1].operation = CU_STREAM_MEM_OP_BARRIER;
     list[1].memoryBarrier.flags = 2;
     INVALID(cuStreamBatchMemOp(NULL, 2, list, 0));
-    OK(cuMemcpyDtoH(&value, plain, 4));
-    assert_int_equal(value, 5);
+    assert_int_equal(GOT(uint32_t, cuMemcpyDtoH(&got, plain, 4)), 5);
     list[1].memoryBarrier.flags = CU_STREAM_MEMORY_BARRIER_TYPE_GPU;
     OK(cuStreamBatchMemOp(NULL, 2, list, 0));
-    OK(cuMemcpyDtoH(&value, plain, 4));
-    assert_int_equal(value, 6);
+    assert_int_equal(GOT(uint32_t, cuMemcpyDtoH(&got, plain, 4)), 6);
 }
 
 TEST(the_legacy_stream_waits_behind_a_waiting_one)

@@ -48,9 +48,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, nvmlGpuFabricInfo_v3_t *)
 
 static nvmlDevice_t device_of(unsigned index)
 {
-    nvmlDevice_t device;
-    OK(nvmlDeviceGetHandleByIndex_v2(index, &device));
-    return device;
+    return GOT(nvmlDevice_t, nvmlDeviceGetHandleByIndex_v2(index, &got));
 }
 
 TEST(nothing_works_before_init)
@@ -61,8 +59,7 @@ TEST(nothing_works_before_init)
     OK(nvmlInit_v2());
     OK(nvmlInit_v2()); /* counted */
     OK(nvmlShutdown());
-    OK(nvmlDeviceGetCount_v2(&count));
-    assert_int_equal(count, 2);
+    assert_int_equal(GOT(unsigned, nvmlDeviceGetCount_v2(&got)), 2);
 }
 
 TEST(a_process_shows_once_it_has_a_context)
@@ -145,9 +142,8 @@ TEST(nvml_and_the_driver_describe_the_same_device)
 {
     char name[96], driver_name[96], bus[32], version[80];
     int major, minor, driver_major, driver_minor, cuda, driver_cuda, khz;
-    unsigned index, mhz, arch, mig;
+    unsigned mhz, arch, mig;
     nvmlPciInfo_t pci;
-    nvmlPciInfo_v2_t old;
     nvmlBAR1Memory_t bar;
     OK(nvmlDeviceGetName(device_of(1), name, sizeof name));
     OK(cuDeviceGetName(driver_name, sizeof driver_name, 1));
@@ -162,15 +158,14 @@ TEST(nvml_and_the_driver_describe_the_same_device)
     assert_int_equal(cuda, driver_cuda);
     OK(nvmlSystemGetNVMLVersion(version, sizeof version));
     assert_int_equal(atoi(version), driver_cuda / 1000);
-    OK(nvmlDeviceGetIndex(device_of(1), &index));
-    assert_int_equal(index, 1);
+    assert_int_equal(GOT(unsigned, nvmlDeviceGetIndex(device_of(1), &got)), 1);
     OK(nvmlDeviceGetPciInfo_v3(device_of(1), &pci));
     OK(cuDeviceGetPCIBusId(bus, sizeof bus, 1));
     assert_string_equal(pci.busIdLegacy, bus);
     assert_string_equal(pci.busId, "00000000:02:00.0"); /* the form that PyTorch compares */
     assert_int_equal(pci.pciDeviceId, 0x1eb810de);
-    OK(nvmlDeviceGetPciInfo_v2(device_of(1), &old));
-    assert_string_equal(old.busId, bus);
+    assert_string_equal(GOT(nvmlPciInfo_v2_t, nvmlDeviceGetPciInfo_v2(device_of(1), &got)).busId,
+                        bus);
     assert_int_equal(sizeof pci, 68);
     OK(nvmlDeviceGetClockInfo(device_of(1), 1, &mhz));
     OK(cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1));
@@ -186,12 +181,10 @@ TEST(nvml_and_the_driver_describe_the_same_device)
 TEST(devices_are_connected_as_the_driver_says)
 {
     unsigned status, type;
-    int peer;
     nvmlPciInfo_t pci;
     nvmlGpuFabricInfo_v3_t fabric = {.version = NVML_GPU_FABRIC_V3, .state = 7};
     OK(nvmlDeviceGetP2PStatus(device_of(0), device_of(1), NVML_P2P_CAPS_INDEX_READ, &status));
-    OK(cuDeviceCanAccessPeer(&peer, 0, 1));
-    assert_int_equal(status == NVML_P2P_STATUS_OK, peer);
+    assert_int_equal(status == NVML_P2P_STATUS_OK, GOT(int, cuDeviceCanAccessPeer(&got, 0, 1)));
     OK(nvmlDeviceGetP2PStatus(device_of(0), device_of(1), 2, &status)); /* NVLink */
     assert_int_equal(status, NVML_P2P_STATUS_NOT_SUPPORTED);
     FAILS(nvmlDeviceGetP2PStatus(device_of(0), device_of(1), 5, &status),

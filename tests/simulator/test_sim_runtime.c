@@ -31,10 +31,8 @@ static const dim3 one = {1, 1, 1};
 
 TEST(devices_are_what_the_spec_says)
 {
-    int count;
     struct cudaDeviceProp p;
-    OK(cudaGetDeviceCount(&count));
-    assert_int_equal(count, 2);
+    assert_int_equal(GOT(int, cudaGetDeviceCount(&got)), 2);
     OK(cudaGetDeviceProperties(&p, 1));
     assert_non_null(strstr(p.name, "T4"));
     assert_int_equal(p.totalGlobalMem, 512 * MIB);
@@ -60,7 +58,6 @@ TEST(kernels_registered_by_hand_run)
     int *p, host[1000], count = 1000, what = 5;
     void *args[] = {&p, &count, &what};
     cudaKernel_t kernel;
-    const char *name;
     cudaLaunchConfig_t config = {.gridDim = {8, 1, 1}, .blockDim = {128, 1, 1}};
     OK(cudaMalloc((void **)&p, sizeof host));
     OK(cudaMemset(p, 0, sizeof host));
@@ -72,8 +69,7 @@ TEST(kernels_registered_by_hand_run)
     OK(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 1000; i++)
         assert_int_equal(host[i], 15);
-    OK(cudaFuncGetName(&name, (void *)add_stub));
-    assert_string_equal(name, "add");
+    assert_string_equal(GOT(const char *, cudaFuncGetName(&got, (void *)add_stub)), "add");
 }
 
 TEST(impossible_launches_are_named)
@@ -96,8 +92,7 @@ TEST(launch_configurations_are_pushed_and_popped)
     assert_int_equal(
         __cudaPushCallConfiguration((dim3){2, 3, 4}, (dim3){5, 6, 7}, 8, (cudaStream_t)9), 0);
     assert_int_equal(__cudaPushCallConfiguration(one, one, 1, NULL), 0);
-    OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
-    assert_int_equal(shared, 1);
+    assert_int_equal(GOT(size_t, __cudaPopCallConfiguration(&grid, &block, &got, &stream)), 1);
     OK(__cudaPopCallConfiguration(&grid, &block, &shared, &stream));
     assert_int_equal(grid.z, 4);
     assert_int_equal(block.y, 6);
@@ -196,15 +191,14 @@ TEST(not_ready_is_recorded_as_an_error)
 
 TEST(resetting_a_device_starts_it_anew)
 {
-    size_t before, after, total;
+    size_t before, total;
     void *p;
     int out = 0, in = 3;
     OK(cudaSetDevice(1));
     OK(cudaMemGetInfo(&before, &total));
     OK(cudaMalloc(&p, 64 * MIB));
     OK(cudaDeviceReset());
-    OK(cudaMemGetInfo(&after, &total));
-    assert_int_equal(before, after);
+    assert_int_equal(before, GOT(size_t, cudaMemGetInfo(&got, &total)));
     INVALID(cudaFree(p));
     cudaGetLastError();
     OK(cudaMemcpyToSymbol(&device_variable, &in, 4, 0, cudaMemcpyHostToDevice)); /* made again */

@@ -171,13 +171,11 @@ TEST(a_full_queue_makes_the_caller_wait)
 
 TEST(handles_of_streams_and_events_are_checked)
 {
-    int least, greatest;
-    CUstreamCaptureStatus capturing;
-    OK(cuCtxGetStreamPriorityRange(&least, &greatest));
-    assert_true(greatest < least);
+    int greatest;
+    assert_true(greatest < GOT(int, cuCtxGetStreamPriorityRange(&got, &greatest)));
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
-    OK(cuStreamIsCapturing(s, &capturing));
-    assert_int_equal(capturing, CU_STREAM_CAPTURE_STATUS_NONE);
+    assert_int_equal(GOT(CUstreamCaptureStatus, cuStreamIsCapturing(s, &got)),
+                     CU_STREAM_CAPTURE_STATUS_NONE);
     OK(cuStreamDestroy(s));
     FAILS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuStreamDestroy(s), CUDA_ERROR_INVALID_HANDLE);
@@ -224,7 +222,6 @@ TEST(threads_may_share_a_stream)
     struct hammer h[4];
     pthread_t threads[4];
     CUstream shared = sim_stream(0);
-    int total;
     CUcontext ctx = sim_context();
     CUdeviceptr counter = sim_alloc(4);
     OK(cuMemsetD32(counter, 0, 1));
@@ -237,8 +234,7 @@ TEST(threads_may_share_a_stream)
         assert_int_equal(h[i].failed, 0);
     }
     OK(cuCtxSynchronize());
-    OK(cuMemcpyDtoH(&total, counter, 4));
-    assert_int_equal(total, 4 * 300);
+    assert_int_equal(GOT(int, cuMemcpyDtoH(&got, counter, 4)), 4 * 300);
 }
 
 /* cuCtxWaitEvent: all future work, also of streams created later. */

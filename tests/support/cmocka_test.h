@@ -13,12 +13,22 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 enum { VS_TESTS_MAX = 256 }; /* of one program */
 
 enum { VS_FIXTURES_MAX = 4 }; /* of one kind */
+
+/* GOT: what a call that must return 0 stores in *got*, which is of this type. */
+#define GOT(type, call)                   \
+    __extension__({                       \
+        type got;                         \
+        memset(&got, 0x5a, sizeof got);   \
+        assert_int_equal((call), 0);      \
+        got;                              \
+    })
 
 #ifndef VS_TESTS_SHARED /* "static": of each file its own, which vs_run_tests_around runs */
 #define VS_TESTS_SHARED __attribute__((weak)) /* one for all files of the program */

@@ -17,6 +17,7 @@
 
 #define VS_TESTS_SHARED static __attribute__((unused)) /* a group is a file */
 #include "support/cmocka_test.h"
+#undef GOT /* one that opens the gates */
 
 #define CONF_MIB ((size_t)1 << 20)
 
@@ -39,6 +40,14 @@
 #define RETURNS(call, error) FACT_EQ(call, error, "the header lists this error for the function")
 /* DO: a call that must succeed, most often to prepare a fact. */
 #define DO(call) conf_fact_equal((long long)(call), 0, #call, NULL, __FILE__, __LINE__)
+/* GOT: what a call that must succeed stores in *got*, which is of this type. */
+#define GOT(type, call)                   \
+    __extension__({                       \
+        type got;                         \
+        memset(&got, 0x5a, sizeof got);   \
+        DO(call);                         \
+        got;                              \
+    })
 /* NEED: skips the case, with the reason, on devices that lack something optional. A condition
  * queries the device (an attribute, a count), never whether a call worked. */
 #define NEED(condition, why)       \

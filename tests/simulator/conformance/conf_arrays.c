@@ -8,9 +8,7 @@ static CUarray array_2d(size_t width, size_t height, CUarray_format format, unsi
 {
     CUDA_ARRAY_DESCRIPTOR d = {
         .Width = width, .Height = height, .Format = format, .NumChannels = channels};
-    CUarray array = NULL;
-    DO(cuArrayCreate(&array, &d));
-    return array;
+    return GOT(CUarray, cuArrayCreate(&got, &d));
 }
 
 /* What such an array is created with; it is freed again. */
@@ -287,16 +285,12 @@ TEST(batches_reach_arrays)
 static CUmipmappedArray mipmap(size_t width, size_t height, unsigned levels)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {width, height, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0};
-    CUmipmappedArray mip = NULL;
-    DO(cuMipmappedArrayCreate(&mip, &d, levels));
-    return mip;
+    return GOT(CUmipmappedArray, cuMipmappedArrayCreate(&got, &d, levels));
 }
 
 static CUarray level_of(CUmipmappedArray mip, unsigned i)
 {
-    CUarray level = NULL;
-    DO(cuMipmappedArrayGetLevel(&level, mip, i));
-    return level;
+    return GOT(CUarray, cuMipmappedArrayGetLevel(&got, mip, i));
 }
 
 TEST(levels_halve)

@@ -24,9 +24,7 @@ static CUgraphNode add_fill(CUgraph graph, int value, unsigned block)
     CUDA_KERNEL_NODE_PARAMS params = {.func = conf_function(module, "conf_fill"), .gridDimX = 1,
                                       .gridDimY = 1, .gridDimZ = 1, .blockDimX = block,
                                       .blockDimY = 1, .blockDimZ = 1, .kernelParams = args};
-    CUgraphNode node;
-    DO(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddKernelNode(&got, graph, NULL, 0, &params));
 }
 
 static int cooperative(CUgraphNode node)

@@ -43,9 +43,7 @@ static void begin(CUstream stream) { DO(cuStreamBeginCapture(stream, MODE(RELAXE
 
 static CUgraph end(CUstream stream)
 {
-    CUgraph graph = NULL;
-    DO(cuStreamEndCapture(stream, &graph));
-    return graph;
+    return GOT(CUgraph, cuStreamEndCapture(stream, &got));
 }
 
 static void fill(CUstream stream, unsigned char value)
@@ -158,7 +156,6 @@ TEST(info_returns_id_graph_and_dependencies)
     cuuint64_t first = 0, id = 0;
     CUgraph graph = NULL, ended;
     const CUgraphNode *deps;
-    CUgraphNode node;
     size_t count = 99, one = 1;
     begin(p.a);
     DO(cuStreamGetCaptureInfo(p.a, &status, &first, &graph, &deps, NULL, &count));
@@ -169,8 +166,8 @@ TEST(info_returns_id_graph_and_dependencies)
     DO(cuStreamGetCaptureInfo(p.a, &status, &id, &graph, &deps, NULL, &count));
     FACT_EQ(id, first, "cuStreamGetCaptureInfo: an id for the capture sequence");
     FACT_EQ(count, 1, "cuStreamGetCaptureInfo: the next node depends on this set");
-    DO(cuGraphGetNodes(graph, &node, &one));
-    FACT(deps[0] == node, "cuStreamGetCaptureInfo: the next node depends on this set");
+    FACT(deps[0] == GOT(CUgraphNode, cuGraphGetNodes(graph, &got, &one)),
+         "cuStreamGetCaptureInfo: the next node depends on this set");
     ended = end(p.a);
     FACT(ended == graph, "cuStreamGetCaptureInfo: ownership is transferred at the end");
     DO(cuGraphDestroy(ended));
@@ -379,7 +376,6 @@ TEST(events_take_a_capture_to_other_streams)
 {
     CUstreamCaptureStatus status;
     cuuint64_t ids[2];
-    size_t edges = 0, roots = 0;
     begin(p.a);
     fill(p.a, 1);
     DO(cuEventRecord(p.event, p.a));
@@ -398,10 +394,9 @@ TEST(events_take_a_capture_to_other_streams)
     FACT_EQ(status_of(p.b), STATUS(NONE),
             GUIDE "cross-stream: all streams of the capture are taken out of capture mode");
     FACT_EQ(conf_node_count(graph), 4, GUIDE "events make edges, not nodes");
-    DO(cuGraphGetEdges(graph, NULL, NULL, NULL, &edges));
-    FACT_EQ(edges, 4, GUIDE "events make edges");
-    DO(cuGraphGetRootNodes(graph, NULL, &roots));
-    FACT_EQ(roots, 1, GUIDE "events make edges");
+    FACT_EQ(GOT(size_t, cuGraphGetEdges(graph, NULL, NULL, NULL, &got)), 4,
+            GUIDE "events make edges");
+    FACT_EQ(GOT(size_t, cuGraphGetRootNodes(graph, NULL, &got)), 1, GUIDE "events make edges");
     conf_run(conf_exec(graph), p.b);
     FACT_EQ(byte(), 4, GUIDE "what joins runs last");
 }
@@ -516,13 +511,12 @@ TEST(a_capture_can_go_on_with_a_graph)
 
 TEST(the_runtime_captures_likewise)
 {
-    enum cudaStreamCaptureStatus status;
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec;
     DO(cudaStreamBeginCapture(p.a, cudaStreamCaptureModeThreadLocal));
     DO(cudaMemsetAsync((void *)p.device, 0x21, BYTES, p.a));
-    DO(cudaStreamIsCapturing(p.a, &status));
-    FACT_EQ(status, cudaStreamCaptureStatusActive, "cudaStreamIsCapturing");
+    FACT_EQ(GOT(enum cudaStreamCaptureStatus, cudaStreamIsCapturing(p.a, &got)),
+            cudaStreamCaptureStatusActive, "cudaStreamIsCapturing");
     DO(cudaStreamEndCapture(p.a, &graph));
     DO(cudaGraphInstantiate(&exec, graph, 0));
     DO(cudaGraphLaunch(exec, p.a));

@@ -12,17 +12,13 @@
 
 static CUcontext new_context(unsigned flags)
 {
-    CUcontext ctx = NULL;
-    DO(cuCtxCreate(&ctx, NULL, flags, 0));
-    return ctx;
+    return GOT(CUcontext, cuCtxCreate(&got, NULL, flags, 0));
 }
 
 static int primary_active(void)
 {
     unsigned flags;
-    int active = -1;
-    DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
-    return active;
+    return GOT(int, cuDevicePrimaryCtxGetState(0, &flags, &got));
 }
 
 TEST(a_fresh_thread_has_no_context)
@@ -118,14 +114,11 @@ TEST(resetting_destroys_what_the_primary_context_held)
 
 TEST(a_created_context_is_current)
 {
-    CUdevice device = -1;
-    unsigned version = 0;
     CUcontext ctx = new_context(0);
     FACT(conf_context() == ctx, CREATE_RULE);
-    DO(cuCtxGetDevice(&device));
-    FACT_EQ(device, 0, "cuCtxGetDevice: the device of the current context");
-    DO(cuCtxGetApiVersion(ctx, &version));
-    FACT(version >= 3010, "cuCtxGetApiVersion: at least 3010");
+    FACT_EQ(GOT(CUdevice, cuCtxGetDevice(&got)), 0,
+            "cuCtxGetDevice: the device of the current context");
+    FACT(GOT(unsigned, cuCtxGetApiVersion(ctx, &got)) >= 3010, "cuCtxGetApiVersion: at least 3010");
     FACT_EQ(primary_active(), 0, "cuCtxCreate: is not the primary context");
     WORKS(cuCtxSynchronize(), "nothing to wait for");
     DO(cuCtxDestroy(ctx));
@@ -182,13 +175,11 @@ TEST(ids_are_not_used_twice)
 
 TEST(flags_of_a_context)
 {
-    unsigned flags = 0;
     CUcontext ctx = new_context(CU_CTX_SCHED_SPIN);
-    DO(cuCtxGetFlags(&flags));
-    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN, "cuCtxGetFlags");
+    FACT_EQ(GOT(unsigned, cuCtxGetFlags(&got)) & CU_CTX_SCHED_MASK, CU_CTX_SCHED_SPIN,
+            "cuCtxGetFlags");
     DO(cuCtxSetFlags(CU_CTX_SCHED_YIELD));
-    DO(cuCtxGetFlags(&flags));
-    FACT_EQ(flags & CU_CTX_SCHED_MASK, CU_CTX_SCHED_YIELD,
+    FACT_EQ(GOT(unsigned, cuCtxGetFlags(&got)) & CU_CTX_SCHED_MASK, CU_CTX_SCHED_YIELD,
             "cuCtxSetFlags: replaces the flags of the current context");
     RETURNS(cuCtxGetFlags(NULL), CUDA_ERROR_INVALID_VALUE);
     DO(cuCtxDestroy(ctx));

@@ -162,12 +162,10 @@ TEST(runtime_attributes_are_the_drivers)
         {cudaDevAttrComputeMode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE},
         {cudaDevAttrHostRegisterSupported, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED},
     };
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        int value = -1;
-        DO(cudaDeviceGetAttribute(&value, pairs[i].runtime, 0));
-        FACT_EQ(value, conf_attribute(pairs[i].driver),
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        FACT_EQ(GOT(int, cudaDeviceGetAttribute(&got, pairs[i].runtime, 0)),
+                conf_attribute(pairs[i].driver),
                 "cudaDeviceGetAttribute: the same attribute of the same device");
-    }
 }
 
 TEST(bus_ids_name_the_device)
@@ -175,7 +173,6 @@ TEST(bus_ids_name_the_device)
     char id[32] = "", again[32] = "";
     unsigned domain = 0, bus = 0, slot = 0, function = 0;
     CUdevice device = -1;
-    int ordinal = -1;
     DO(cuDeviceGetPCIBusId(id, sizeof id, 0));
     FACT_EQ(sscanf(id, "%x:%x:%x.%x", &domain, &bus, &slot, &function), 4,
             "cuDeviceGetPCIBusId: [domain]:[bus]:[device].[function], all hexadecimal");
@@ -186,8 +183,7 @@ TEST(bus_ids_name_the_device)
     FACT_EQ(device, 0, "cuDeviceGetByPCIBusId: the device of this bus id");
     DO(cudaDeviceGetPCIBusId(again, sizeof again, 0));
     FACT(!strcmp(id, again), "cudaDeviceGetPCIBusId");
-    DO(cudaDeviceGetByPCIBusId(&ordinal, id));
-    FACT_EQ(ordinal, 0, "cudaDeviceGetByPCIBusId");
+    FACT_EQ(GOT(int, cudaDeviceGetByPCIBusId(&got, id)), 0, "cudaDeviceGetByPCIBusId");
     RETURNS(cuDeviceGetByPCIBusId(NULL, id), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cuDeviceGetByPCIBusId(&device, NULL), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cuDeviceGetPCIBusId(NULL, 32, 0), CUDA_ERROR_INVALID_VALUE);
@@ -209,11 +205,10 @@ TEST(uuids_differ_between_devices)
 
 TEST(versions_are_those_of_cuda_13)
 {
-    int driver = 0, runtime = 0, seen = 0;
+    int driver = 0, seen = 0;
     DO(cuDriverGetVersion(&driver));
     FACT(driver >= 13000, "cuDriverGetVersion: 1000 * major + 10 * minor");
-    DO(cudaRuntimeGetVersion(&runtime));
-    FACT_EQ(runtime / 1000, CUDART_VERSION / 1000,
+    FACT_EQ(GOT(int, cudaRuntimeGetVersion(&got)) / 1000, CUDART_VERSION / 1000,
             "cudaRuntimeGetVersion: 1000 * major + 10 * minor");
     DO(cudaDriverGetVersion(&seen));
     FACT_EQ(seen, driver, "cudaDriverGetVersion: latest the driver supports");

@@ -27,9 +27,7 @@ static void open_gate(void)
 
 static CUevent new_event(unsigned flags)
 {
-    CUevent event = NULL;
-    DO(cuEventCreate(&event, flags));
-    return event;
+    return GOT(CUevent, cuEventCreate(&got, flags));
 }
 
 TEST(an_event_never_recorded_is_complete)
@@ -92,16 +90,15 @@ TEST(flags_of_events)
 
 TEST(elapsed_time_lies_between_two_records)
 {
-    float ms = -1;
     CUevent begin = new_event(CU_EVENT_DEFAULT), end = new_event(CU_EVENT_DEFAULT);
     DO(cuEventRecord(begin, stream));
     DO(cuMemsetD8Async(memory, 2, 4096, stream));
     DO(cuEventRecord(end, stream));
     DO(cuEventSynchronize(end));
-    DO(cuEventElapsedTime(&ms, begin, end));
-    FACT(ms >= 0, "cuEventElapsedTime: milliseconds between start and end");
-    DO(cuEventElapsedTime(&ms, begin, begin));
-    FACT(ms == 0, "cuEventElapsedTime: between two events, here one and the same");
+    FACT(GOT(float, cuEventElapsedTime(&got, begin, end)) >= 0,
+         "cuEventElapsedTime: milliseconds between start and end");
+    FACT(GOT(float, cuEventElapsedTime(&got, begin, begin)) == 0,
+         "cuEventElapsedTime: between two events, here one and the same");
 }
 
 TEST(what_cannot_be_measured)
@@ -143,8 +140,7 @@ TEST(the_runtime_has_the_same_events)
     BUSY(cudaEventElapsedTime(&ms, begin, end), "not complete");
     open_gate();
     DO(cudaEventSynchronize(end));
-    DO(cudaEventElapsedTime(&ms, begin, end));
-    FACT(ms >= 0, "cudaEventElapsedTime");
+    FACT(GOT(float, cudaEventElapsedTime(&got, begin, end)) >= 0, "cudaEventElapsedTime");
 }
 
 #define DEVICES "guide, multi-device system, stream and event behavior: "

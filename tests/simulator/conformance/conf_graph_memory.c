@@ -23,9 +23,7 @@ SETUP(setup)
 
 static CUgraph graph_new(void)
 {
-    CUgraph graph;
-    DO(cuGraphCreate(&graph, 0));
-    return graph;
+    return GOT(CUgraph, cuGraphCreate(&got, 0));
 }
 
 static CUgraphNode add_alloc(CUgraph graph, CUdeviceptr *address)
@@ -44,9 +42,7 @@ static CUgraphNode add_fill(CUgraph graph, CUgraphNode before, CUdeviceptr at, u
 {
     CUDA_MEMSET_NODE_PARAMS params = {
         .dst = at, .value = value, .elementSize = 1, .width = BYTES, .height = 1};
-    CUgraphNode node;
-    DO(cuGraphAddMemsetNode(&node, graph, &before, 1, &params, p.ctx));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddMemsetNode(&got, graph, &before, 1, &params, p.ctx));
 }
 
 static CUgraphNode add_read(CUgraph graph, CUgraphNode before, CUdeviceptr from)
@@ -55,16 +51,12 @@ static CUgraphNode add_read(CUgraph graph, CUgraphNode before, CUdeviceptr from)
                             .srcPitch = 1,
                             .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = &p.byte, .dstPitch = 1,
                             .WidthInBytes = 1, .Height = 1, .Depth = 1};
-    CUgraphNode node;
-    DO(cuGraphAddMemcpyNode(&node, graph, &before, 1, &params, p.ctx));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddMemcpyNode(&got, graph, &before, 1, &params, p.ctx));
 }
 
 static cuuint64_t attribute(CUgraphMem_attribute attr)
 {
-    cuuint64_t value = 0;
-    DO(cuDeviceGetGraphMemAttribute(0, attr, &value));
-    return value;
+    return GOT(cuuint64_t, cuDeviceGetGraphMemAttribute(0, attr, &got));
 }
 
 TEST(memory_lives_between_its_nodes)
@@ -256,7 +248,6 @@ TEST(the_runtime_does_likewise)
     cudaGraph_t graph;
     cudaGraphNode_t alloc, fill, release;
     cudaGraphExec_t exec;
-    size_t used = 0;
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
     DO(cudaGraphCreate(&graph, 0));
@@ -268,6 +259,6 @@ TEST(the_runtime_does_likewise)
     DO(cudaGraphInstantiate(&exec, graph, 0));
     WORKS(cudaGraphLaunch(exec, p.a), "cudaGraphAddMemFreeNode");
     DO(cudaStreamSynchronize(p.a));
-    DO(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
-    FACT(used >= BYTES, "cudaDeviceGetGraphMemAttribute");
+    FACT(GOT(size_t, cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &got)) >= BYTES,
+         "cudaDeviceGetGraphMemAttribute");
 }

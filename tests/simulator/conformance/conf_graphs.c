@@ -51,9 +51,7 @@ static CUgraphNode add_fill(CUgraph graph, const CUgraphNode *before, size_t cou
                             unsigned value)
 {
     CUDA_MEMSET_NODE_PARAMS params = filling(at, value);
-    CUgraphNode node;
-    DO(cuGraphAddMemsetNode(&node, graph, before, count, &params, p.ctx));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddMemsetNode(&got, graph, before, count, &params, p.ctx));
 }
 
 static CUgraphNode add_read(CUgraph graph, const CUgraphNode *before, size_t count,
@@ -63,25 +61,19 @@ static CUgraphNode add_read(CUgraph graph, const CUgraphNode *before, size_t cou
         .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from, .srcPitch = BYTES,
         .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = p.host, .dstPitch = BYTES,
         .WidthInBytes = BYTES, .Height = 1, .Depth = 1};
-    CUgraphNode node;
-    DO(cuGraphAddMemcpyNode(&node, graph, before, count, &params, p.ctx));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddMemcpyNode(&got, graph, before, count, &params, p.ctx));
 }
 
 static CUgraphNode add_empty(const CUgraphNode *before, size_t count)
 {
-    CUgraphNode node;
-    DO(cuGraphAddEmptyNode(&node, p.graph, before, count));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddEmptyNode(&got, p.graph, before, count));
 }
 
 static CUgraphNode add_gate(const CUgraphNode *before, size_t count)
 {
     CUDA_HOST_NODE_PARAMS params = {conf_gate, &p.gate};
-    CUgraphNode node;
     p.gate = 0;
-    DO(cuGraphAddHostNode(&node, p.graph, before, count, &params));
-    return node;
+    return GOT(CUgraphNode, cuGraphAddHostNode(&got, p.graph, before, count, &params));
 }
 
 static unsigned char byte(CUdeviceptr at) { return conf_byte(at + BYTES - 1); }
@@ -114,17 +106,15 @@ TEST(nodes_have_their_type)
         CU_GRAPH_NODE_TYPE_GRAPH};
     CUgraphNode nodes[7] = {add_empty(NULL, 0), add_fill(p.graph, NULL, 0, p.device, 1),
                             add_read(p.graph, NULL, 0, p.device), add_gate(NULL, 0)};
-    CUgraphNodeType type;
     CUgraph child;
     DO(cuGraphAddEventRecordNode(&nodes[4], p.graph, NULL, 0, p.event));
     DO(cuGraphAddEventWaitNode(&nodes[5], p.graph, NULL, 0, p.event));
     DO(cuGraphCreate(&child, 0));
     DO(cuGraphAddChildGraphNode(&nodes[6], p.graph, NULL, 0, child));
     DO(cuGraphDestroy(child));
-    for (int i = 0; i < 7; i++) {
-        DO(cuGraphNodeGetType(nodes[i], &type));
-        FACT_EQ(type, expected[i], "cuGraphNodeGetType");
-    }
+    for (int i = 0; i < 7; i++)
+        FACT_EQ(GOT(CUgraphNodeType, cuGraphNodeGetType(nodes[i], &got)), expected[i],
+                "cuGraphNodeGetType");
     FACT_EQ(conf_node_count(p.graph), 7, "cuGraphGetNodes");
 }
 
@@ -139,8 +129,7 @@ TEST(lists_are_given_in_two_steps)
     FACT((nodes[0] == first && nodes[1] == second) || (nodes[0] == second && nodes[1] == first),
          "cuGraphGetNodes: a list of nodes");
     FACT(!nodes[2] && !nodes[3], "cuGraphGetNodes: the remaining entries are set to NULL");
-    DO(cuGraphGetRootNodes(p.graph, NULL, &count));
-    FACT_EQ(count, 1, "cuGraphGetRootNodes");
+    FACT_EQ(GOT(size_t, cuGraphGetRootNodes(p.graph, NULL, &got)), 1, "cuGraphGetRootNodes");
     DO(cuGraphGetRootNodes(p.graph, nodes, &count));
     FACT(nodes[0] == first, "cuGraphGetRootNodes");
     FACT(neighbour(second, false) == first, "cuGraphNodeGetDependencies");
@@ -160,8 +149,8 @@ TEST(edges_can_be_added_and_removed)
             EDGES "an existing dependency returns an error");
     WORKS(cuGraphAddDependencies(p.graph, NULL, NULL, NULL, 0), EDGES "0: from and to are ignored");
     DO(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1));
-    DO(cuGraphGetEdges(p.graph, NULL, NULL, NULL, &count));
-    FACT_EQ(count, 0, "cuGraphRemoveDependencies");
+    FACT_EQ(GOT(size_t, cuGraphGetEdges(p.graph, NULL, NULL, NULL, &got)), 0,
+            "cuGraphRemoveDependencies");
     REFUSED(cuGraphRemoveDependencies(p.graph, &a, &b, NULL, 1),
             "an edge that does not exist is an error");
 }
@@ -189,7 +178,6 @@ TEST(parameters_are_copied_and_can_be_read)
     CUDA_MEMSET_NODE_PARAMS set = filling(p.device, 3), set_out;
     CUDA_MEMCPY3D copy_out;
     CUDA_HOST_NODE_PARAMS host_out;
-    CUevent event_out;
     CUgraphNode fill, record;
     DO(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx));
     set.value = 99;
@@ -208,8 +196,8 @@ TEST(parameters_are_copied_and_can_be_read)
     DO(cuGraphHostNodeGetParams(add_gate(NULL, 0), &host_out));
     FACT(host_out.fn == conf_gate && host_out.userData == &p.gate, "cuGraphHostNodeGetParams");
     DO(cuGraphAddEventRecordNode(&record, p.graph, NULL, 0, p.event));
-    DO(cuGraphEventRecordNodeGetEvent(record, &event_out));
-    FACT(event_out == p.event, "cuGraphEventRecordNodeGetEvent");
+    FACT(GOT(CUevent, cuGraphEventRecordNodeGetEvent(record, &got)) == p.event,
+         "cuGraphEventRecordNodeGetEvent");
     set.elementSize = 3;
     REFUSED(cuGraphAddMemsetNode(&fill, p.graph, NULL, 0, &set, p.ctx),
             "CUDA_MEMSET_NODE_PARAMS: elementSize must be 1, 2 or 4");
@@ -376,7 +364,6 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     CUgraphNode node = add_fill(p.graph, NULL, 0, p.device, 1), host = add_gate(&node, 1);
     CUDA_MEMSET_NODE_PARAMS params = filling(p.device, 2);
     CUDA_HOST_NODE_PARAMS other = {conf_gate, &(int){1}};
-    unsigned enabled = 9;
     CUgraphExec exec = conf_exec(p.graph);
     DO(cuGraphExecHostNodeSetParams(exec, host, &other));
     DO(cuGraphExecMemsetNodeSetParams(exec, node, &params, p.ctx));
@@ -384,11 +371,9 @@ TEST(nodes_of_executable_graphs_can_be_changed)
     FACT_EQ(byte(p.device), 2, "cuGraphExecMemsetNodeSetParams: future launches");
     DO(cuGraphMemsetNodeGetParams(node, &params));
     FACT_EQ(params.value, 1, "cuGraphExecMemsetNodeSetParams: hNode is not modified");
-    DO(cuGraphNodeGetEnabled(exec, node, &enabled));
-    FACT_EQ(enabled, 1, "cuGraphNodeGetEnabled");
+    FACT_EQ(GOT(unsigned, cuGraphNodeGetEnabled(exec, node, &got)), 1, "cuGraphNodeGetEnabled");
     DO(cuGraphNodeSetEnabled(exec, node, 0));
-    DO(cuGraphNodeGetEnabled(exec, node, &enabled));
-    FACT_EQ(enabled, 0, "cuGraphNodeGetEnabled");
+    FACT_EQ(GOT(unsigned, cuGraphNodeGetEnabled(exec, node, &got)), 0, "cuGraphNodeGetEnabled");
     clear();
     conf_run(exec, p.a);
     FACT_EQ(byte(p.device), 0, "cuGraphNodeSetEnabled: disabled like an empty node");
@@ -432,13 +417,12 @@ TEST(instantiation_reports_its_result)
         .hUploadStream = p.a,
         .result_out = CUDA_GRAPH_INSTANTIATE_ERROR};
     CUgraphExec exec;
-    cuuint64_t flags = 99;
     add_fill(p.graph, NULL, 0, p.device, 1);
     DO(cuGraphInstantiateWithParams(&exec, p.graph, &params));
     FACT_EQ(params.result_out, CUDA_GRAPH_INSTANTIATE_SUCCESS, "cuGraphInstantiateWithParams");
     FACT(!params.hErrNode_out, "cuGraphInstantiateWithParams: set to NULL");
-    DO(cuGraphExecGetFlags(exec, &flags));
-    FACT_EQ(flags, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
+    FACT_EQ(GOT(cuuint64_t, cuGraphExecGetFlags(exec, &got)),
+            CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
             "cuGraphExecGetFlags: UPLOAD is not returned");
 }
 
@@ -549,13 +533,12 @@ TEST(the_runtime_builds_the_same_graphs)
     cudaGraphNode_t fill, read_back;
     cudaGraphExec_t exec;
     cudaGraph_t graph;
-    enum cudaGraphNodeType type;
     DO(cudaGraphCreate(&graph, 0));
     DO(cudaGraphAddMemsetNode(&fill, graph, NULL, 0, &set));
     DO(cudaGraphAddMemcpyNode1D(&read_back, graph, &fill, 1, p.host, (void *)p.device, BYTES,
                                 cudaMemcpyDeviceToHost));
-    DO(cudaGraphNodeGetType(read_back, &type));
-    FACT_EQ(type, cudaGraphNodeTypeMemcpy, "cudaGraphAddMemcpyNode1D");
+    FACT_EQ(GOT(enum cudaGraphNodeType, cudaGraphNodeGetType(read_back, &got)),
+            cudaGraphNodeTypeMemcpy, "cudaGraphAddMemcpyNode1D");
     DO(cudaGraphMemsetNodeGetParams(fill, &out));
     FACT(out.dst == set.dst && out.value == 21 && out.width == BYTES,
          "cudaGraphMemsetNodeGetParams");

@@ -52,9 +52,7 @@ static CUmemoryPool create_pool(unsigned types)
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .handleTypes = (CUmemAllocationHandleType)types,
                             .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
-    CUmemoryPool pool = NULL;
-    DO(cuMemPoolCreate(&pool, &props));
-    return pool;
+    return GOT(CUmemoryPool, cuMemPoolCreate(&got, &props));
 }
 
 static size_t size_of(int i) { return 1000 + (size_t)i * CONF_MIB; }

@@ -56,17 +56,13 @@ static void copy(const struct vramscope_sim_launch *launch, unsigned long first,
 CUmodule conf_module(void)
 {
     static const size_t with_value[] = {8, 4, 4}, with_source[] = {8, 8, 4};
-    CUmodule module = NULL;
     vramscope_sim_register("conf_fill", fill, with_value, 3);
     vramscope_sim_register("conf_add", add, with_value, 3);
     vramscope_sim_register("conf_copy", copy, with_source, 3);
-    DO(cuModuleLoadData(&module, conf_ptx));
-    return module;
+    return GOT(CUmodule, cuModuleLoadData(&got, conf_ptx));
 }
 
 CUfunction conf_function(CUmodule module, const char *name)
 {
-    CUfunction function = NULL;
-    DO(cuModuleGetFunction(&function, module, name));
-    return function;
+    return GOT(CUfunction, cuModuleGetFunction(&got, module, name));
 }

@@ -136,8 +136,6 @@ TEST(more_shared_memory_can_be_opted_in_to)
 TEST(functions_report_their_attributes)
 {
     int value = -1;
-    const char *name = NULL;
-    CUmodule module = NULL;
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, p.fill));
     FACT(value >= 32 && value <= 1024, "CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK");
     DO(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, p.fill));
@@ -146,10 +144,10 @@ TEST(functions_report_their_attributes)
     FACT_EQ(value, 0, "CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: statically allocated, none here");
     RETURNS(cuFuncGetAttribute(&value, (CUfunction_attribute)1000, p.fill),
             CUDA_ERROR_INVALID_VALUE);
-    DO(cuFuncGetName(&name, p.fill));
-    FACT(!strcmp(name, "conf_fill"), "cuFuncGetName: the function's name");
-    DO(cuFuncGetModule(&module, p.fill));
-    FACT(module == p.module, "cuFuncGetModule: the module it was found in");
+    FACT(!strcmp(GOT(const char *, cuFuncGetName(&got, p.fill)), "conf_fill"),
+         "cuFuncGetName: the function's name");
+    FACT(GOT(CUmodule, cuFuncGetModule(&got, p.fill)) == p.module,
+         "cuFuncGetModule: the module it was found in");
 }
 
 TEST(occupancy_stays_within_the_device)
@@ -180,11 +178,10 @@ TEST(a_library_is_of_no_context)
     CUlibrary library = NULL;
     CUkernel kernel = NULL;
     CUfunction function = NULL;
-    const char *name = NULL;
     DO(cuLibraryLoadData(&library, conf_ptx, NULL, NULL, 0, NULL, NULL, 0));
     DO(cuLibraryGetKernel(&kernel, library, "conf_fill"));
-    DO(cuKernelGetName(&name, kernel));
-    FACT(!strcmp(name, "conf_fill"), "cuKernelGetName: the kernel's name");
+    FACT(!strcmp(GOT(const char *, cuKernelGetName(&got, kernel)), "conf_fill"),
+         "cuKernelGetName: the kernel's name");
     DO(cuKernelGetFunction(&function, kernel));
     DO(run(function, p.a, 31, COUNT, p.stream));
     DO(run((CUfunction)kernel, p.b, 32, COUNT, p.stream));

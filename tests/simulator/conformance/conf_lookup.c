@@ -20,9 +20,7 @@ static CUresult look(const char *name, int version, cuuint64_t flags, any_functi
 
 static void *entry(const char *name, int version, cuuint64_t flags)
 {
-    void *found = NULL;
-    DO(cuGetProcAddress(name, &found, version, flags, NULL));
-    return found;
+    return GOT(void *, cuGetProcAddress(name, &got, version, flags, NULL));
 }
 
 TEST(known_functions_are_found)

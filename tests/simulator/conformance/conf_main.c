@@ -49,16 +49,12 @@ void conf_leave_out(const char *why)
 
 int conf_attribute(CUdevice_attribute attribute)
 {
-    int value = 0;
-    DO(cuDeviceGetAttribute(&value, attribute, 0));
-    return value;
+    return GOT(int, cuDeviceGetAttribute(&got, attribute, 0));
 }
 
 int conf_device_count(void)
 {
-    int count = 0;
-    DO(cuDeviceGetCount(&count));
-    return count;
+    return GOT(int, cuDeviceGetCount(&got));
 }
 
 void conf_need_processes(void)
@@ -69,30 +65,22 @@ void conf_need_processes(void)
 
 CUcontext conf_context(void)
 {
-    CUcontext ctx = NULL;
-    DO(cuCtxGetCurrent(&ctx));
-    return ctx;
+    return GOT(CUcontext, cuCtxGetCurrent(&got));
 }
 
 CUstream conf_stream(void)
 {
-    CUstream stream = NULL;
-    DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    return stream;
+    return GOT(CUstream, cuStreamCreate(&got, CU_STREAM_NON_BLOCKING));
 }
 
 CUevent conf_event(void)
 {
-    CUevent event = NULL;
-    DO(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    return event;
+    return GOT(CUevent, cuEventCreate(&got, CU_EVENT_DISABLE_TIMING));
 }
 
 CUdeviceptr conf_alloc(size_t bytes)
 {
-    CUdeviceptr memory = 0;
-    DO(cuMemAlloc(&memory, bytes));
-    return memory;
+    return GOT(CUdeviceptr, cuMemAlloc(&got, bytes));
 }
 
 void *conf_pinned(size_t bytes)
@@ -104,17 +92,13 @@ void *conf_pinned(size_t bytes)
 
 unsigned char conf_byte(CUdeviceptr at)
 {
-    unsigned char byte = 0;
     DO(cuCtxSynchronize());
-    DO(cuMemcpyDtoH(&byte, at, 1));
-    return byte;
+    return GOT(unsigned char, cuMemcpyDtoH(&got, at, 1));
 }
 
 CUgraphExec conf_exec(CUgraph graph)
 {
-    CUgraphExec exec = NULL;
-    DO(cuGraphInstantiate(&exec, graph, 0));
-    return exec;
+    return GOT(CUgraphExec, cuGraphInstantiate(&got, graph, 0));
 }
 
 void conf_run(CUgraphExec exec, CUstream stream)
@@ -125,16 +109,13 @@ void conf_run(CUgraphExec exec, CUstream stream)
 
 size_t conf_node_count(CUgraph graph)
 {
-    size_t count = 0;
-    DO(cuGraphGetNodes(graph, NULL, &count));
-    return count;
+    return GOT(size_t, cuGraphGetNodes(graph, NULL, &got));
 }
 
 static size_t free_memory(void)
 {
-    size_t free = 0, total = 0;
-    DO(cuMemGetInfo(&free, &total));
-    return free;
+    size_t total = 0;
+    return GOT(size_t, cuMemGetInfo(&got, &total));
 }
 
 bool conf_takes_memory(size_t bytes, void *(*make)(void), void (*drop)(void *))

@@ -12,9 +12,7 @@ static const CUmemLocation device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 
 
 static CUdeviceptr managed(void)
 {
-    CUdeviceptr memory = 0;
-    DO(cuMemAllocManaged(&memory, BYTES, CU_MEM_ATTACH_GLOBAL));
-    return memory;
+    return GOT(CUdeviceptr, cuMemAllocManaged(&got, BYTES, CU_MEM_ATTACH_GLOBAL));
 }
 
 TEST(both_sides_use_one_pointer)

@@ -121,9 +121,8 @@ TEST(a_node_holds_a_batch)
 {
     CUstreamBatchMemOpParams ops[2] = {{.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32},
                                        {.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32}};
-    CUDA_BATCH_MEM_OP_NODE_PARAMS got, params = {
+    CUDA_BATCH_MEM_OP_NODE_PARAMS held, params = {
         .ctx = conf_context(), .count = 2, .paramArray = ops};
-    CUgraphNodeType type;
     CUgraphNode node;
     CUgraph graph;
     word[0] = 0;
@@ -133,29 +132,29 @@ TEST(a_node_holds_a_batch)
     DO(cuGraphCreate(&graph, 0));
     DO(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
     ops[0].writeValue.value = 77; /* copied: this changes nothing */
-    DO(cuGraphNodeGetType(node, &type));
-    FACT_EQ(type, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, "CUgraphNodeType");
+    FACT_EQ(GOT(CUgraphNodeType, cuGraphNodeGetType(node, &got)), CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+            "CUgraphNodeType");
     CUgraphExec exec = conf_exec(graph);
     FACT_EQ(word[0], 0, "cuGraphInstantiate: nothing runs before a launch");
     conf_run(exec, stream);
     FACT_EQ(word[0], 5, "cuGraphAddBatchMemOpNode: the paramArray is copied");
-    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
-    FACT_EQ(got.count, 2, "cuGraphBatchMemOpNodeGetParams: the parameters");
-    FACT(got.paramArray != ops && got.paramArray[0].writeValue.value == 5 &&
-             got.paramArray[1].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32,
+    DO(cuGraphBatchMemOpNodeGetParams(node, &held));
+    FACT_EQ(held.count, 2, "cuGraphBatchMemOpNodeGetParams: the parameters");
+    FACT(held.paramArray != ops && held.paramArray[0].writeValue.value == 5 &&
+             held.paramArray[1].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32,
          "cuGraphBatchMemOpNodeGetParams: the paramArray is the node's");
     ops[0].writeValue.value = ops[1].waitValue.value = 6;
     WORKS(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params), "values may be modified");
     conf_run(exec, stream);
     FACT_EQ(word[0], 6, "cuGraphExecBatchMemOpNodeSetParams: affects future launches");
-    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
-    FACT_EQ(got.paramArray[0].writeValue.value, 5,
+    DO(cuGraphBatchMemOpNodeGetParams(node, &held));
+    FACT_EQ(held.paramArray[0].writeValue.value, 5,
             "cuGraphExecBatchMemOpNodeSetParams: the node is not modified");
     params.count = 1;
     REFUSED(cuGraphExecBatchMemOpNodeSetParams(exec, node, &params),
             "the count may not be modified");
     WORKS(cuGraphBatchMemOpNodeSetParams(node, &params), "sets the parameters");
-    DO(cuGraphBatchMemOpNodeGetParams(node, &got));
-    FACT(got.count == 1 && got.paramArray[0].writeValue.value == 6,
+    DO(cuGraphBatchMemOpNodeGetParams(node, &held));
+    FACT(held.count == 1 && held.paramArray[0].writeValue.value == 6,
          "cuGraphBatchMemOpNodeSetParams: sets the parameters");
 }

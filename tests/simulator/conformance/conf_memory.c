@@ -156,9 +156,8 @@ TEST(pitched_memory_of_the_runtime)
 {
     struct cudaPitchedPtr box = {0};
     void *memory = NULL;
-    size_t pitch = 0;
-    DO(cudaMallocPitch(&memory, &pitch, 100, 10));
-    FACT(pitch >= 100, "cudaMallocPitch: at least the width");
+    FACT(GOT(size_t, cudaMallocPitch(&memory, &got, 100, 10)) >= 100,
+         "cudaMallocPitch: at least the width");
     DO(cudaFree(memory));
     DO(cudaMalloc3D(&box, (struct cudaExtent){100, 10, 5}));
     FACT(box.pitch >= 100, "cudaMalloc3D: at least the width");

@@ -32,10 +32,9 @@ TEST(questions_about_no_pair_are_refused)
 
 TEST(access_is_enabled_once)
 {
-    int value = 0;
     have_peers();
-    DO(cuDeviceGetP2PAttribute(&value, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1));
-    FACT_EQ(value, 1, "cuDeviceGetP2PAttribute: ACCESS_SUPPORTED");
+    FACT_EQ(GOT(int, cuDeviceGetP2PAttribute(&got, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, 0, 1)),
+            1, "cuDeviceGetP2PAttribute: ACCESS_SUPPORTED");
     FACT_EQ(cuCtxDisablePeerAccess(two), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, "not enabled");
     INVALID(cuCtxEnablePeerAccess(two, 1), "Flags must be 0");
     FACT_EQ(cuCtxEnablePeerAccess(one, 0), CUDA_ERROR_INVALID_CONTEXT,
@@ -56,7 +55,6 @@ TEST(copies_need_no_access)
 {
     unsigned char in[4096], out[4096] = {0};
     CUdeviceptr q;
-    int device = -1;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 31);
     have_peers();
@@ -64,8 +62,8 @@ TEST(copies_need_no_access)
     DO(cuMemcpyHtoD(p, in, sizeof in));
     DO(cuCtxSetCurrent(two));
     DO(cuMemAlloc(&q, sizeof in));
-    DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q));
-    FACT_EQ(device, 1, "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+    FACT_EQ(GOT(int, cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q)), 1,
+            "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
     DO(cuMemcpyPeer(q, two, p, one, sizeof in));
     DO(cuMemcpyDtoH(out, q, sizeof out));
     FACT(!memcmp(in, out, sizeof in), "cuMemcpyPeer: copies between contexts");

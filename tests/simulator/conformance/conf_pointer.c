@@ -37,21 +37,18 @@ static void check_family(const struct family *f)
     CUmemorytype type = 0;
     CUdeviceptr device = 0, base = 0;
     void *host = NULL;
-    unsigned managed = 99;
     size_t bytes = 0;
-    int ordinal = -9;
     CUdeviceptr inside = f->pointer + BYTES / 2 + 3;
     if (f->type) {
         WORKS(get(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside),
               ATTRIBUTE "any address of an allocation");
         FACT_EQ(type, f->type, ATTRIBUTE "MEMORY_TYPE");
     }
-    DO(get(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, inside));
-    FACT_EQ(!!managed, f->managed, ATTRIBUTE "IS_MANAGED");
-    if (!f->managed) {
-        DO(get(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
-        FACT_EQ(ordinal, 0, ATTRIBUTE "DEVICE_ORDINAL, of the device it was allocated against");
-    }
+    FACT_EQ(!!GOT(unsigned, get(&got, CU_POINTER_ATTRIBUTE_IS_MANAGED, inside)), f->managed,
+            ATTRIBUTE "IS_MANAGED");
+    if (!f->managed)
+        FACT_EQ(GOT(int, get(&got, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside)), 0,
+                ATTRIBUTE "DEVICE_ORDINAL, of the device it was allocated against");
     DO(get(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, inside));
     FACT_EQ(device, inside, ATTRIBUTE "DEVICE_POINTER, the same under unified addressing");
     if (f->host) {

@@ -19,23 +19,17 @@ static CUmemoryPool new_pool(void)
 {
     CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                             .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
-    CUmemoryPool pool = NULL;
-    DO(cuMemPoolCreate(&pool, &props));
-    return pool;
+    return GOT(CUmemoryPool, cuMemPoolCreate(&got, &props));
 }
 
 static cuuint64_t number(CUmemoryPool pool, CUmemPool_attribute attribute)
 {
-    cuuint64_t value = 12345;
-    DO(cuMemPoolGetAttribute(pool, attribute, &value));
-    return value;
+    return GOT(cuuint64_t, cuMemPoolGetAttribute(pool, attribute, &got));
 }
 
 static int flag(CUmemoryPool pool, CUmemPool_attribute attribute)
 {
-    int value = -1;
-    DO(cuMemPoolGetAttribute(pool, attribute, &value));
-    return value;
+    return GOT(int, cuMemPoolGetAttribute(pool, attribute, &got));
 }
 
 TEST(memory_is_ready_in_its_stream)
@@ -62,22 +56,20 @@ TEST(it_frees_memory_of_cudamalloc_too)
 
 TEST(the_default_pool_is_current_at_first)
 {
-    CUmemoryPool first = NULL, current = NULL, mine;
-    cudaMemPool_t runtime = NULL;
+    CUmemoryPool first = NULL, mine;
     DO(cuDeviceGetDefaultMemPool(&first, 0));
-    DO(cuDeviceGetMemPool(&current, 0));
-    FACT(current == first, "cuDeviceGetMemPool: the default pool unless another has been set");
-    DO(cudaDeviceGetDefaultMemPool(&runtime, 0));
-    FACT(runtime == first, "cudaDeviceGetDefaultMemPool: the same pool");
+    FACT(GOT(CUmemoryPool, cuDeviceGetMemPool(&got, 0)) == first,
+         "cuDeviceGetMemPool: the default pool unless another has been set");
+    FACT(GOT(cudaMemPool_t, cudaDeviceGetDefaultMemPool(&got, 0)) == first,
+         "cudaDeviceGetDefaultMemPool: the same pool");
     mine = new_pool();
     DO(cuDeviceSetMemPool(0, mine));
-    DO(cuDeviceGetMemPool(&current, 0));
-    FACT(current == mine, "cuDeviceSetMemPool: becomes the current pool");
-    DO(cuDeviceGetDefaultMemPool(&current, 0));
-    FACT(current == first, "cuDeviceGetDefaultMemPool: does not change");
+    FACT(GOT(CUmemoryPool, cuDeviceGetMemPool(&got, 0)) == mine,
+         "cuDeviceSetMemPool: becomes the current pool");
+    FACT(GOT(CUmemoryPool, cuDeviceGetDefaultMemPool(&got, 0)) == first,
+         "cuDeviceGetDefaultMemPool: does not change");
     DO(cuMemPoolDestroy(mine));
-    DO(cuDeviceGetMemPool(&current, 0));
-    FACT(current == first,
+    FACT(GOT(CUmemoryPool, cuDeviceGetMemPool(&got, 0)) == first,
          "cuMemPoolDestroy: the default pool is current when the current one goes");
     REFUSED(cuMemPoolDestroy(first), "a device's default pool cannot be destroyed");
 }
@@ -194,17 +186,16 @@ TEST(freed_memory_serves_the_same_stream_again)
 
 TEST(pools_are_reached_from_their_device)
 {
-    CUmemAccess_flags access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     int count = conf_device_count();
     CUmemoryPool pool = new_pool();
-    DO(cuMemPoolGetAccess(&access, pool, &here));
-    FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    FACT_EQ(GOT(CUmemAccess_flags, cuMemPoolGetAccess(&got, pool, &here)),
+            CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
             "cuMemPoolCreate: accessible from the device it is allocated on");
     if (count > 1) {
         here.id = 1;
-        DO(cuMemPoolGetAccess(&access, pool, &here));
-        FACT_EQ(access, CU_MEM_ACCESS_FLAGS_PROT_NONE,
+        FACT_EQ(GOT(CUmemAccess_flags, cuMemPoolGetAccess(&got, pool, &here)),
+                CU_MEM_ACCESS_FLAGS_PROT_NONE,
                 GUIDE "allocations are not accessible from other devices at first");
     }
 }

@@ -12,20 +12,18 @@ TEST(the_primary_context_is_shared)
 {
     CUcontext primary = NULL;
     CUstream stream = NULL;
-    CUcontext owner = NULL;
     unsigned flags;
-    int active = 0;
     DO(cudaSetDevice(0));
     CUcontext current = conf_context();
     FACT(current, "cudaSetDevice: the context is current immediately");
-    DO(cuDevicePrimaryCtxGetState(0, &flags, &active));
-    FACT_EQ(active, 1, "cudaSetDevice: initialises the primary context");
+    FACT_EQ(GOT(int, cuDevicePrimaryCtxGetState(0, &flags, &got)), 1,
+            "cudaSetDevice: initialises the primary context");
     DO(cuDevicePrimaryCtxRetain(&primary, 0));
     FACT(current == primary, "cudaSetDevice: binds the primary context");
     DO(cuDevicePrimaryCtxRelease(0));
     DO(cudaStreamCreate(&stream));
-    DO(cuStreamGetCtx(stream, &owner));
-    FACT(owner == primary, SHARED "a cudaStream_t is a CUstream of the primary context");
+    FACT(GOT(CUcontext, cuStreamGetCtx(stream, &got)) == primary,
+         SHARED "a cudaStream_t is a CUstream of the primary context");
     WORKS(cuStreamSynchronize(stream), SHARED "a cudaStream_t is a CUstream");
     DO(cudaStreamDestroy(stream));
     DO(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -53,27 +51,24 @@ static void *visit_thread(void *arg)
 
 TEST(each_thread_has_a_current_device)
 {
-    int count = 0, device = -1;
+    int count = 0;
     pthread_t thread;
     DO(cudaGetDeviceCount(&count));
     struct visit v = {.device = -1, .after = count - 1};
     DO(cudaSetDevice(count - 1));
-    DO(cudaGetDevice(&device));
-    FACT_EQ(device, count - 1, "cudaGetDevice: what cudaSetDevice set");
+    FACT_EQ(GOT(int, cudaGetDevice(&got)), count - 1, "cudaGetDevice: what cudaSetDevice set");
     DO(pthread_create(&thread, NULL, visit_thread, &v));
     pthread_join(thread, NULL);
     FACT_EQ(v.device, 0, "guide, device selection: device 0 unless set");
     FACT_EQ(v.work, cudaSuccess, "guide, initialization: at the first call");
     FACT_EQ(v.set, cudaSuccess, "cudaSetDevice: from any host thread");
     DO(cudaSetDevice(0));
-    DO(cudaGetDevice(&device));
-    FACT_EQ(device, 0, "cudaSetDevice: for the calling host thread");
+    FACT_EQ(GOT(int, cudaGetDevice(&got)), 0, "cudaSetDevice: for the calling host thread");
     RETURNS(cudaGetDevice(NULL), cudaErrorInvalidValue);
 }
 
 TEST(allocations_belong_to_the_current_device)
 {
-    struct cudaPointerAttributes attributes;
     void *memory = NULL;
     int count = 0;
     DO(cudaGetDeviceCount(&count));
@@ -81,8 +76,7 @@ TEST(allocations_belong_to_the_current_device)
         DO(cudaSetDevice(i));
         DO(cudaMalloc(&memory, 4096));
         DO(cudaSetDevice(0));
-        DO(cudaPointerGetAttributes(&attributes, memory));
-        FACT_EQ(attributes.device, i,
+        FACT_EQ(GOT(struct cudaPointerAttributes, cudaPointerGetAttributes(&got, memory)).device, i,
                 "cudaSetDevice: memory allocated later resides on the device");
         WORKS(cudaFree(memory), "from any device");
     }
@@ -90,11 +84,9 @@ TEST(allocations_belong_to_the_current_device)
 
 TEST(flags_of_the_device)
 {
-    unsigned flags = 0;
     DO(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
-    DO(cudaGetDeviceFlags(&flags));
-    FACT_EQ(flags & cudaDeviceScheduleMask, cudaDeviceScheduleBlockingSync,
-            "cudaGetDeviceFlags: the flags for the current device");
+    FACT_EQ(GOT(unsigned, cudaGetDeviceFlags(&got)) & cudaDeviceScheduleMask,
+            cudaDeviceScheduleBlockingSync, "cudaGetDeviceFlags: the flags for the current device");
     DO(cudaSetDeviceFlags(cudaDeviceScheduleAuto));
     RETURNS(cudaSetDeviceFlags(0x80000000u), cudaErrorInvalidValue);
 }
@@ -102,18 +94,16 @@ TEST(flags_of_the_device)
 TEST(streams_of_the_runtime)
 {
     cudaStream_t stream = NULL;
-    unsigned flags = 99;
-    int least = 0, greatest = 0, priority = 99;
+    int least = 0, greatest = 0;
     DO(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    DO(cudaStreamGetFlags(stream, &flags));
-    FACT_EQ(flags, cudaStreamNonBlocking, "cudaStreamGetFlags");
+    FACT_EQ(GOT(unsigned, cudaStreamGetFlags(stream, &got)), cudaStreamNonBlocking,
+            "cudaStreamGetFlags");
     WORKS(cudaStreamQuery(stream), "no work");
     DO(cudaStreamDestroy(stream));
     DO(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     FACT(greatest <= least, "cudaDeviceGetStreamPriorityRange");
     DO(cudaStreamCreateWithPriority(&stream, cudaStreamDefault, greatest));
-    DO(cudaStreamGetPriority(stream, &priority));
-    FACT_EQ(priority, greatest, "cudaStreamGetPriority");
+    FACT_EQ(GOT(int, cudaStreamGetPriority(stream, &got)), greatest, "cudaStreamGetPriority");
     DO(cudaStreamDestroy(stream));
     RETURNS(cudaStreamCreate(NULL), cudaErrorInvalidValue);
     RETURNS(cudaStreamCreateWithFlags(&stream, 0x80000000u), cudaErrorInvalidValue);
@@ -153,12 +143,11 @@ TEST(symbols_that_are_not_on_the_device)
 
 TEST(limits_of_the_device)
 {
-    size_t value = 0;
-    DO(cudaDeviceGetLimit(&value, cudaLimitStackSize));
-    FACT(value > 0, "cudaLimitStackSize: bytes of each thread's stack");
+    FACT(GOT(size_t, cudaDeviceGetLimit(&got, cudaLimitStackSize)) > 0,
+         "cudaLimitStackSize: bytes of each thread's stack");
     DO(cudaDeviceSetLimit(cudaLimitStackSize, 4096));
-    DO(cudaDeviceGetLimit(&value, cudaLimitStackSize));
-    FACT(value >= 4096, "cudaDeviceSetLimit: rounded up at most");
+    FACT(GOT(size_t, cudaDeviceGetLimit(&got, cudaLimitStackSize)) >= 4096,
+         "cudaDeviceSetLimit: rounded up at most");
 }
 
 TEST(resetting_the_device)

@@ -133,7 +133,6 @@ static void *visit_thread(void *arg)
 TEST(each_thread_has_a_default_stream_of_its_own)
 {
     struct visit *const v = &visit;
-    unsigned long long mine = 0;
     pthread_t thread;
     DO(cuCtxGetCurrent(&v->ctx));
     DO(pthread_barrier_init(&v->barrier, NULL, 2));
@@ -150,8 +149,8 @@ TEST(each_thread_has_a_default_stream_of_its_own)
             PER_THREAD "local to the thread, so another's is not waited for");
     BUSY(cuStreamQuery(CU_STREAM_PER_THREAD), PER_THREAD "local");
     open_gate();
-    DO(cuStreamGetId(CU_STREAM_PER_THREAD, &mine));
-    FACT(mine != v->id, "cuStreamGetId: unique for the life of the program");
+    FACT(GOT(unsigned long long, cuStreamGetId(CU_STREAM_PER_THREAD, &got)) != v->id,
+         "cuStreamGetId: unique for the life of the program");
 }
 
 /* ---- events between streams ---- */
@@ -265,34 +264,29 @@ TEST(a_host_function_sees_what_was_copied_before)
 
 TEST(streams_know_how_they_were_made)
 {
-    unsigned flags = 99;
-    int priority = 99, least, greatest;
+    int least, greatest;
     CUcontext ctx = NULL, mine = NULL;
-    CUdevice device = -1;
     CUstream s = NULL;
-    DO(cuStreamGetFlags(p.a, &flags));
-    FACT_EQ(flags, CU_STREAM_DEFAULT, "cuStreamGetFlags");
-    DO(cuStreamGetFlags(p.free, &flags));
-    FACT_EQ(flags, CU_STREAM_NON_BLOCKING, "cuStreamGetFlags");
-    DO(cuStreamGetPriority(p.a, &priority));
-    FACT_EQ(priority, 0, "cuStreamCreateWithPriority: 0 is the default");
+    FACT_EQ(GOT(unsigned, cuStreamGetFlags(p.a, &got)), CU_STREAM_DEFAULT, "cuStreamGetFlags");
+    FACT_EQ(GOT(unsigned, cuStreamGetFlags(p.free, &got)), CU_STREAM_NON_BLOCKING,
+            "cuStreamGetFlags");
+    FACT_EQ(GOT(int, cuStreamGetPriority(p.a, &got)), 0,
+            "cuStreamCreateWithPriority: 0 is the default");
     DO(cuStreamGetCtx(p.a, &ctx));
     DO(cuCtxGetCurrent(&mine));
     FACT(ctx == mine, "cuStreamGetCtx: the context current when it was made");
-    DO(cuStreamGetDevice(p.a, &device));
-    FACT_EQ(device, 0, "cuStreamGetDevice");
+    FACT_EQ(GOT(CUdevice, cuStreamGetDevice(p.a, &got)), 0, "cuStreamGetDevice");
     DO(cuCtxGetStreamPriorityRange(&least, &greatest));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest));
-    DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, greatest, "cuStreamGetPriority");
+    FACT_EQ(GOT(int, cuStreamGetPriority(s, &got)), greatest, "cuStreamGetPriority");
     DO(cuStreamDestroy(s));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, greatest - 1000));
-    DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, greatest, "cuStreamCreateWithPriority: clamped to the range");
+    FACT_EQ(GOT(int, cuStreamGetPriority(s, &got)), greatest,
+            "cuStreamCreateWithPriority: clamped to the range");
     DO(cuStreamDestroy(s));
     DO(cuStreamCreateWithPriority(&s, CU_STREAM_NON_BLOCKING, least + 1000));
-    DO(cuStreamGetPriority(s, &priority));
-    FACT_EQ(priority, least, "cuStreamCreateWithPriority: clamped to the range");
+    FACT_EQ(GOT(int, cuStreamGetPriority(s, &got)), least,
+            "cuStreamCreateWithPriority: clamped to the range");
     DO(cuStreamDestroy(s));
     RETURNS(cuStreamCreate(NULL, 0), CUDA_ERROR_INVALID_VALUE);
     RETURNS(cuStreamCreate(&s, 0x80000000u), CUDA_ERROR_INVALID_VALUE);

@@ -12,9 +12,7 @@ static CUarray picture(unsigned flags)
 {
     CUDA_ARRAY3D_DESCRIPTOR d = {.Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT,
                                  .NumChannels = 2, .Flags = flags};
-    CUarray array = NULL;
-    DO(cuArray3DCreate(&array, &d));
-    return array;
+    return GOT(CUarray, cuArray3DCreate(&got, &d));
 }
 
 TEST(an_object_describes_its_array)

@@ -33,9 +33,7 @@ static CUmemAllocationProp on_device(unsigned types)
 static CUmemGenericAllocationHandle create(size_t bytes, unsigned types)
 {
     CUmemAllocationProp prop = on_device(types);
-    CUmemGenericAllocationHandle handle = 0;
-    DO(cuMemCreate(&handle, bytes, &prop, 0));
-    return handle;
+    return GOT(CUmemGenericAllocationHandle, cuMemCreate(&got, bytes, &prop, 0));
 }
 
 static const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
@@ -43,9 +41,7 @@ static const CUmemAccessDesc both = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
 
 static CUdeviceptr reserve(size_t bytes)
 {
-    CUdeviceptr at = 0;
-    DO(cuMemAddressReserve(&at, bytes, 0, 0, 0));
-    return at;
+    return GOT(CUdeviceptr, cuMemAddressReserve(&got, bytes, 0, 0, 0));
 }
 
 static CUdeviceptr mapped(CUmemGenericAllocationHandle handle, size_t bytes)
@@ -196,9 +192,8 @@ TEST(unmapping_takes_whole_mappings)
     DO(cuMemUnmap(at, 2 * granule));
     WORKS(cuMemMap(at, 2 * granule, 0, handle, 0),
           "cuMemUnmap: the range can be used for future calls to cuMemMap");
-    unsigned long long flags = 99;
-    DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE,
+    FACT_EQ(GOT(unsigned long long, cuMemGetAccess(&got, &both.location, at)),
+            CU_MEM_ACCESS_FLAGS_PROT_NONE,
             "cuMemUnmap: all mappings start with no accessibility setup");
 }
 
@@ -260,31 +255,28 @@ TEST(copies_and_sets_run_across_mappings)
 
 TEST(access_is_what_was_set)
 {
-    unsigned long long flags = 99;
     CUmemAccessDesc none = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr at = reserve(2 * granule);
     REFUSED(cuMemSetAccess(at, granule, &both, 1),
             "the range must be a fully mapped address range");
     DO(cuMemMap(at, granule, 0, handle, 0));
-    DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemMap: does not make the address accessible");
+    FACT_EQ(GOT(unsigned long long, cuMemGetAccess(&got, &both.location, at)),
+            CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemMap: does not make the address accessible");
     REFUSED(cuMemSetAccess(at, 2 * granule, &both, 1),
             "the range must be a fully mapped address range");
     DO(cuMemSetAccess(at, granule, &both, 1));
-    DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "cuMemGetAccess");
+    FACT_EQ(GOT(unsigned long long, cuMemGetAccess(&got, &both.location, at)),
+            CU_MEM_ACCESS_FLAGS_PROT_READWRITE, "cuMemGetAccess");
     DO(cuMemSetAccess(at, granule, &none, 1));
-    DO(cuMemGetAccess(&flags, &both.location, at));
-    FACT_EQ(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemGetAccess");
+    FACT_EQ(GOT(unsigned long long, cuMemGetAccess(&got, &both.location, at)),
+            CU_MEM_ACCESS_FLAGS_PROT_NONE, "cuMemGetAccess");
 }
 
 TEST(attributes_distinguish_mapping_and_reservation)
 {
     CUdeviceptr base = 0, start = 0;
     size_t bytes = 0;
-    unsigned type = 0;
-    int device = -5;
     CUmemGenericAllocationHandle handle = create(granule, 0);
     CUdeviceptr at = reserve(3 * granule);
     DO(cuMemMap(at + granule, granule, 0, handle, 0));
@@ -298,10 +290,10 @@ TEST(attributes_distinguish_mapping_and_reservation)
     FACT_EQ(start, at, "CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: of the reservation");
     DO(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, inside));
     FACT_EQ(bytes, 3 * granule, "CU_POINTER_ATTRIBUTE_RANGE_SIZE: of the reservation");
-    DO(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside));
-    FACT_EQ(type, CU_MEMORYTYPE_DEVICE, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
-    DO(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside));
-    FACT_EQ(device, 0, "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
+    FACT_EQ(GOT(unsigned, cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, inside)),
+            CU_MEMORYTYPE_DEVICE, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE");
+    FACT_EQ(GOT(int, cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, inside)), 0,
+            "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
 }
 
 TEST(host_memory_is_seen_by_host_and_device)

@@ -19,12 +19,10 @@ static struct cublasContext *blas;
 TEST(a_handle_is_checked)
 {
     struct cublasContext *handle;
-    int version = 0;
     long nothing[8] = {0};
     FAILS(cublasCreate_v2(NULL), WRONG);
     OK(cublasCreate_v2(&handle));
-    OK(cublasGetVersion_v2(handle, &version));
-    assert_true(version >= 120000);
+    assert_true(GOT(int, cublasGetVersion_v2(handle, &got)) >= 120000);
     OK(cublasDestroy_v2(handle));
     FAILS(cublasDestroy_v2(handle), NOT_INITIALIZED);
     FAILS(cublasDestroy_v2(NULL), NOT_INITIALIZED);
@@ -36,17 +34,14 @@ TEST(a_handle_is_checked)
 
 TEST(settings_are_kept)
 {
-    int value = -1;
-    cudaStream_t stream, found = NULL;
+    cudaStream_t stream;
     OK(cudaStreamCreate(&stream));
     OK(cublasSetStream_v2(blas, stream));
-    OK(cublasGetStream_v2(blas, &found));
-    assert_ptr_equal(found, stream);
+    assert_ptr_equal(GOT(cudaStream_t, cublasGetStream_v2(blas, &got)), stream);
     OK(cublasSetStream_v2(blas, NULL));
     OK(cudaStreamDestroy(stream));
     OK(cublasSetMathMode(blas, CUBLAS_TF32_TENSOR_OP_MATH));
-    OK(cublasGetMathMode(blas, &value));
-    assert_int_equal(value, CUBLAS_TF32_TENSOR_OP_MATH);
+    assert_int_equal(GOT(int, cublasGetMathMode(blas, &got)), CUBLAS_TF32_TENSOR_OP_MATH);
     FAILS(cublasSetMathMode(blas, 77), WRONG);
     OK(cublasSetMathMode(blas, CUBLAS_DEFAULT_MATH));
     FAILS(cublasSetPointerMode_v2(blas, 2), WRONG);
@@ -94,18 +89,14 @@ TEST(reductions_return_values)
 {
     enum { N = 100 };
     float result = -1, *x = lib_new(N), *there = lib_new(1);
-    int index = -1;
-    long wide = -1;
     OK(cublasSdot_v2(blas, N, x, 1, x, 1, &result));
     assert_int_equal(result, N * (N + 1) * (2 * N + 1) / 6);
     OK(cublasSasum_v2(blas, N / 2, x, 2, &result)); /* odd numbers */
     assert_int_equal(result, N / 2 * N / 2);
     OK(cublasSnrm2_v2(blas, 2, x + 2, 1, &result));
     assert_int_equal(result, 5);
-    OK(cublasIsamax_v2(blas, N, x, 1, &index));
-    assert_int_equal(index, N);
-    OK(cublasIsamin_v2_64(blas, N, x, 1, &wide));
-    assert_int_equal(wide, 1);
+    assert_int_equal(GOT(int, cublasIsamax_v2(blas, N, x, 1, &got)), N);
+    assert_int_equal(GOT(long, cublasIsamin_v2_64(blas, N, x, 1, &got)), 1);
     OK(cublasSasum_v2(blas, 0, x, 1, &result));
     assert_int_equal(result, 0);
     FAILS(cublasSasum_v2(blas, N, x, 1, NULL), WRONG);
@@ -180,15 +171,13 @@ TEST(work_is_captured_into_graphs)
     cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
-    size_t nodes = 0;
     float one = 1, *a = lib_new(1), *c = lib_new(1);
     OK(cudaStreamCreate(&stream));
     OK(cublasSetStream_v2(blas, stream));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cublasSgemm_v2(blas, 0, 0, 1, 1, 1, &one, a, 1, a, 1, &one, c, 1)); /* c += 1 */
     OK(cudaStreamEndCapture(stream, &graph));
-    OK(cudaGraphGetNodes(graph, NULL, &nodes));
-    assert_int_equal(nodes, 1);
+    assert_int_equal(GOT(size_t, cudaGraphGetNodes(graph, NULL, &got)), 1);
     OK(cudaGraphInstantiate(&exec, graph, 0));
     assert_int_equal(lib_value(c, 0), 1);
     for (int i = 0; i < 3; i++)

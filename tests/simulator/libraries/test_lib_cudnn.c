@@ -39,9 +39,7 @@ TEST(tensors_keep_their_dimensions_and_strides)
     assert_int_equal(rank, 4);
     assert_memory_equal(dim, ((int[]){2, 3, 4, 5}), sizeof dim);
     assert_memory_equal(stride, ((int[]){60, 1, 15, 3}), sizeof stride);
-    size_t bytes;
-    OK(cudnnGetTensorSizeInBytes(t, &bytes));
-    assert_int_equal(bytes, 240);
+    assert_int_equal(GOT(size_t, cudnnGetTensorSizeInBytes(t, &got)), 240);
     OK(cudnnSetTensor4dDescriptorEx(t, CUDNN_DATA_FLOAT, 2, 3, 4, 5, 600, 200, 50, 10));
     OK(cudnnGetTensor4dDescriptor(t, &type, dim, NULL, NULL, dim + 1, stride, NULL, NULL,
                                   stride + 1));
@@ -292,9 +290,7 @@ TEST(the_parts_of_a_weight_space_fill_it_exactly)
 
 static void *node(int type)
 {
-    void *d;
-    OK(cudnnBackendCreateDescriptor(type, &d));
-    return d;
+    return GOT(void *, cudnnBackendCreateDescriptor(type, &got));
 }
 
 static void set_integers(void *d, int attribute, int count, const int64_t *values)
@@ -475,7 +471,6 @@ TEST(work_is_captured_into_a_graph)
 {
     cudaStream_t stream;
     cudaGraph_t captured;
-    size_t count = 0;
     void *memory, *g = graph(16), *plan = plan_of(g, CUDNN_HEUR_MODE_A, 2);
     OK(cudaMalloc(&memory, 1 << 20));
     OK(cudaStreamCreate(&stream));
@@ -484,8 +479,7 @@ TEST(work_is_captured_into_a_graph)
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     OK(cudnnBackendExecute(handle, plan, pack));
     OK(cudaStreamEndCapture(stream, &captured));
-    OK(cudaGraphGetNodes(captured, NULL, &count));
-    assert_int_equal(count, 1);
+    assert_int_equal(GOT(size_t, cudaGraphGetNodes(captured, NULL, &got)), 1);
     OK(cudaGraphDestroy(captured));
     OK(cudnnSetStream(handle, NULL));
 }
@@ -494,12 +488,11 @@ TEST(work_is_captured_into_a_graph)
 TEST(a_thread_without_a_context_gets_the_primary_one)
 {
     struct cudnnContext *late;
-    CUcontext before, after;
+    CUcontext before;
     OK(cuCtxGetCurrent(&before));
     OK(cuCtxSetCurrent(NULL));
     OK(cudnnCreate(&late));
-    OK(cuCtxGetCurrent(&after));
-    assert_non_null(after);
+    assert_non_null(GOT(CUcontext, cuCtxGetCurrent(&got)));
     OK(cudnnDestroy(late));
     OK(cuCtxSetCurrent(before));
 }

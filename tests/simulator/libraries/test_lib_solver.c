@@ -25,16 +25,12 @@ TEST(handles_and_settings_are_checked)
 {
     struct cusolverDnContext *handle;
     struct syevjInfo *jacobi;
-    cudaStream_t found;
-    int sweeps = 0;
     FAILS(cusolverDnCreate(NULL), WRONG);
     OK(cusolverDnCreate(&handle));
-    OK(cusolverDnGetStream(handle, &found));
-    assert_null(found);
+    assert_null(GOT(cudaStream_t, cusolverDnGetStream(handle, &got)));
     OK(cusolverDnCreateSyevjInfo(&jacobi));
     OK(cusolverDnXsyevjSetSortEig(jacobi, 0));
-    OK(cusolverDnXsyevjGetSweeps(handle, jacobi, &sweeps));
-    assert_int_equal(sweeps, 1);
+    assert_int_equal(GOT(int, cusolverDnXsyevjGetSweeps(handle, jacobi, &got)), 1);
     FAILS(cusolverDnXgesvdjSetSortEig((struct gesvdjInfo *)jacobi, 0), NOT_INITIALIZED);
     OK(cusolverDnDestroySyevjInfo(jacobi));
     FAILS(cusolverDnDestroySyevjInfo(jacobi), NOT_INITIALIZED);

@@ -299,16 +299,13 @@ static void unmake(struct slot *s)
 
 static size_t reserved(CUmemoryPool pool)
 {
-    cuuint64_t bytes;
-    OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &bytes));
-    return bytes;
+    return GOT(cuuint64_t, cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &got));
 }
 
 static size_t of_graphs(int device)
 {
-    cuuint64_t bytes;
-    OK(cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
-    return bytes;
+    return GOT(cuuint64_t,
+               cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &got));
 }
 
 static void compare(int device, unsigned step)

@@ -8,9 +8,7 @@ static CUarray make(size_t w, size_t h, size_t d, CUarray_format format, unsigne
 {
     CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = w, .Height = h, .Depth = d, .Format = format,
                                     .NumChannels = channels, .Flags = flags};
-    CUarray array;
-    OK(cuArray3DCreate(&array, &desc));
-    return array;
+    return GOT(CUarray, cuArray3DCreate(&got, &desc));
 }
 
 static CUresult refused(CUarray_format format, unsigned channels, unsigned flags)

@@ -143,11 +143,9 @@ TEST(opened_memory_outlives_the_exporter)
     struct handles handles;
     struct peer peer = exporter(&handles);
     CUdeviceptr at;
-    unsigned char byte = 0;
     OK(cuIpcOpenMemHandle(&at, handles.memory, LAZY));
     assert_int_equal(peer_end(&peer), 0);
-    OK(cuMemcpyDtoH(&byte, at + 3 * MIB - 1, 1));
-    assert_int_equal(byte, 0x31);
+    assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, at + 3 * MIB - 1, 1)), 0x31);
     OK(cuIpcCloseMemHandle(at));
 }
 

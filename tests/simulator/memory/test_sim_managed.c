@@ -14,9 +14,7 @@ static size_t at_start;
 
 static CUdeviceptr managed(size_t bytes)
 {
-    CUdeviceptr p;
-    OK(cuMemAllocManaged(&p, bytes, CU_MEM_ATTACH_GLOBAL));
-    return p;
+    return GOT(CUdeviceptr, cuMemAllocManaged(&got, bytes, CU_MEM_ATTACH_GLOBAL));
 }
 
 static void prefetch(CUdeviceptr p, size_t bytes, CUmemLocation where)

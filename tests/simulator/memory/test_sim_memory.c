@@ -12,8 +12,7 @@
 TEST(free_is_capacity_less_context_and_others)
 {
     size_t free_bytes, total;
-    OK(cuMemGetInfo(&free_bytes, &total));
-    assert_int_equal(total, CAPACITY);
+    assert_int_equal(GOT(size_t, cuMemGetInfo(&free_bytes, &got)), CAPACITY);
     assert_int_equal(free_bytes, FREE_AT_START);
     OK(cuMemGetInfo(NULL, &total)); /* either may be NULL */
     OK(cuMemGetInfo(&free_bytes, NULL));
@@ -186,20 +185,16 @@ static const CUmemPoolProps plain = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
 static CUmemoryPool pool_of_at_most(size_t bytes)
 {
     CUmemPoolProps props = plain;
-    CUmemoryPool pool;
     props.maxSize = bytes;
-    OK(cuMemPoolCreate(&pool, &props));
-    return pool;
+    return GOT(CUmemoryPool, cuMemPoolCreate(&got, &props));
 }
 
 /* NULL: of the default pool. */
 static cuuint64_t pool_value(CUmemoryPool pool, CUmemPool_attribute attribute)
 {
-    cuuint64_t value;
     if (!pool)
         OK(cuDeviceGetDefaultMemPool(&pool, 0));
-    OK(cuMemPoolGetAttribute(pool, attribute, &value));
-    return value;
+    return GOT(cuuint64_t, cuMemPoolGetAttribute(pool, attribute, &got));
 }
 
 TEST(a_pool_reserves_in_steps_and_gives_back_at_synchronisation)

@@ -29,9 +29,7 @@ static void hold(const struct vramscope_sim_launch *launch, unsigned long first,
 
 static CUmodule module_new(void)
 {
-    CUmodule module;
-    OK(cuModuleLoadData(&module, "image"));
-    return module;
+    return GOT(CUmodule, cuModuleLoadData(&got, "image"));
 }
 
 static int run_count(CUmodule module)
@@ -50,9 +48,7 @@ static int run_count(CUmodule module)
 static int *variable(CUmodule module, const char *name, size_t bytes)
 {
     CUdeviceptr address;
-    size_t got = 0;
-    OK(cuModuleGetGlobal(&address, &got, module, name));
-    assert_int_equal(got, bytes);
+    assert_int_equal(GOT(size_t, cuModuleGetGlobal(&address, &got, module, name)), bytes);
     return (int *)address;
 }
 

@@ -17,9 +17,7 @@ struct shared {
 
 static int bus_of(CUdevice device)
 {
-    int bus = -1;
-    OK(cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device));
-    return bus;
+    return GOT(int, cuDeviceGetAttribute(&got, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, device));
 }
 
 static int bus_of_pointer(CUdeviceptr at)

@@ -13,11 +13,9 @@
 
 static CUmemGenericAllocationHandle create_shared(size_t bytes)
 {
-    CUmemGenericAllocationHandle handle;
     CUmemAllocationProp prop = sim_prop;
     prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    OK(cuMemCreate(&handle, bytes, &prop, 0));
-    return handle;
+    return GOT(CUmemGenericAllocationHandle, cuMemCreate(&got, bytes, &prop, 0));
 }
 
 static void allow(CUdeviceptr at, size_t bytes, CUmemAccess_flags flags)
@@ -123,14 +121,12 @@ TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
 
 TEST(memory_outlives_the_context_it_was_made_in)
 {
-    unsigned char byte = 0;
     CUcontext ctx = sim_context_on(0);
     CUmemGenericAllocationHandle handle = sim_create(GRANULE);
     CUdeviceptr at = sim_map(handle, GRANULE);
     OK(cuMemsetD8(at, 9, GRANULE));
     OK(cuCtxDestroy(ctx));
-    OK(cuMemcpyDtoH(&byte, at, 1));
-    assert_int_equal(byte, 9);
+    assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, at, 1)), 9);
     sim_unmap(at, GRANULE);
     OK(cuMemRelease(handle));
 }
@@ -183,9 +179,7 @@ static CUexternalMemory import_file(int fd, size_t bytes)
 {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC desc = {.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
                                              .handle.fd = fd, .size = bytes};
-    CUexternalMemory memory;
-    OK(cuImportExternalMemory(&memory, &desc));
-    return memory;
+    return GOT(CUexternalMemory, cuImportExternalMemory(&got, &desc));
 }
 
 TEST(a_file_is_external_memory)
@@ -194,7 +188,7 @@ TEST(a_file_is_external_memory)
                                      part = {.offset = 5000, .size = 100},
                                      beyond = {.offset = 9990, .size = 100};
     size_t before = sim_free_bytes(), bytes;
-    CUdeviceptr a, b, base;
+    CUdeviceptr a, b;
     unsigned char byte = 0;
     char name[] = "/tmp/vramscope-external-XXXXXX";
     int fd = mkstemp(name);
@@ -207,14 +201,12 @@ TEST(a_file_is_external_memory)
     OK(cuExternalMemoryGetMappedBuffer(&b, memory, &part));
     OK(cuMemsetD8(b, 0x12, 100));
     OK(cuCtxSynchronize());
-    OK(cuMemcpyDtoH(&byte, a + 5099, 1));
-    assert_int_equal(byte, 0x12);
+    assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, a + 5099, 1)), 0x12);
     OK(cuMemcpyDtoH(&byte, a + 5100, 1));
     assert_int_equal(byte, 0);
     assert_int_equal(pread(kept, &byte, 1, 5000), 1);
     assert_int_equal(byte, 0x12);
-    OK(cuMemGetAddressRange(&base, &bytes, b + 50));
-    assert_int_equal(base, b);
+    assert_int_equal(GOT(CUdeviceptr, cuMemGetAddressRange(&got, &bytes, b + 50)), b);
     assert_int_equal(bytes, 100);
     assert_int_equal(sim_free_bytes(), before);
     OK(cuDestroyExternalMemory(memory));
@@ -232,14 +224,12 @@ TEST(an_exported_allocation_is_external_memory)
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = GRANULE};
     CUmemGenericAllocationHandle handle = create_shared(GRANULE);
     CUdeviceptr at = sim_map(handle, GRANULE), also;
-    unsigned char byte = 0;
     int fd;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     CUexternalMemory memory = import_file(fd, GRANULE);
     OK(cuExternalMemoryGetMappedBuffer(&also, memory, &all));
     OK(cuMemsetD8(at, 0x65, GRANULE));
-    OK(cuMemcpyDtoH(&byte, also + GRANULE - 1, 1));
-    assert_int_equal(byte, 0x65);
+    assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, also + GRANULE - 1, 1)), 0x65);
     OK(cuMemFree(also));
     OK(cuDestroyExternalMemory(memory));
     sim_unmap(at, GRANULE);
