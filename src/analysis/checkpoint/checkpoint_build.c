@@ -84,57 +84,40 @@ static enum vs_err add_definitions(struct build *b)
     return err;
 }
 
-/* Called when the reader is at the first record of an event frame. */
-static bool is_due(const struct build *b, const struct vs_reader_counts *now)
-{
-    if (now->recovered || now->sequence < 2 || now->sequence > b->frames->count ||
-        now->events < b->due || b->count == COUNT_MAX)
-        return false;
-    uint64_t taken = target_bytes(&b->target) - b->start_bytes + b->last_bytes;
-    uint64_t read = b->frames->items[now->sequence - 1].offset;
-    unsigned share = b->options->share ? b->options->share : SHARE_DEFAULT;
-    return taken <= read / 100 * share;
-}
-
-static enum vs_err make_checkpoint(struct build *b, const struct vs_reader_counts *now)
-{
-    uint64_t before = target_bytes(&b->target);
-    b->next.sequence = now->sequence;
-    b->next.time_ns = now->time_ns;
-    enum vs_err err = add_definitions(b);
-    if (!err)
-        err = vs_trace_state_save(b->moment, add_state, b);
-    if (!err)
-        vs_vec_room(&b->items, &b->capacity, b->count + 1, sizeof *b->items);
-    if (err)
-        return err;
-    struct vs_checkpoint item = b->next;
-    item.event = now->events;
-    item.shown = b->moment->replay->events;
-    item.time_ns = now->time_ns;
-    item.strings = now->strings;
-    item.stack_nodes = now->stack_nodes;
-    b->items[b->count++] = item;
-    b->next = (struct vs_checkpoint){0};
-    b->last_bytes = target_bytes(&b->target) - before;
-    b->due = now->events + (b->options->interval ? b->options->interval : INTERVAL_DEFAULT);
-    return VS_OK;
-}
-
+/* Called when the reader is at the first record of an event frame: a checkpoint, if one is due. */
 static enum vs_err at_frame(struct build *b)
 {
+    const struct vs_checkpoint_options *options = b->options;
     struct vs_reader_counts now = vs_reader_counts(b->reader);
     if (!now.recovered)
         b->table.frames = now.sequence <= b->frames->count ? now.sequence : b->frames->count;
-    if (b->options->progress &&
-        !b->options->progress(b->options->context, vs_reader_position(b->reader),
-                              vs_reader_bytes(b->reader)))
+    if (options->progress && !options->progress(options->context, vs_reader_position(b->reader),
+                                                vs_reader_bytes(b->reader)))
         return VS_ERR_STATE;
-    if (!is_due(b, &now))
+    if (now.recovered || now.sequence < 2 || now.sequence > b->frames->count ||
+        now.events < b->due || b->count == COUNT_MAX)
         return VS_OK;
+    uint64_t before = target_bytes(&b->target), taken = before - b->start_bytes + b->last_bytes;
+    uint64_t read = b->frames->items[now.sequence - 1].offset;
+    if (taken > read / 100 * (options->share ? options->share : SHARE_DEFAULT))
+        return VS_OK;
+    b->next.sequence = now.sequence;
     /* the time of the events before: the reader already has that of the frame's start */
-    now.time_ns = b->moment->replay->now_ns;
-    return make_checkpoint(b, &now);
+    b->next.time_ns = b->moment->replay->now_ns;
+    enum vs_err err = add_definitions(b);
+    if (!err)
+        err = vs_trace_state_save(b->moment, add_state, b);
+    if (err)
+        return err;
+    b->next.event = now.events;
+    b->next.shown = b->moment->replay->events;
+    b->next.strings = now.strings;
+    b->next.stack_nodes = now.stack_nodes;
+    VS_VEC_ADD(b->items, b->count, b->capacity, b->next);
+    b->next = (struct vs_checkpoint){0};
+    b->last_bytes = target_bytes(&b->target) - before;
+    b->due = now.events + (options->interval ? options->interval : INTERVAL_DEFAULT);
+    return VS_OK;
 }
 
 static enum vs_err read_all(struct build *b)
@@ -197,17 +180,6 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
     return err;
 }
 
-/* Whether the trace was read to its proper end. */
-static bool is_whole(const struct vs_reader *reader, const char *path, char *why)
-{
-    char text[VS_READER_WHY_MAX];
-    enum vs_condition condition = vs_reader_condition(reader, text);
-    bool whole = condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE;
-    if (!whole)
-        snprintf(why, VS_READER_WHY_MAX, "%.200s: %.250s; it is left unchanged", path, text);
-    return whole;
-}
-
 enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoint_options *options,
                                      struct vs_checkpoint_result *result, char *why)
 {
@@ -224,8 +196,12 @@ enum vs_err vs_checkpoint_into_trace(const char *path, const struct vs_checkpoin
         return err;
     }
     err = build(reader, &target, options, result);
-    if (!err && !is_whole(reader, path, why))
+    char text[VS_READER_WHY_MAX];
+    enum vs_condition condition = vs_reader_condition(reader, text);
+    if (!err && condition != VS_TRACE_COMPLETE && condition != VS_TRACE_LIVE) {
+        snprintf(why, VS_READER_WHY_MAX, "%.200s: %.250s; it is left unchanged", path, text);
         err = VS_ERR_CORRUPT;
+    }
     vs_reader_close(reader);
     if (!err && options->bytes_max && vs_rewrite_whole_bytes(target.rewrite) > options->bytes_max)
         err = VS_ERR_LIMIT;

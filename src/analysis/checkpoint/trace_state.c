@@ -167,17 +167,13 @@ static uint64_t key_of(uint32_t kind, uint64_t id)
     return key ? key : 1;
 }
 
-static bool same(const struct vs_event *a, uint32_t kind, uint64_t id)
-{
-    return a->kind == kind && a->fields[0] == id;
-}
-
 /* Its index in the list; SIZE_MAX when there is none. Kinds indexed here have their identity in
  * their first field. */
 static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t id)
 {
     const uint64_t *found = vs_map_get(&retained->by_key, key_of(kind, id));
-    return found && same(&retained->items[*found], kind, id) ? (size_t)*found : SIZE_MAX;
+    const struct vs_event *at = found ? &retained->items[*found] : NULL;
+    return at && at->kind == kind && at->fields[0] == id ? (size_t)*found : SIZE_MAX;
 }
 
 static void append(struct vs_retained *retained, const struct vs_event *event)
@@ -230,47 +226,18 @@ static bool is_alive(const struct vs_event *event)
     return true;
 }
 
-/* Adds, replaces or removes an event. */
-static void keep(struct vs_retained *retained, const struct vs_event *event)
-{
-    size_t at = find(retained, event->kind, event->fields[0]);
-    if (!is_alive(event)) {
-        drop(retained, at);
-        return;
-    }
-    if (at == SIZE_MAX) {
-        append(retained, event);
-        return;
-    }
-    retained->items[at] = *event;
-}
-
-static void line(struct vs_retained *retained, const struct vs_event *event)
-{
-    if (retained->lines[event->kind] == VS_RETAINED_LINES)
-        return;
-    retained->lines[event->kind]++;
-    append(retained, event);
-}
-
-static void pop(struct vs_retained *retained, const struct vs_event *event)
-{
-    for (size_t i = retained->count; i-- > 0;) {
-        const struct vs_event *open = &retained->items[i];
-        if (open->kind == VS_EVENT_range_push && open->tid == event->tid &&
-            open->range_push.domain == event->range_pop.domain) {
-            drop(retained, i);
-            return;
-        }
-    }
-}
-
 void vs_retained_event(struct vs_retained *retained, const struct vs_event *event)
 {
     if (!vs_event_has(event, VS_PROPERTY_STATE))
         return;
     if (vs_event_has(event, VS_PROPERTY_NUMBERED)) {
-        keep(retained, event);
+        size_t at = find(retained, event->kind, event->fields[0]);
+        if (!is_alive(event))
+            drop(retained, at);
+        else if (at == SIZE_MAX)
+            append(retained, event);
+        else
+            retained->items[at] = *event;
         return;
     }
     switch (event->kind) {
@@ -278,13 +245,26 @@ void vs_retained_event(struct vs_retained *retained, const struct vs_event *even
         if (!(retained->count && retained->items[0].kind == VS_EVENT_process))
             append(retained, event);
         return;
-    case VS_EVENT_range_end: {
+    case VS_EVENT_range_end:
         drop(retained, find(retained, VS_EVENT_range_start, event->range_end.range));
         return;
-    }
     case VS_EVENT_range_push: append(retained, event); return;
-    case VS_EVENT_range_pop: pop(retained, event); return;
-    default: line(retained, event); return;
+    case VS_EVENT_range_pop:
+        for (size_t i = retained->count; i-- > 0;) {
+            const struct vs_event *open = &retained->items[i];
+            if (open->kind == VS_EVENT_range_push && open->tid == event->tid &&
+                open->range_push.domain == event->range_pop.domain) {
+                drop(retained, i);
+                return;
+            }
+        }
+        return;
+    default:
+        if (retained->lines[event->kind] < VS_RETAINED_LINES) {
+            retained->lines[event->kind]++;
+            append(retained, event);
+        }
+        return;
     }
 }
 

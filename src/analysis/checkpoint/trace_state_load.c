@@ -261,81 +261,65 @@ static void load_events(struct vs_state_record *r, struct vs_retained *retained)
     }
 }
 
-static void load_record(struct vs_state_record *r, struct vs_trace_state *m, unsigned tag)
-{
-    struct vs_replay *replay = m->replay;
-    switch ((enum vs_trace_state_tag)tag) { /* others: written by a newer version */
-    case VS_TRACE_STATE_TOTALS: vs_trace_state_io_totals(r, m); break;
-    case VS_TRACE_STATE_PHASE: load_phase(r, &replay->phases); break;
-    case VS_TRACE_STATE_ACCOUNT: load_account(r, replay); break;
-    case VS_TRACE_STATE_USAGE: load_device(r, replay, true); break;
-    case VS_TRACE_STATE_SITES: load_sites(r, replay, VS_LEVEL_DEVICE); break;
-    case VS_TRACE_STATE_THREAD: load_thread(r, &replay->phases); break;
-    case VS_TRACE_STATE_OPEN_STEPS: load_map(r, &replay->phases.open_steps); break;
-    case VS_TRACE_STATE_LIVE: load_lives(r, replay); break;
-    case VS_TRACE_STATE_SEGMENTS:
-        load_segments(r, replay, &replay->segments, vs_trace_state_io_segment);
-        break;
-    case VS_TRACE_STATE_FRAMEWORK: load_framework(r, replay); break;
-    case VS_TRACE_STATE_FAILURE: load_failure(r, replay); break;
-    case VS_TRACE_STATE_KERNELS: load_activity(r, &m->activity, true); break;
-    case VS_TRACE_STATE_ACTIVITY: load_activity(r, &m->activity, false); break;
-    case VS_TRACE_STATE_EVENTS: load_events(r, &m->retained); break;
-    case VS_TRACE_STATE_USER: load_device(r, replay, false); break;
-    case VS_TRACE_STATE_FRAMEWORK_SITES: load_sites(r, replay, VS_LEVEL_FRAMEWORK); break;
-    case VS_TRACE_STATE_FRAMEWORK_BIRTHS: load_framework_births(r, m); break;
-    case VS_TRACE_STATE_BIRTHS: load_births(r, m); break;
-    case VS_TRACE_STATE_BACKING: load_backing(r, replay); break;
-    case VS_TRACE_STATE_MAPPINGS:
-        load_segments(r, replay, &replay->mappings, vs_trace_state_io_mapping);
-        break;
-    }
-}
-
 enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
 {
-    struct vs_state_record record = {0};
+    struct vs_state_record record = {0}, *r = &record;
+    struct vs_trace_state *m = context;
+    struct vs_replay *replay = m->replay;
     unsigned tag;
-    while ((tag = vs_state_next(&record, &bytes, &count)) != 0)
-        load_record(&record, context, tag);
-    return record.bad ? VS_ERR_CORRUPT : VS_OK;
-}
-
-/* Whether all rows of live memory are complete. */
-static bool all_born(const struct vs_trace_state *m)
-{
-    return m->births == m->replay->device_live.slots &&
-           m->framework_births == m->replay->framework_live.slots;
-}
-
-/* Whether a state of an earlier version has parts that only later ones write. */
-static bool knows_users(const struct vs_trace_state *m)
-{
-    const struct vs_replay *replay = m->replay;
-    bool any = m->births || m->framework_births || device_sites(replay) < replay->sites.count;
-    for (unsigned i = 0; i < replay->account_count; i++)
-        any |= replay->accounts[i]->user.split;
-    for (size_t i = 0; i < replay->sites.count; i++)
-        any |= replay->sites.items[i].backing;
-    return any;
-}
-
-/* Memory that holds a framework's blocks is of a device whose user's level is kept. */
-static bool backing_is_split(const struct vs_replay *replay)
-{
-    for (size_t i = 0; i < replay->sites.count; i++) {
-        const struct vs_site *site = &replay->sites.items[i];
-        if (site->backing && !replay->accounts[site->device]->user.split)
-            return false;
+    while ((tag = vs_state_next(r, &bytes, &count)) != 0) {
+        switch ((enum vs_trace_state_tag)tag) { /* others: written by a newer version */
+        case VS_TRACE_STATE_TOTALS: vs_trace_state_io_totals(r, m); break;
+        case VS_TRACE_STATE_PHASE: load_phase(r, &replay->phases); break;
+        case VS_TRACE_STATE_ACCOUNT: load_account(r, replay); break;
+        case VS_TRACE_STATE_USAGE: load_device(r, replay, true); break;
+        case VS_TRACE_STATE_SITES: load_sites(r, replay, VS_LEVEL_DEVICE); break;
+        case VS_TRACE_STATE_THREAD: load_thread(r, &replay->phases); break;
+        case VS_TRACE_STATE_OPEN_STEPS: load_map(r, &replay->phases.open_steps); break;
+        case VS_TRACE_STATE_LIVE: load_lives(r, replay); break;
+        case VS_TRACE_STATE_SEGMENTS:
+            load_segments(r, replay, &replay->segments, vs_trace_state_io_segment);
+            break;
+        case VS_TRACE_STATE_FRAMEWORK: load_framework(r, replay); break;
+        case VS_TRACE_STATE_FAILURE: load_failure(r, replay); break;
+        case VS_TRACE_STATE_KERNELS: load_activity(r, &m->activity, true); break;
+        case VS_TRACE_STATE_ACTIVITY: load_activity(r, &m->activity, false); break;
+        case VS_TRACE_STATE_EVENTS: load_events(r, &m->retained); break;
+        case VS_TRACE_STATE_USER: load_device(r, replay, false); break;
+        case VS_TRACE_STATE_FRAMEWORK_SITES: load_sites(r, replay, VS_LEVEL_FRAMEWORK); break;
+        case VS_TRACE_STATE_FRAMEWORK_BIRTHS: load_framework_births(r, m); break;
+        case VS_TRACE_STATE_BIRTHS: load_births(r, m); break;
+        case VS_TRACE_STATE_BACKING: load_backing(r, replay); break;
+        case VS_TRACE_STATE_MAPPINGS:
+            load_segments(r, replay, &replay->mappings, vs_trace_state_io_mapping);
+            break;
+        }
     }
-    return true;
+    return record.bad ? VS_ERR_CORRUPT : VS_OK;
 }
 
 enum vs_err vs_trace_state_loaded(struct vs_trace_state *m)
 {
-    if (m->has_user_level ? !all_born(m) || !backing_is_split(m->replay) : knows_users(m))
+    struct vs_replay *replay = m->replay;
+    bool split = false, backing = false, backing_is_split = true;
+    for (unsigned i = 0; i < replay->account_count; i++)
+        split |= replay->accounts[i]->user.split;
+    for (size_t i = 0; i < replay->sites.count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        backing |= site->backing;
+        /* memory that holds a framework's blocks is of a device whose user's level is kept */
+        backing_is_split &= !site->backing || replay->accounts[site->device]->user.split;
+    }
+    /* all rows of live memory are complete; a state of an earlier version has no parts that only later
+     * ones write */
+    bool is_valid = m->has_user_level
+                        ? m->births == replay->device_live.slots && backing_is_split &&
+                              m->framework_births == replay->framework_live.slots
+                        : !m->births && !m->framework_births && !split && !backing &&
+                              device_sites(replay) == replay->sites.count;
+    if (!is_valid)
         return VS_ERR_CORRUPT;
     if (!m->has_user_level)
-        adopt_blocks(m->replay);
-    return m->replay->events && vs_replay_check(m->replay) ? VS_OK : VS_ERR_CORRUPT;
+        adopt_blocks(replay);
+    return replay->events && vs_replay_check(replay) ? VS_OK : VS_ERR_CORRUPT;
 }

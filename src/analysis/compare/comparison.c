@@ -122,14 +122,6 @@ uint64_t vs_compared_value(const struct vs_quantity *quantity)
     return quantity ? quantity->value : 0;
 }
 
-static bool same_quantity(const struct vs_quantity *a, const struct vs_quantity *b)
-{
-    if (a->metric != b->metric || a->device != b->device || a->per_step != b->per_step ||
-        a->way != b->way || !a->phase != !b->phase)
-        return false;
-    return !a->phase || strcmp(a->phase, b->phase) == 0;
-}
-
 /* The same quantity of *run*. Runs of one program have them in the same order: *hint* is where the
  * search begins, and is moved on. */
 static const struct vs_quantity *find(const struct vs_measured *run, const struct vs_quantity *like,
@@ -137,10 +129,13 @@ static const struct vs_quantity *find(const struct vs_measured *run, const struc
 {
     for (size_t i = 0; i < run->count; i++) {
         size_t at = (*hint + i) % run->count;
-        if (!same_quantity(&run->items[at], like))
+        const struct vs_quantity *one = &run->items[at];
+        if (one->metric != like->metric || one->device != like->device ||
+            one->per_step != like->per_step || one->way != like->way ||
+            !one->phase != !like->phase || (one->phase && strcmp(one->phase, like->phase) != 0))
             continue;
         *hint = at + 1;
-        return &run->items[at];
+        return one;
     }
     return NULL;
 }
@@ -219,21 +214,6 @@ static void compare_kernels(struct vs_comparison *out, const struct vs_report_de
     free(y);
 }
 
-static void compare_counts(struct vs_comparison *out, const struct vs_report_device *a,
-                           const struct vs_report_device *b)
-{
-    uint64_t device = a->device;
-    for (unsigned f = 0; f < VS_FAMILY_COUNT; f++)
-        add_count(out, VS_COUNT_ALLOCATIONS, device, vs_family_name(f), a->family[f].allocs, b->family[f].allocs);
-    if (a->has_framework && b->has_framework) {
-        add_count(out, VS_COUNT_TENSORS, device, NULL, a->framework_allocs, b->framework_allocs);
-        add_count(out, VS_COUNT_RETRIES, device, NULL, a->framework_retries, b->framework_retries);
-    }
-    add_count(out, VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs, b->segment_allocs);
-    add_count(out, VS_COUNT_MEMSETS, device, NULL, a->sets.count, b->sets.count);
-    add_count(out, VS_COUNT_KERNELS, device, NULL, a->kernel_total.count, b->kernel_total.count);
-}
-
 const struct vs_compared_sites *vs_compared_at_peak(const struct vs_comparison *comparison, uint64_t device)
 {
     for (size_t i = 0; i < comparison->site_count; i++)
@@ -260,21 +240,22 @@ static void compare_sites(struct vs_comparison *out, uint64_t device, enum vs_me
 static void compare_device(struct vs_comparison *out, const struct vs_report_device *a,
                            const struct vs_report_device *b)
 {
+    uint64_t device = a->device;
     out->common_devices++;
-    compare_counts(out, a, b);
+    for (unsigned f = 0; f < VS_FAMILY_COUNT; f++)
+        add_count(out, VS_COUNT_ALLOCATIONS, device, vs_family_name(f), a->family[f].allocs, b->family[f].allocs);
+    if (a->has_framework && b->has_framework) {
+        add_count(out, VS_COUNT_TENSORS, device, NULL, a->framework_allocs, b->framework_allocs);
+        add_count(out, VS_COUNT_RETRIES, device, NULL, a->framework_retries, b->framework_retries);
+    }
+    add_count(out, VS_COUNT_SEGMENTS, device, NULL, a->segment_allocs, b->segment_allocs);
+    add_count(out, VS_COUNT_MEMSETS, device, NULL, a->sets.count, b->sets.count);
+    add_count(out, VS_COUNT_KERNELS, device, NULL, a->kernel_total.count, b->kernel_total.count);
     if (a->level != b->level || !out->sites_comparable || !out->names_comparable)
         return;
-    compare_sites(out, a->device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak);
-    compare_sites(out, a->device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end);
-    compare_sites(out, a->device, VS_METRIC_GROWTH, &a->growing, &b->growing);
-}
-
-/* Estimates of call sites differ where other allocations were recorded. */
-static bool same_selection(const struct vs_recording_state *a, const struct vs_recording_state *b)
-{
-    return a->min_size == b->min_size && a->sample == b->sample && a->pauses == b->pauses &&
-           (a->sample <= 1 || a->seed == b->seed) &&
-           (a->stage == VS_RECORDING_TOTALS) == (b->stage == VS_RECORDING_TOTALS);
+    compare_sites(out, device, VS_METRIC_ALLOCATED, &a->at_peak, &b->at_peak);
+    compare_sites(out, device, VS_METRIC_LIVE_AT_END, &a->at_end, &b->at_end);
+    compare_sites(out, device, VS_METRIC_GROWTH, &a->growing, &b->growing);
 }
 
 /* Ranks of a job have a device each: if both runs have one, B's gets the number of A's. */
@@ -304,7 +285,11 @@ void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_meas
     out->a = a;
     out->b = b;
     match_only_devices(out);
-    out->sites_comparable = same_selection(&a->report->recording, &b->report->recording);
+    /* estimates of call sites differ where other allocations were recorded */
+    const struct vs_recording_state *x = &a->report->recording, *y = &b->report->recording;
+    out->sites_comparable = x->min_size == y->min_size && x->sample == y->sample &&
+                            x->pauses == y->pauses && (x->sample <= 1 || x->seed == y->seed) &&
+                            (x->stage == VS_RECORDING_TOTALS) == (y->stage == VS_RECORDING_TOTALS);
     note_doubts(out);
     compare_amounts(out);
     add_count(out, VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps);

@@ -79,30 +79,23 @@ static const struct vs_compare_note *only_b_failed(const struct vs_comparison *c
     return of[0] ? NULL : of[1];
 }
 
-/* The request that failed, if B ran out of memory. */
-static void find_request(struct vs_comparison *comparison, struct vs_regressions *out)
-{
-    struct vs_named_sites named;
-    if (!out->ended || out->ended->doubt != VS_DOUBT_OOM)
-        return;
-    out->failure = vs_fatal_oom(comparison->b->report);
-    if (!out->failure || (!out->failure->site.frame_count && !out->failure->site.line))
-        return;
-    struct vs_report_site site = out->failure->site;
-    const struct vs_report_sites one = {.items = &site, .count = 1};
-    vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
-    const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, out->failure->device);
-    named.items[0].site = &out->failure->site;
-    out->failed_at = &named.items[0];
-    vs_distinct_frames(&named, peak ? &peak->changes.b : NULL, true);
-    vs_change_labels(&named);
-}
-
 void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                          struct vs_regressions *out)
 {
     *out = (struct vs_regressions){.ended = only_b_failed(comparison)};
-    find_request(comparison, out);
+    if (out->ended && out->ended->doubt == VS_DOUBT_OOM)
+        out->failure = vs_fatal_oom(comparison->b->report);
+    if (out->failure && (out->failure->site.frame_count || out->failure->site.line)) {
+        struct vs_named_sites named;
+        struct vs_report_site site = out->failure->site;
+        const struct vs_report_sites one = {.items = &site, .count = 1};
+        vs_named_sites_of(&comparison->memory, &one, VS_METRIC_ALLOCATED, &named);
+        const struct vs_compared_sites *peak = vs_compared_at_peak(comparison, out->failure->device);
+        named.items[0].site = &out->failure->site;
+        out->failed_at = &named.items[0];
+        vs_distinct_frames(&named, peak ? &peak->changes.b : NULL, true);
+        vs_change_labels(&named);
+    }
     for (size_t i = 0; i < comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
         if (!judged(comparison, amount))

@@ -309,40 +309,6 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     return VS_OK;
 }
 
-static enum vs_err fill_failure(struct fit_pass *pass, unsigned index, struct vs_fit_device *device)
-{
-    const struct vs_fit_refused *found = fit_failures_first(&pass->failures, index);
-    struct vs_fit_failure *out = &device->failure;
-    if (!found)
-        return VS_OK;
-    *out = (struct vs_fit_failure){
-        .requested = found->requested, .missing = found->missing, .free_bytes = found->free_bytes,
-        .time_ns = found->time_ns,
-        .framework = found->framework, .other_error = found->other_error, .error = found->error,
-        .place = vs_text_copy(&pass->trace->memory,
-                              vs_place_text(&pass->replay->phases, found->place)),
-        .where = vs_fit_where(&pass->summary, found->stack, found->mark, !device->tensors)};
-    return vs_fit_holders(pass->reader, &pass->summary, found->event, device->device, device->tensors,
-                          &out->holders);
-}
-
-static enum vs_err fill_kinds(struct fit_pass *pass, unsigned index, uint64_t peak,
-                              struct vs_fit_device *out)
-{
-    const struct vs_fit_refused *refused = fit_failures_first(&pass->failures, index);
-    struct vs_kinds_query queries[2] = {
-        {.device = out->device, .event = peak},
-        {.device = out->device, .event = refused ? refused->event : VS_KINDS_END}};
-    struct vs_kinds_table tables[2];
-    enum vs_err err = vs_kinds_read(pass->reader, pass->symbols, queries, 2, tables);
-    if (err)
-        return err;
-    out->kinds = tables[0];
-    if (refused)
-        out->failure.kinds = tables[1];
-    return VS_OK;
-}
-
 static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_fit_device *out)
 {
     const struct vs_account *account = pass->replay->accounts[index];
@@ -363,13 +329,35 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .recovered = pass->failures.recovered[index][0],
         .retries = pass->failures.recovered[index][1]};
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
+    const struct vs_fit_refused *refused = fit_failures_first(&pass->failures, index);
     enum vs_err err = VS_OK;
     if (event)
         err = vs_fit_holders(pass->reader, &pass->summary, event, account->device, tensors,
                              &out->holders);
-    if (!err)
-        err = fill_failure(pass, index, out);
-    return err || !tensors ? err : fill_kinds(pass, index, event, out);
+    if (!err && refused) {
+        out->failure = (struct vs_fit_failure){
+            .requested = refused->requested, .missing = refused->missing,
+            .free_bytes = refused->free_bytes, .time_ns = refused->time_ns,
+            .framework = refused->framework, .other_error = refused->other_error,
+            .error = refused->error,
+            .place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, refused->place)),
+            .where = vs_fit_where(&pass->summary, refused->stack, refused->mark, !tensors)};
+        err = vs_fit_holders(pass->reader, &pass->summary, refused->event, account->device, tensors,
+                             &out->failure.holders);
+    }
+    if (err || !tensors)
+        return err;
+    struct vs_kinds_query queries[2] = {
+        {.device = out->device, .event = event},
+        {.device = out->device, .event = refused ? refused->event : VS_KINDS_END}};
+    struct vs_kinds_table tables[2];
+    err = vs_kinds_read(pass->reader, pass->symbols, queries, 2, tables);
+    if (err)
+        return err;
+    out->kinds = tables[0];
+    if (refused)
+        out->failure.kinds = tables[1];
+    return VS_OK;
 }
 
 static enum vs_err fill(struct fit_pass *pass, const char *path, const char *rank)
@@ -413,48 +401,37 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     return VS_OK;
 }
 
-/* The first pass, failures settled at its end, then names. With PyTorch its native functions are
- * not looked up: their names are not needed, and take seconds. */
-static enum vs_err read_trace(struct fit_pass *pass)
-{
-    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
-    struct vs_replay *replay = pass->replay = vs_replay_open(pass->reader);
-    vs_reader_rewind(pass->reader);
-    enum vs_err err = vs_reading_run(pass->reader, replay, NULL, &observer, 1);
-    if (!err) {
-        vs_replay_finish(replay);
-        pass->symbols = vs_symbols_open(pass->reader);
-    }
-    const struct vs_event_end *end = &replay->end.end;
-    bool well = replay->has_end && end->reason == VS_END_EXIT && !end->status, tensors = false;
-    if (err)
-        return err;
-    if (replay->failure_count)
-        vs_did_without(replay, pass->symbols, well);
-    fit_failures_settle(&pass->failures, replay, true);
-    for (unsigned i = 0; i < replay->account_count; i++)
-        tensors |= pass->watches[i].tensors_event != 0;
-    pass->summary = (struct vs_summary){.memory = &pass->trace->memory, .replay = replay,
-                                        .symbols = pass->symbols, .wrappers = &pass->wrappers,
-                                        .own_only = tensors};
-    vs_summary_wrappers(&pass->summary, &pass->wrappers);
-    return VS_OK;
-}
-
 enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const char *rank,
                                struct vs_fit_trace **out)
 {
     struct fit_pass *pass = vs_xcalloc(1, sizeof *pass);
     struct vs_fit_trace *trace = vs_xcalloc(1, sizeof *trace);
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, pass};
+    struct vs_replay *replay = pass->replay = vs_replay_open(reader);
     pass->reader = reader;
     pass->trace = trace;
-    enum vs_err err = read_trace(pass);
-    if (!err)
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, &observer, 1);
+    if (!err) {
+        vs_replay_finish(replay);
+        pass->symbols = vs_symbols_open(reader);
+        const struct vs_event_end *end = &replay->end.end;
+        if (replay->failure_count)
+            vs_did_without(replay, pass->symbols,
+                           replay->has_end && end->reason == VS_END_EXIT && !end->status);
+        fit_failures_settle(&pass->failures, replay, true);
+        pass->summary = (struct vs_summary){.memory = &trace->memory, .replay = replay,
+                                            .symbols = pass->symbols, .wrappers = &pass->wrappers};
+        /* With PyTorch its native functions are not looked up: their names are not needed, and take
+         * seconds. */
+        for (unsigned i = 0; i < replay->account_count; i++)
+            pass->summary.own_only |= pass->watches[i].tensors_event != 0;
+        vs_summary_wrappers(&pass->summary, &pass->wrappers);
         err = fill(pass, path, rank);
+    }
     vs_symbols_close(pass->symbols);
-    vs_replay_close(pass->replay);
+    vs_replay_close(replay);
     free(pass->failures.items);
-    pass->failures = (struct vs_fit_failures){0};
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);
@@ -522,36 +499,6 @@ static int larger_holder(const void *a, const void *b)
     return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->where, y->where));
 }
 
-static enum vs_err name_holders(const struct fit_sum *sums, size_t count, bool tensors,
-                                const struct vs_summary *summary, struct vs_fit_holders *out)
-{
-    size_t named = 0, limit = count < NAMED_MAX ? count : NAMED_MAX;
-    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
-    for (size_t i = 0; i < count; i++) {
-        const struct fit_sum *sum = &sums[i];
-        out->total_bytes += sum->bytes;
-        if (i >= limit || !sum->bytes)
-            continue;
-        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
-        size_t k = 0;
-        while (k < named && strcmp(lines[k].where, where) != 0)
-            k++;
-        vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts);
-        named += k == named;
-        lines[k].where = where;
-        lines[k].bytes += sum->bytes;
-        lines[k].count += sum->count;
-    }
-    qsort(lines, named, sizeof *lines, larger_holder);
-    for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
-        if (lines[i].bytes) {
-            vs_summary_sort_parts(&lines[i].parts);
-            out->items[out->count++] = lines[i];
-        }
-    free(lines);
-    return VS_OK;
-}
-
 enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
                            uint64_t device, bool tensors, struct vs_fit_holders *out)
 {
@@ -584,8 +531,30 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
         }
     }
     vs_vec_sort(sums, kept, sizeof *sums, by_bytes);
-    if (!err)
-        err = name_holders(sums, kept, tensors, summary, out);
+    size_t named = 0, limit = kept < NAMED_MAX ? kept : NAMED_MAX;
+    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
+    for (size_t i = 0; !err && i < kept; i++) {
+        const struct fit_sum *sum = &sums[i];
+        out->total_bytes += sum->bytes;
+        if (i >= limit || !sum->bytes)
+            continue;
+        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
+        size_t k = 0;
+        while (k < named && strcmp(lines[k].where, where) != 0)
+            k++;
+        vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts);
+        named += k == named;
+        lines[k].where = where;
+        lines[k].bytes += sum->bytes;
+        lines[k].count += sum->count;
+    }
+    qsort(lines, named, sizeof *lines, larger_holder);
+    for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
+        if (lines[i].bytes) {
+            vs_summary_sort_parts(&lines[i].parts);
+            out->items[out->count++] = lines[i];
+        }
+    free(lines);
     free(sums);
     return err;
 }

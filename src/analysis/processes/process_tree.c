@@ -16,22 +16,6 @@
 #define FORK_SLACK_NS UINT64_C(20000000)
 #define FOREBEARS_MAX 64u
 
-static void note_process(struct vs_tree *tree, struct vs_tree_member *m,
-                         const struct vs_reader *reader, const struct vs_event *event)
-{
-    m->has_process = true;
-    m->pid = event->process.pid;
-    m->ppid = event->process.ppid;
-    m->born_ns = event->process.born_ns;
-    m->start_ns = event->process.start_ns;
-    m->start_realtime_ns = event->process.start_realtime_ns;
-    m->program = vs_xarena_text(
-        &tree->arena, vs_text_base_name(vs_reader_string(reader, event->process.exe)));
-    m->host = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.host));
-    m->boot = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.boot));
-    m->lineage = vs_xarena_text(&tree->arena, vs_reader_string(reader, event->process.lineage));
-}
-
 static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
                              const char *path, char *why)
 {
@@ -47,9 +31,20 @@ static enum vs_err look_into(struct vs_tree *tree, struct vs_tree_member *m,
         err = vs_reader_next(reader, &event);
         if (!err && i == 0)
             m->start_ns = event.time_ns;
-        if (!err && event.kind == VS_EVENT_process)
-            note_process(tree, m, reader, &event);
-        else if (!err && event.kind == VS_EVENT_option) {
+        if (!err && event.kind == VS_EVENT_process) {
+            const struct vs_event_process *process = &event.process;
+            m->has_process = true;
+            m->pid = process->pid;
+            m->ppid = process->ppid;
+            m->born_ns = process->born_ns;
+            m->start_ns = process->start_ns;
+            m->start_realtime_ns = process->start_realtime_ns;
+            m->program = vs_xarena_text(
+                &tree->arena, vs_text_base_name(vs_reader_string(reader, process->exe)));
+            m->host = vs_xarena_text(&tree->arena, vs_reader_string(reader, process->host));
+            m->boot = vs_xarena_text(&tree->arena, vs_reader_string(reader, process->boot));
+            m->lineage = vs_xarena_text(&tree->arena, vs_reader_string(reader, process->lineage));
+        } else if (!err && event.kind == VS_EVENT_option) {
             const char *name = vs_reader_string(reader, event.option.name);
             const char *value = vs_reader_string(reader, event.option.value);
             vs_job_rank_option(&m->job, name, value);
@@ -69,24 +64,6 @@ struct forebear {
     bool forked; /* ns is the time of a fork, not of a process start */
 };
 
-static size_t read_lineage(const char *text, struct forebear *out)
-{
-    size_t count = 0;
-    while (count < FOREBEARS_MAX && *text) {
-        char *end;
-        out[count].pid = strtoull(text, &end, 10);
-        if (end == text || (*end != '@' && *end != ':'))
-            break;
-        out[count].forked = *end == '@';
-        text = end + 1;
-        out[count++].ns = strtoull(text, &end, 10);
-        if (*end != ' ')
-            break;
-        text = end + 1;
-    }
-    return count;
-}
-
 /* Orders by start of the process, then by start of the trace. */
 static bool is_before(const struct vs_tree_member *a, const struct vs_tree_member *b)
 {
@@ -105,13 +82,6 @@ static bool same_process(const struct vs_tree_member *a, const struct vs_tree_me
     return a->born_ns && a->born_ns == b->born_ns && a->pid == b->pid && same_boot(a, b);
 }
 
-static bool is_forebear(const struct vs_tree_member *m, const struct forebear *f)
-{
-    if (!m->born_ns || m->pid != f->pid)
-        return false;
-    return f->forked ? m->born_ns <= f->ns + FORK_SLACK_NS : m->born_ns == f->ns;
-}
-
 static bool comes_from(const struct vs_tree_member *members, const struct vs_tree_member *c,
                        const struct vs_tree_member *m)
 {
@@ -120,25 +90,20 @@ static bool comes_from(const struct vs_tree_member *members, const struct vs_tre
     return c == m;
 }
 
-/* Whether a process can be the parent of another: it started no later; in one tick of the kernel's
- * clock both may start, and then the child's trace may well begin first. Links never form a cycle,
- * whatever the traces contain. */
-static bool can_bear(const struct vs_tree_member *members, const struct vs_tree_member *c,
-                     const struct vs_tree_member *m)
-{
-    return c->born_ns <= m->born_ns && !comes_from(members, c, m);
-}
-
 /* The trace of ancestor *f* that *m* comes from: of several processes with that pid the one started
- * last, of several programs the one that was running before *m* began. */
+ * last, of several programs the one that was running before *m* began. A parent started no later; in
+ * one tick of the kernel's clock both may start, and then the child's trace may well begin first.
+ * Links never form a cycle, whatever the traces contain. */
 static uint32_t find_forebear(const struct vs_tree_member *members, size_t count,
                               const struct vs_tree_member *m, const struct forebear *f)
 {
     const struct vs_tree_member *best = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct vs_tree_member *c = &members[i];
-        if (c == m || !same_boot(c, m) || same_process(c, m) || !is_forebear(c, f) ||
-            !can_bear(members, c, m))
+        bool is_it = c->born_ns && c->pid == f->pid &&
+                     (f->forked ? c->born_ns <= f->ns + FORK_SLACK_NS : c->born_ns == f->ns);
+        if (c == m || !is_it || !same_boot(c, m) || same_process(c, m) || c->born_ns > m->born_ns ||
+            comes_from(members, c, m))
             continue;
         if (!best || c->born_ns > best->born_ns ||
             (c->born_ns == best->born_ns && c->start_ns <= m->start_ns))
@@ -164,7 +129,19 @@ static void link_by_lineage(struct vs_tree_member *members, size_t count,
                             struct vs_tree_member *m)
 {
     struct forebear forebears[FOREBEARS_MAX];
-    size_t known = read_lineage(m->lineage, forebears), place = 0;
+    size_t known = 0, place = 0;
+    for (const char *text = m->lineage; known < FOREBEARS_MAX && *text; text++) {
+        char *end;
+        forebears[known].pid = strtoull(text, &end, 10);
+        if (end == text || (*end != '@' && *end != ':'))
+            break;
+        forebears[known].forked = *end == '@';
+        text = end + 1;
+        forebears[known++].ns = strtoull(text, &end, 10);
+        if (*end != ' ')
+            break;
+        text = end;
+    }
     for (size_t i = 0; i < known; i++) {
         struct forebear f = forebears[i];
         /* a fork is identified by pid and time; a parent that is still running, by its start

@@ -174,20 +174,6 @@ static void account_for(struct summing *s, size_t m)
         note_member_peaks(s, m);
 }
 
-/* The peak of the device's account since the last sums, above its present values. */
-static void account_for_height(struct summing *s, size_t m, const struct vs_event_unrecorded *u,
-                               uint64_t allocated, uint64_t reserved)
-{
-    struct process_tree_sum_stream *stream = &s->streams[m];
-    unsigned index = vs_replay_account(stream->replay, u->device);
-    if (index == VS_ACCOUNT_NONE || index >= stream->replay->account_count)
-        return;
-    struct holding *held = &stream->held[index];
-    find_gpu(s, stream, stream->replay->accounts[index], held);
-    set_held(s, m, held, allocated + u->peak_allocated, reserved + u->peak_reserved);
-    note_member_peaks(s, m);
-}
-
 /* Applies the next event of a trace and updates the sums. */
 static void apply(struct summing *s, size_t m)
 {
@@ -203,22 +189,15 @@ static void apply(struct summing *s, size_t m)
         reserved = stream->replay->accounts[index]->sums.now.reserved;
     }
     vs_replay_event(stream->replay, &stream->event);
-    if (rose)
-        account_for_height(s, m, u, allocated, reserved);
+    index = rose ? vs_replay_account(stream->replay, u->device) : VS_ACCOUNT_NONE;
+    if (index != VS_ACCOUNT_NONE && index < stream->replay->account_count) {
+        /* the peak since the last sums, above the values before this event */
+        struct holding *held = &stream->held[index];
+        find_gpu(s, stream, stream->replay->accounts[index], held);
+        set_held(s, m, held, allocated + u->peak_allocated, reserved + u->peak_reserved);
+        note_member_peaks(s, m);
+    }
     account_for(s, m);
-}
-
-/* The figures of the device on which the process reserved most. */
-static void note_device(struct vs_tree_member *member, const struct vs_account *account, uint64_t *most)
-{
-    if (account->sums.peak.reserved <= *most)
-        return;
-    *most = account->sums.peak.reserved;
-    member->device = account->device;
-    member->has_tensors = account->framework.peak.allocated > 0;
-    member->tensors = account->framework.peak.allocated;
-    member->device_used = account->use_known.used;
-    member->device_total = account->use_known.total ? account->use_known.total : account->total_bytes;
 }
 
 /* At the end of a trace: the process's memory is free. */
@@ -230,7 +209,16 @@ static void end_stream(struct summing *s, size_t m)
     for (unsigned i = 0; i < stream->replay->account_count; i++) {
         if (stream->held[i].known)
             set_held(s, m, &stream->held[i], 0, 0);
-        note_device(member, stream->replay->accounts[i], &most);
+        const struct vs_account *account = stream->replay->accounts[i];
+        if (account->sums.peak.reserved <= most)
+            continue;
+        most = account->sums.peak.reserved; /* of all devices, this one's figures */
+        member->device = account->device;
+        member->has_tensors = account->framework.peak.allocated > 0;
+        member->tensors = account->framework.peak.allocated;
+        member->device_used = account->use_known.used;
+        member->device_total =
+            account->use_known.total ? account->use_known.total : account->total_bytes;
     }
     member->events = stream->replay->events;
     member->condition = vs_reader_condition(stream->reader, NULL);
@@ -286,18 +274,12 @@ static enum vs_err step(struct process_tree_sum_stream *stream)
     return err;
 }
 
-static bool one_clock(const struct vs_tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++) {
-        if (!*tree->members[i].boot || strcmp(tree->members[i].boot, tree->members[0].boot))
-            return false;
-    }
-    return true;
-}
-
 static enum vs_err open_all(struct summing *s, char *why)
 {
-    bool shared = one_clock(s->tree);
+    bool shared = true; /* one boot, and with it one clock */
+    for (size_t i = 0; i < s->tree->count; i++)
+        shared &= *s->tree->members[i].boot &&
+                  strcmp(s->tree->members[i].boot, s->tree->members[0].boot) == 0;
     for (size_t i = 0; i < s->tree->count; i++) {
         const struct vs_tree_member *m = &s->tree->members[i];
         struct process_tree_sum_stream *stream = &s->streams[i];
