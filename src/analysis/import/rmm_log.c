@@ -94,41 +94,6 @@ static bool parse_line(char *text, struct rmm_line *line)
            whole_number(field[4], 10, SIZE_LARGEST, &line->size);
 }
 
-static void allocate(struct rmm_import *m, const struct rmm_line *line)
-{
-    VS_IMPORT(&m->writer, alloc, .addr = line->addr, .requested = line->size, .size = line->size,
-              .family = VS_FAMILY_DEVICE, .context = 1, .stream = 0, .api = m->allocate);
-    m->result->allocs++;
-    vs_xmap_put(&m->live, line->addr, line->size);
-}
-
-static void release(struct rmm_import *m, const struct rmm_line *line)
-{
-    if (!vs_map_remove(&m->live, line->addr, NULL)) {
-        m->result->unmatched++;
-        return;
-    }
-    VS_IMPORT(&m->writer, free, .addr = line->addr, .api = m->deallocate);
-    m->result->frees++;
-}
-
-static void failure(struct rmm_import *m, const struct rmm_line *line)
-{
-    VS_IMPORT(&m->writer, alloc_failed, .requested = line->size, .family = VS_FAMILY_DEVICE,
-              .context = 1, .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY);
-    m->result->failures++;
-}
-
-static void begin(struct rmm_import *m, const char *name)
-{
-    vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "rmm-csv"));
-    vs_import_device(&m->writer, 0);
-    m->allocate = vs_import_string(&m->writer, "rmm allocate");
-    m->deallocate = vs_import_string(&m->writer, "rmm deallocate");
-    vs_import_note(&m->writer, false, "imported from %.300s, a log of RMM: it names no device, so "
-                   "all of its memory is counted on device 0", name);
-}
-
 /* Reads one line without its end; longer ones are cut. False at the end of the file. */
 static bool next_line(struct rmm_import *m, FILE *in, char text[LINE_MAX_BYTES])
 {
@@ -164,11 +129,15 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
             uint64_t seed[2] = {line.time_ns ^ line.addr, line.size ^ line.thread << 32};
             m->first_ns = m->last_ns = line.time_ns;
             err = vs_import_begin(&m->writer, out, name, 0, seed);
-            if (!err)
-                begin(m, name);
+            if (err)
+                break;
+            vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "rmm-csv"));
+            vs_import_device(&m->writer, 0);
+            m->allocate = vs_import_string(&m->writer, "rmm allocate");
+            m->deallocate = vs_import_string(&m->writer, "rmm deallocate");
+            vs_import_note(&m->writer, false, "imported from %.300s, a log of RMM: it names no device, "
+                           "so all of its memory is counted on device 0", name);
         }
-        if (err)
-            break;
         uint64_t now_ns = line.time_ns + m->days_ns;
         if (now_ns + DAY_NS / 2 < m->last_ns) {
             m->days_ns += DAY_NS;
@@ -178,12 +147,22 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
         m->writer.now_ns = m->last_ns - m->first_ns;
         m->writer.tid = (uint32_t)vs_xmap_number(&m->threads, line.thread + 1,
                                                  VS_IMPORT_TID + m->threads.count);
-        if (line.action == RMM_ALLOCATE)
-            allocate(m, &line);
-        else if (line.action == RMM_FREE)
-            release(m, &line);
-        else
-            failure(m, &line);
+        if (line.action == RMM_ALLOCATE) {
+            VS_IMPORT(&m->writer, alloc, .addr = line.addr, .requested = line.size,
+                      .size = line.size, .family = VS_FAMILY_DEVICE, .context = 1, .stream = 0,
+                      .api = m->allocate);
+            m->result->allocs++;
+            vs_xmap_put(&m->live, line.addr, line.size);
+        } else if (line.action == RMM_FAILURE) {
+            VS_IMPORT(&m->writer, alloc_failed, .requested = line.size, .family = VS_FAMILY_DEVICE,
+                      .context = 1, .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY);
+            m->result->failures++;
+        } else if (vs_map_remove(&m->live, line.addr, NULL)) {
+            VS_IMPORT(&m->writer, free, .addr = line.addr, .api = m->deallocate);
+            m->result->frees++;
+        } else {
+            m->result->unmatched++;
+        }
     }
     return err;
 }

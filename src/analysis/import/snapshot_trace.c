@@ -62,26 +62,6 @@ static void device_free(struct snapshot_import *m, unsigned device, uint64_t add
     VS_IMPORT(&m->writer, free, .addr = addr, .device = device, .api = api);
 }
 
-static void begin_segment(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
-                          struct vs_pickle_list *frames)
-{
-    struct vs_tiles *tiles = &m->devices[device].tiles;
-    uint64_t old = vs_tiles_drop_segment(tiles, addr);
-    if (old)
-        device_free(m, device, addr, old, m->cuda_free);
-    device_alloc(m, device, VS_FAMILY_DEVICE, addr, size, vs_import_stack(&m->stacks, frames));
-    vs_tiles_segment(tiles, addr, size);
-}
-
-static void end_segment(struct snapshot_import *m, unsigned device, uint64_t addr)
-{
-    uint64_t size = vs_tiles_drop_segment(&m->devices[device].tiles, addr);
-    if (size)
-        device_free(m, device, addr, size, m->cuda_free);
-    else
-        m->result->unmatched++;
-}
-
 static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece,
                       uint64_t stack)
 {
@@ -90,15 +70,6 @@ static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snap
                  stack);
     VS_IMPORT(&m->writer, vmm_map, .addr = piece->addr, .size = piece->end - piece->addr,
               .memory = piece->number, .device = device, .stack = stack);
-}
-
-static void unmap_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece)
-{
-    VS_IMPORT(&m->writer, vmm_unmap, .addr = piece->addr, .size = piece->end - piece->addr,
-              .memory = piece->number, .device = device);
-    device_free(m, device, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
-                m->mem_release);
-    piece->number = 0;
 }
 
 static enum vs_err change_mapping(struct snapshot_import *m, unsigned device,
@@ -113,8 +84,13 @@ static enum vs_err change_mapping(struct snapshot_import *m, unsigned device,
         struct vs_snapshot_piece *piece = &start->pieces[i];
         if (map && !piece->number)
             map_piece(m, device, piece, stack);
-        else if (!map && piece->number)
-            unmap_piece(m, device, piece);
+        if (map || !piece->number)
+            continue;
+        VS_IMPORT(&m->writer, vmm_unmap, .addr = piece->addr, .size = piece->end - piece->addr,
+                  .memory = piece->number, .device = device);
+        device_free(m, device, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
+                    m->mem_release);
+        piece->number = 0;
     }
     return err;
 }
@@ -163,12 +139,14 @@ static void free_block(struct snapshot_import *m, unsigned device,
         vs_tiles_drop(tiles, block);
 }
 
-/* A snapshot does not contain the size of the device, but a failure has its free memory: together with
- * the memory that PyTorch held, this is the size that PyTorch could use. */
-static uint64_t size_for_pytorch(struct snapshot_import *m, unsigned device, uint64_t free_bytes)
+/* The driver refused what PyTorch asked of it, or a limit of PyTorch's own did. A snapshot does not
+ * contain the size of the device, but a failure has its free memory: together with the memory that
+ * PyTorch held, this is the size that PyTorch could use. */
+static void out_of_memory(struct snapshot_import *m, unsigned device,
+                          const struct vs_snapshot_entry *entry)
 {
     struct device_state *d = &m->devices[device];
-    uint64_t bytes = d->reserved + free_bytes;
+    uint64_t stack = vs_import_stack(&m->stacks, entry->frames), bytes = d->reserved + entry->addr;
     if (!d->bytes)
         vs_import_note(&m->writer, false,
                        "the size of device %u is not in the snapshot: %s were free or held by PyTorch "
@@ -176,19 +154,10 @@ static uint64_t size_for_pytorch(struct snapshot_import *m, unsigned device, uin
                        device, vs_size_text(bytes));
     if (bytes > d->bytes)
         d->bytes = bytes;
-    return d->bytes;
-}
-
-/* The driver refused what PyTorch asked of it, or a limit of PyTorch's own did. */
-static void out_of_memory(struct snapshot_import *m, unsigned device,
-                          const struct vs_snapshot_entry *entry)
-{
-    struct device_state *d = &m->devices[device];
-    uint64_t stack = vs_import_stack(&m->stacks, entry->frames);
     VS_IMPORT(&m->writer, alloc_failed, .requested = entry->size, .family = VS_FAMILY_DEVICE,
               .device = device, .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
               .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr,
-              .device_total_bytes = size_for_pytorch(m, device, entry->addr));
+              .device_total_bytes = d->bytes);
     VS_IMPORT(&m->writer, framework_oom, .requested = entry->size, .device = device,
               .total_allocated = d->allocated, .total_reserved = d->reserved, .stack = stack,
               .framework_stream = entry->stream);
@@ -220,54 +189,11 @@ static void change_metadata(struct snapshot_import *m, const struct vs_pickle_te
         VS_IMPORT(&m->writer, range_push, .name = text_id(m, text), .domain = domain);
 }
 
-/* PyTorch marks each optimizer's step: where the program marks none itself, a step of training ends
- * with the step of its first optimizer. */
-static void begin_step(struct snapshot_import *m)
-{
-    if (!m->snapshot->optimizer || m->snapshot->steps || !m->snapshot->timed)
-        return;
-    m->step_domain = vs_import_string(&m->writer, "steps");
-    VS_IMPORT(&m->writer, range_push, .name = vs_import_string(&m->writer, "step"),
-              .domain = m->step_domain);
-}
-
-/* Of several threads: each name is a domain of its own. */
-static void annotate(struct snapshot_import *m, const struct vs_snapshot_annotation *one)
-{
-    uint64_t domain = text_id(m, one->name);
-    if (one->start) {
-        VS_IMPORT(&m->writer, range_push, .name = text_id(m, one->name), .domain = domain);
-        return;
-    }
-    VS_IMPORT(&m->writer, range_pop, .domain = domain);
-    if (same_text(one->name, m->snapshot->optimizer)) {
-        if (m->step_domain)
-            VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
-        m->step_domain = 0;
-    }
-}
-
 /* --- the state at the start --- */
 
 _Static_assert(!offsetof(struct vs_snapshot_block, addr) &&
                    !offsetof(struct vs_snapshot_segment, addr),
                "vs_order_u64 sorts both by address");
-
-/* Sizes of blocks follow from those behind them, so all must be there before the first is used. */
-static void place_all(struct device_state *d)
-{
-    struct vs_snapshot_start *start = &d->start;
-    vs_vec_sort(start->blocks, start->block_count, sizeof *start->blocks, vs_order_u64);
-    vs_vec_sort(start->segments, start->segment_count, sizeof *start->segments, vs_order_u64);
-    for (size_t i = 0; i < start->segment_count; i++)
-        vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
-    for (size_t i = 0; i < start->block_count; i++)
-        vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
-    for (size_t i = 0; i < start->block_count; i++)
-        if (!start->blocks[i].size)
-            start->blocks[i].size =
-                vs_tiles_size(&d->tiles, start->blocks[i].addr, start->blocks[i].requested);
-}
 
 /* Writes the blocks from *next* on that begin before *end*. */
 static void write_blocks(struct snapshot_import *m, unsigned device, uint64_t end, size_t *next)
@@ -316,11 +242,22 @@ static void write_start(struct snapshot_import *m, unsigned device)
 static void begin_device(struct snapshot_import *m, unsigned device)
 {
     struct device_state *d = &m->devices[device];
+    struct vs_snapshot_start *start = &d->start;
     vs_import_device(&m->writer, device);
-    place_all(d);
-    for (size_t i = 0; i < d->start.piece_count; i++)
-        if (d->start.pieces[i].mapped)
-            map_piece(m, device, &d->start.pieces[i], 0);
+    vs_vec_sort(start->blocks, start->block_count, sizeof *start->blocks, vs_order_u64);
+    vs_vec_sort(start->segments, start->segment_count, sizeof *start->segments, vs_order_u64);
+    for (size_t i = 0; i < start->segment_count; i++)
+        vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
+    for (size_t i = 0; i < start->block_count; i++)
+        vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
+    /* sizes of blocks follow from those behind them, so all must be there before the first is used */
+    for (size_t i = 0; i < start->block_count; i++)
+        if (!start->blocks[i].size)
+            start->blocks[i].size =
+                vs_tiles_size(&d->tiles, start->blocks[i].addr, start->blocks[i].requested);
+    for (size_t i = 0; i < start->piece_count; i++)
+        if (start->pieces[i].mapped)
+            map_piece(m, device, &start->pieces[i], 0);
     write_start(m, device);
 }
 
@@ -330,6 +267,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
                          const struct vs_snapshot_entry *entry)
 {
     struct device_state *d = &m->devices[device];
+    uint64_t old;
     change_metadata(m, entry->metadata);
     switch (entry->action) {
     case VS_SNAPSHOT_ALLOC:
@@ -340,9 +278,18 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
     case VS_SNAPSHOT_FREE_REQUESTED:
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_ALLOC:
-        begin_segment(m, device, entry->addr, entry->size, entry->frames);
+    case VS_SNAPSHOT_SEGMENT_FREE:
+        old = vs_tiles_drop_segment(&d->tiles, entry->addr);
+        if (old)
+            device_free(m, device, entry->addr, old, m->cuda_free);
+        if (entry->action == VS_SNAPSHOT_SEGMENT_FREE) {
+            m->result->unmatched += !old;
+            return VS_OK;
+        }
+        device_alloc(m, device, VS_FAMILY_DEVICE, entry->addr, entry->size,
+                     vs_import_stack(&m->stacks, entry->frames));
+        vs_tiles_segment(&d->tiles, entry->addr, entry->size);
         return VS_OK;
-    case VS_SNAPSHOT_SEGMENT_FREE: end_segment(m, device, entry->addr); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_MAP:
     case VS_SNAPSHOT_SEGMENT_UNMAP: return change_mapping(m, device, entry);
     case VS_SNAPSHOT_OOM: out_of_memory(m, device, entry); return VS_OK;
@@ -377,8 +324,18 @@ static void annotate_until(struct snapshot_import *m, uint64_t time_us)
     for (; s->timed && m->next_annotation < s->annotation_count &&
            s->annotations[m->next_annotation].time_us <= time_us;
          m->next_annotation++) {
-        set_time(m, s->annotations[m->next_annotation].time_us);
-        annotate(m, &s->annotations[m->next_annotation]);
+        const struct vs_snapshot_annotation *one = &s->annotations[m->next_annotation];
+        uint64_t domain = text_id(m, one->name); /* of several threads: each name is one of its own */
+        set_time(m, one->time_us);
+        if (one->start) {
+            VS_IMPORT(&m->writer, range_push, .name = text_id(m, one->name), .domain = domain);
+            continue;
+        }
+        VS_IMPORT(&m->writer, range_pop, .domain = domain);
+        if (!m->step_domain || !same_text(one->name, s->optimizer))
+            continue;
+        VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
+        m->step_domain = 0;
     }
 }
 
@@ -395,8 +352,13 @@ static enum vs_err write_history(struct snapshot_import *m)
             set_time(m, entry->time_us);
         else
             m->writer.now_ns = ++step * 1000;
-        if (!m->step_domain)
-            begin_step(m);
+        /* PyTorch marks each optimizer's step: where the program marks none itself, a step of training
+         * ends with the step of its first optimizer */
+        if (!m->step_domain && s->optimizer && !s->steps && s->timed) {
+            m->step_domain = vs_import_string(&m->writer, "steps");
+            VS_IMPORT(&m->writer, range_push, .name = vs_import_string(&m->writer, "step"),
+                      .domain = m->step_domain);
+        }
         err = apply(m, device, entry);
     }
     annotate_until(m, UINT64_MAX);

@@ -68,37 +68,32 @@ static uint64_t watch_now_ns(const struct vs_watch *w)
     return running && now > w->replay->now_ns ? now : w->replay->now_ns;
 }
 
-static void note_change(struct vs_watch *w, const struct vs_event *event)
-{
-    const struct vs_replay *replay = w->replay;
-    unsigned account = replay->changed;
-    if (replay->changed_site != VS_SITE_NONE)
-        account = replay->sites.items[replay->changed_site].device;
-    if (account >= VS_DEVICES_MAX || !replay->accounts[account])
-        return;
-    struct vs_memory_history *history = &w->history[account];
-    vs_history_level(history, event->time_ns, vs_user_sums(replay, account).allocated);
-    if (replay->changed_site == VS_SITE_NONE ||
-        !vs_user_has_site(replay, &replay->sites.items[replay->changed_site]))
-        return;
-    if (event->kind == VS_EVENT_alloc)
-        vs_history_request(history, event->time_ns, event->alloc.size);
-    else if (event->kind == VS_EVENT_framework_alloc)
-        vs_history_request(history, event->time_ns, event->framework_alloc.size);
-}
-
 static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
 {
-    const struct vs_reader *reader = w->replay->reader;
+    const struct vs_replay *replay = w->replay;
+    const struct vs_reader *reader = replay->reader;
     vs_replay_event(w->replay, event);
     enum vs_err err = vs_growth_observe(w->tracker, w->replay, event);
     if (err)
         return err;
-    if (event->kind == VS_EVENT_option &&
-        strcmp(vs_reader_string(reader, event->option.name), "limit") == 0)
-        w->limited = !vs_limit_parse(vs_reader_string(reader, event->option.value), &w->limit);
-    else if (w->replay->changed != VS_ACCOUNT_NONE || w->replay->changed_site != VS_SITE_NONE)
-        note_change(w, event);
+    if (event->kind == VS_EVENT_option) {
+        if (strcmp(vs_reader_string(reader, event->option.name), "limit") == 0)
+            w->limited = !vs_limit_parse(vs_reader_string(reader, event->option.value), &w->limit);
+        return VS_OK;
+    }
+    const struct vs_site *site = replay->changed_site == VS_SITE_NONE
+                                     ? NULL : &replay->sites.items[replay->changed_site];
+    unsigned account = site ? site->device : replay->changed;
+    if (account >= VS_DEVICES_MAX || !replay->accounts[account])
+        return VS_OK;
+    struct vs_memory_history *history = &w->history[account];
+    vs_history_level(history, event->time_ns, vs_user_sums(replay, account).allocated);
+    if (!site || !vs_user_has_site(replay, site))
+        return VS_OK;
+    if (event->kind == VS_EVENT_alloc)
+        vs_history_request(history, event->time_ns, event->alloc.size);
+    else if (event->kind == VS_EVENT_framework_alloc)
+        vs_history_request(history, event->time_ns, event->framework_alloc.size);
     return VS_OK;
 }
 
@@ -182,14 +177,6 @@ bool vs_watch_complete(const struct vs_watch *w)
 
 /* --- The state of a watched process as figures. --- */
 
-static uint64_t limit_of(const struct vs_watch *w, const struct vs_account *account)
-{
-    if (!w->limited || account->device >= VS_LIMIT_DEVICES_MAX)
-        return 0;
-    uint64_t bytes = vs_limit_bytes(&w->limit, (uint32_t)account->device, account->total_bytes);
-    return bytes == VS_LIMIT_NONE ? 0 : bytes;
-}
-
 /* --- a device --- */
 
 static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
@@ -208,7 +195,10 @@ static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_devic
     out->used_known = a->sample_total != 0;
     out->used = a->sample_total > a->sample_free ? a->sample_total - a->sample_free : 0;
     out->total = a->sample_total ? a->sample_total : a->total_bytes;
-    out->limit_bytes = limit_of(w, a);
+    if (w->limited && a->device < VS_LIMIT_DEVICES_MAX)
+        out->limit_bytes = vs_limit_bytes(&w->limit, (uint32_t)a->device, a->total_bytes);
+    if (out->limit_bytes == VS_LIMIT_NONE)
+        out->limit_bytes = 0;
     uint64_t in_use = sums.level == VS_LEVEL_FRAMEWORK
                           ? sums.tensors + (a->sums.now.allocated - sums.backing)
                           : a->sums.now.allocated;
