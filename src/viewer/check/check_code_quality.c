@@ -15,32 +15,31 @@ static void put_location(struct vs_json *json, const char *path, unsigned line)
     vs_json_end_object(json);
 }
 
-static void put_issue(struct vs_json *json, const struct vs_check_result *result,
-                      const struct vs_budget_verdict *verdict, const struct vs_budget_row *row)
-{
-    char text[VS_CHECK_LINE_MAX], line[VS_CHECK_LINE_MAX], whole[2 * VS_CHECK_LINE_MAX + 8], print[17];
-    const struct vs_culprit *place = vs_check_place(result, row);
-    vs_check_sentence(text, row);
-    vs_check_reason(line, result, row);
-    snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("description", whole),
-                    VS_J_TEXT("check_name", vs_check_rule(text, row)),
-                    VS_J_TEXT("fingerprint", vs_check_fingerprint(print, verdict, row)),
-                    VS_J_TEXT("severity", row->kind == VS_ROW_QUANTITY ? "major" : "critical"));
-    put_location(json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
-                 place ? place->line : 1);
-    vs_json_end_object(json);
-}
-
 void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_array(&json, NULL);
     for (size_t i = 0; i < result->count; i++)
-        for (size_t k = 0; k < result->items[i].count; k++)
-            if (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows)
-                put_issue(&json, result, &result->items[i], &result->items[i].rows[k]);
+        for (size_t k = 0; k < result->items[i].count; k++) {
+            const struct vs_budget_row *row = &result->items[i].rows[k];
+            char text[VS_CHECK_LINE_MAX], line[VS_CHECK_LINE_MAX], print[17];
+            char whole[2 * VS_CHECK_LINE_MAX + 8];
+            if (!row->exceeded || row->follows)
+                continue;
+            const struct vs_culprit *place = vs_check_place(result, row);
+            const char *severity = row->kind == VS_ROW_QUANTITY ? "major" : "critical";
+            vs_check_fingerprint(print, &result->items[i], row);
+            vs_check_sentence(text, row);
+            vs_check_reason(line, result, row);
+            snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
+            vs_json_begin_object(&json, NULL);
+            vs_json_members(&json, VS_J_TEXT("description", whole),
+                            VS_J_TEXT("check_name", vs_check_rule(text, row)),
+                            VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", severity));
+            put_location(&json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
+                         place ? place->line : 1);
+            vs_json_end_object(&json);
+        }
     for (size_t i = 0; i < result->problem_count; i++) {
         /* GitLab keeps one issue of each fingerprint, but a trace may have several problems. */
         const struct vs_check_problem *problem = &result->problems[i];

@@ -22,49 +22,41 @@ static void message(FILE *out, const char *text)
     escaped(out, text, "%\r\n");
 }
 
-static void property(FILE *out, const char *text)
-{
-    escaped(out, text, "%\r\n:,");
-}
-
-static void one_row(const struct vs_check_result *result, const struct vs_budget_row *row, FILE *out)
-{
-    struct vs_check_line lines[VS_CHECK_LINES_MAX];
-    char text[VS_CHECK_LINE_MAX];
-    const struct vs_culprit *place = row->exceeded ? vs_check_place(result, row) : NULL;
-    fprintf(out, "::%s title=GPU memory budget", row->exceeded ? "error" : "notice");
-    if (place) {
-        fputs(",file=", out);
-        property(out, vs_check_path(result, place->file));
-        fprintf(out, ",line=%u", place->line);
-    }
-    fputs("::", out);
-    message(out, vs_check_trace(row));
-    fputs(": ", out);
-    message(out, vs_check_sentence(text, row));
-    if (row->exceeded && *vs_check_moment(text, row)) {
-        fputs(", ", out);
-        message(out, text);
-    }
-    size_t count = row->exceeded ? vs_check_lines(row, lines) : 0;
-    for (size_t i = 0; i < count; i++) {
-        fputs("%0A", out);
-        if (!i) {
-            message(out, vs_check_heading(row));
-            fputs("%0A", out);
-        }
-        message(out, vs_check_line(text, result, row, &lines[i]));
-    }
-    fputc('\n', out);
-}
-
 void vs_check_github(const struct vs_check_result *result, FILE *out)
 {
     for (size_t i = 0; i < result->count; i++)
-        for (size_t k = 0; k < result->items[i].count; k++)
-            if (!result->items[i].rows[k].of_baseline ||
-                (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows))
-                one_row(result, &result->items[i].rows[k], out);
+        for (size_t k = 0; k < result->items[i].count; k++) {
+            const struct vs_budget_row *row = &result->items[i].rows[k];
+            if (row->of_baseline && (!row->exceeded || row->follows))
+                continue;
+            struct vs_check_line lines[VS_CHECK_LINES_MAX];
+            char text[VS_CHECK_LINE_MAX];
+            const struct vs_culprit *place = row->exceeded ? vs_check_place(result, row) : NULL;
+            fprintf(out, "::%s title=GPU memory budget", row->exceeded ? "error" : "notice");
+            if (place) {
+                fputs(",file=", out);
+                escaped(out, vs_check_path(result, place->file), "%\r\n:,");
+                fprintf(out, ",line=%u", place->line);
+            }
+            fputs("::", out);
+            message(out, vs_check_trace(row));
+            fputs(": ", out);
+            message(out, vs_check_sentence(text, row));
+            if (row->exceeded && *vs_check_moment(text, row)) {
+                fputs(", ", out);
+                message(out, text);
+            }
+            size_t count = row->exceeded ? vs_check_lines(row, lines) : 0;
+            for (size_t n = 0; n < count; n++) {
+                fputs("%0A", out);
+                if (!n) {
+                    message(out, vs_check_heading(row));
+                    fputs("%0A", out);
+                }
+                message(out, vs_check_line(text, result, row, &lines[n]));
+            }
+            fputc('\n', out);
+        }
     for (size_t i = 0; i < result->problem_count; i++) {
         fputs("::error title=GPU memory budget::", out);
         message(out, result->problems[i].text);

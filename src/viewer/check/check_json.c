@@ -7,44 +7,33 @@
 #include "viewer/common/json_writer.h"
 #include "viewer/report/report_text.h"
 
-static const char *metric_of(const struct vs_budget_row *row)
-{
-    return row->kind == VS_ROW_OOM    ? "out of memory"
-           : row->kind == VS_ROW_EXIT ? "exit status" : vs_metric_name(row->quantity.metric);
-}
-
-/* An exit status is no amount, and out of memory has no limit. */
-static void put_amounts(struct vs_json *json, const struct vs_budget_row *row)
-{
-    const struct vs_quantity *quantity = &row->quantity;
-    bool limited = row->kind == VS_ROW_QUANTITY, ended = row->kind == VS_ROW_EXIT;
-    bool low = limited && quantity->metric == VS_METRIC_FREE;
-    uint64_t excess = !row->exceeded ? 0
-                      : low          ? row->limit - quantity->value : quantity->value - row->limit;
-    bool copies = quantity->metric == VS_METRIC_COPIES;
-    vs_json_members(json, VS_J_TEXT("unit", ended ? NULL : copies ? "copies" : "bytes"),
-                    VS_J_KNOWN("bytes", !ended, quantity->value),
-                    VS_J_KNOWN("limit_bytes", limited, row->limit),
-                    VS_J_BOOL("held", !row->exceeded), VS_J_KNOWN("excess_bytes", limited, excess),
-                    VS_J_KNOWN("exit_status", ended, row->status));
-}
-
 static void put_row(struct vs_json *json, const struct vs_check_result *result,
                     const struct vs_budget_row *row)
 {
     char text[VS_CHECK_LINE_MAX];
     const struct vs_quantity *quantity = &row->quantity;
+    /* An exit status is no amount, and out of memory has no limit. */
+    bool limited = row->kind == VS_ROW_QUANTITY, ended = row->kind == VS_ROW_EXIT;
+    bool low = limited && quantity->metric == VS_METRIC_FREE;
+    uint64_t excess = !row->exceeded ? 0
+                      : low          ? row->limit - quantity->value : quantity->value - row->limit;
+    const char *unit = quantity->metric == VS_METRIC_COPIES ? "copies" : "bytes";
+    const char *metric = limited ? vs_metric_name(quantity->metric)
+                         : ended ? "exit status" : "out of memory";
     vs_json_begin_object(json, NULL);
     vs_json_members(json, VS_J_UINT("device", quantity->device), VS_J_BOOL("host", quantity->host),
-                    VS_J_TEXT("metric", metric_of(row)),
+                    VS_J_TEXT("metric", metric),
                     VS_J_TEXT("level", quantity->tensors ? "tensors" : "device"),
                     VS_J_TEXT("phase", quantity->phase),
                     VS_J_TEXT("test", vs_test_name(quantity->phase)),
                     VS_J_BOOL("per_step", quantity->per_step),
-                    VS_J_TEXT("direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL));
-    put_amounts(json, row);
-    vs_json_members(json, VS_J_TEXT("from", row->from), VS_J_BOOL("of_baseline", row->of_baseline),
-                    VS_J_BOOL("follows", row->follows),
+                    VS_J_TEXT("direction", quantity->way ? vs_copy_way_name(quantity->way) : NULL),
+                    VS_J_TEXT("unit", ended ? NULL : unit),
+                    VS_J_KNOWN("bytes", !ended, quantity->value),
+                    VS_J_KNOWN("limit_bytes", limited, row->limit),
+                    VS_J_BOOL("held", !row->exceeded), VS_J_KNOWN("excess_bytes", limited, excess),
+                    VS_J_KNOWN("exit_status", ended, row->status), VS_J_TEXT("from", row->from),
+                    VS_J_BOOL("of_baseline", row->of_baseline), VS_J_BOOL("follows", row->follows),
                     VS_J_KNOWN("baseline_bytes", row->has_baseline, row->baseline),
                     VS_J_UINT("event", quantity->event), VS_J_UINT("time_ns", quantity->time_ns),
                     VS_J_TEXT("place", quantity->place), VS_J_TEXT("trace", vs_check_trace(row)),
@@ -80,40 +69,36 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     vs_json_end_object(json);
 }
 
-static void put_program(struct vs_json *json, const struct vs_check_result *result,
-                        const struct vs_budget_verdict *verdict)
-{
-    uint64_t status;
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("trace", verdict->runs[0]->report->path),
-                    VS_J_TEXT("process", verdict->process));
-    vs_json_begin_array(json, "runs");
-    for (size_t i = 0; i < verdict->run_count; i++)
-        vs_json_string(json, NULL, verdict->runs[i]->report->path);
-    vs_json_end_array(json);
-    bool known = vs_exit_status(verdict->runs[0]->report, &status);
-    vs_json_members(json, VS_J_KNOWN("exit_status", known, known ? status : 0),
-                    VS_J_UINT("steps", verdict->runs[0]->steps),
-                    VS_J_BOOL("held", verdict->exceeded == 0));
-    vs_json_begin_array(json, "notes");
-    for (size_t i = 0; i < verdict->note_count; i++)
-        vs_json_string(json, NULL, verdict->notes[i]);
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "limits");
-    for (size_t i = 0; i < verdict->count; i++)
-        put_row(json, result, &verdict->rows[i]);
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-}
-
 void vs_check_json(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.check/4");
     vs_json_begin_array(&json, "traces");
-    for (size_t i = 0; i < result->count; i++)
-        put_program(&json, result, &result->items[i]);
+    for (size_t i = 0; i < result->count; i++) {
+        const struct vs_budget_verdict *verdict = &result->items[i];
+        uint64_t status;
+        vs_json_begin_object(&json, NULL);
+        vs_json_members(&json, VS_J_TEXT("trace", verdict->runs[0]->report->path),
+                        VS_J_TEXT("process", verdict->process));
+        vs_json_begin_array(&json, "runs");
+        for (size_t k = 0; k < verdict->run_count; k++)
+            vs_json_string(&json, NULL, verdict->runs[k]->report->path);
+        vs_json_end_array(&json);
+        bool known = vs_exit_status(verdict->runs[0]->report, &status);
+        vs_json_members(&json, VS_J_KNOWN("exit_status", known, known ? status : 0),
+                        VS_J_UINT("steps", verdict->runs[0]->steps),
+                        VS_J_BOOL("held", verdict->exceeded == 0));
+        vs_json_begin_array(&json, "notes");
+        for (size_t k = 0; k < verdict->note_count; k++)
+            vs_json_string(&json, NULL, verdict->notes[k]);
+        vs_json_end_array(&json);
+        vs_json_begin_array(&json, "limits");
+        for (size_t k = 0; k < verdict->count; k++)
+            put_row(&json, result, &verdict->rows[k]);
+        vs_json_end_array(&json);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_begin_array(&json, "unusable");
     for (size_t i = 0; i < result->problem_count; i++)

@@ -54,21 +54,6 @@ bool vs_check_siteless(const struct vs_budget_row *row)
     return siteless(row, lines) && (!row->culprit_count || lines[0].bytes > row->culprits[0].delta);
 }
 
-/* The culprits of one list, and the memory of no call site: the most first. */
-static size_t one_list(const struct vs_budget_row *row, struct vs_check_line *out)
-{
-    struct vs_check_line none[SITELESS_MAX];
-    size_t count = 0, of_none = siteless(row, none), at = 0;
-    for (size_t i = 0; i < row->culprit_count; i++) {
-        while (at < of_none && none[at].bytes > row->culprits[i].delta)
-            out[count++] = none[at++];
-        out[count++].culprit = &row->culprits[i];
-    }
-    while (at < of_none)
-        out[count++] = none[at++];
-    return count;
-}
-
 /* What is cached, and the requests for the segments. */
 static void add_cached(const struct vs_budget_row *row, struct vs_check_line *out, size_t *count)
 {
@@ -83,20 +68,22 @@ static void add_cached(const struct vs_budget_row *row, struct vs_check_line *ou
     }
 }
 
-/* The driver's own cache at the highest reading of the device. */
-static int64_t pools_of(const struct vs_budget_row *row)
-{
-    const struct vs_report_device *device = vs_report_device_of(row->run->report, row->quantity.device);
-    const struct vs_balance *balance = device ? &device->balance_peak : NULL;
-    return balance && balance->known && balance->pools_known ? (int64_t)balance->pools : 0;
-}
-
 size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[VS_CHECK_LINES_MAX])
 {
-    size_t count = 0;
+    size_t count = 0, at = 0;
     memset(out, 0, VS_CHECK_LINES_MAX * sizeof *out);
-    if (!row->two_lists)
-        return one_list(row, out);
+    if (!row->two_lists) { /* the culprits, and the memory of no call site: the most first */
+        struct vs_check_line none[SITELESS_MAX];
+        size_t of_none = siteless(row, none);
+        for (size_t i = 0; i < row->culprit_count; i++) {
+            while (at < of_none && none[at].bytes > row->culprits[i].delta)
+                out[count++] = none[at++];
+            out[count++].culprit = &row->culprits[i];
+        }
+        while (at < of_none)
+            out[count++] = none[at++];
+        return count;
+    }
     bool cached_first = row->culprit_count && row->culprits[0].cached;
     if (cached_first)
         add_cached(row, out, &count);
@@ -114,7 +101,13 @@ size_t vs_check_lines(const struct vs_budget_row *row, struct vs_check_line out[
         add_line(out, &count, NULL, (int64_t)left, all > listed ? all - listed : 1);
     if (!cached_first)
         add_cached(row, out, &count);
-    int64_t pools = row->compared || row->quantity.metric != VS_METRIC_DEVICE ? 0 : pools_of(row);
+    /* The driver's own cache at the highest reading of the device. */
+    const struct vs_report_device *device = vs_report_device_of(row->run->report,
+                                                                row->quantity.device);
+    bool read = device && device->balance_peak.known && device->balance_peak.pools_known;
+    int64_t pools = 0;
+    if (read && !row->compared && row->quantity.metric == VS_METRIC_DEVICE)
+        pools = (int64_t)device->balance_peak.pools;
     add_line(out, &count, "cached by stream-ordered pools", pools, 0);
     int64_t rest = (int64_t)(row->quantity.value - row->sites.total_bytes - row->unused.total_bytes -
                              (uint64_t)pools);

@@ -37,14 +37,6 @@ static void number_label(FILE *out, const char *name, size_t number)
 
 enum figure { MEASURED, ALLOWED, HELD };
 
-/* Bytes and copies are different metrics: a metric has one unit. */
-static bool belongs(const struct vs_budget_row *row, enum figure figure, bool bytes)
-{
-    if (figure == HELD)
-        return true;
-    return row->kind == VS_ROW_QUANTITY && (row->quantity.metric != VS_METRIC_COPIES) == bytes;
-}
-
 static void family(const struct vs_check_result *result, FILE *out, const char *name,
                    const char *help, enum figure figure, bool bytes)
 {
@@ -56,7 +48,9 @@ static void family(const struct vs_check_result *result, FILE *out, const char *
         const struct vs_budget_verdict *verdict = &result->items[i];
         for (size_t k = 0; k < verdict->count; k++) {
             const struct vs_budget_row *row = &verdict->rows[k];
-            if (!belongs(row, figure, bytes))
+            bool copies = row->quantity.metric == VS_METRIC_COPIES;
+            /* Bytes and copies are different metrics: a metric has one unit. */
+            if (figure != HELD && (row->kind != VS_ROW_QUANTITY || copies == bytes))
                 continue;
             fputs(name, out);
             char device[24], rule[64];
@@ -88,13 +82,19 @@ static void family(const struct vs_check_result *result, FILE *out, const char *
     }
 }
 
-/* What could not be checked, and why. */
-static void unusable(const struct vs_check_result *result, FILE *out)
+void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
 {
-    if (!result->problem_count)
-        return;
-    fputs("# TYPE vramscope_check_unusable gauge\n"
-          "# HELP vramscope_check_unusable 1: this could not be checked, for this reason.\n", out);
+    family(result, out, "vramscope_check_measured_bytes", "GPU memory, or bytes copied.", MEASURED,
+           true);
+    family(result, out, "vramscope_check_allowed_bytes", "The limit of it.", ALLOWED, true);
+    family(result, out, "vramscope_check_measured_copies", "Number of copies.", MEASURED, false);
+    family(result, out, "vramscope_check_allowed_copies", "The limit of it.", ALLOWED, false);
+    family(result, out, "vramscope_check_held", "1: the limit held; 0: it was exceeded.", HELD,
+           false);
+    if (result->problem_count)
+        fputs("# TYPE vramscope_check_unusable gauge\n"
+              "# HELP vramscope_check_unusable 1: this could not be checked, for this reason.\n",
+                  out);
     for (size_t i = 0; i < result->problem_count; i++) {
         size_t before = vs_check_problems_before(result, i);
         fputs("vramscope_check_unusable", out);
@@ -104,16 +104,6 @@ static void unusable(const struct vs_check_result *result, FILE *out)
             number_label(out, "problem", before + 1);
         fputs("} 1\n", out);
     }
-}
-
-void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
-{
-    family(result, out, "vramscope_check_measured_bytes", "GPU memory, or bytes copied.", MEASURED, true);
-    family(result, out, "vramscope_check_allowed_bytes", "The limit of it.", ALLOWED, true);
-    family(result, out, "vramscope_check_measured_copies", "Number of copies.", MEASURED, false);
-    family(result, out, "vramscope_check_allowed_copies", "The limit of it.", ALLOWED, false);
-    family(result, out, "vramscope_check_held", "1: the limit held; 0: it was exceeded.", HELD, false);
-    unusable(result, out);
     fprintf(out, "# TYPE vramscope_check_exit_code gauge\n"
             "# HELP vramscope_check_exit_code 0: all limits held; 1: one was exceeded; 2: something could not be checked.\n"
             "vramscope_check_exit_code %d\n# EOF\n", result->exit_code);

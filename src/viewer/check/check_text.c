@@ -24,21 +24,6 @@ static void verdict_line(const struct vs_style *style, bool bad, const char *pat
     }
 }
 
-/* "train.py:41", "train.py:41 or 38"; "" where the line is not known. */
-static char *place_of(char out[640], const struct vs_check_result *result, const struct vs_culprit *culprit)
-{
-    char other[24] = "";
-    const char *path = vs_check_path(result, culprit->file);
-    if (path && *path == '/')
-        path = strrchr(path, '/') + 1;
-    if (culprit->or_line)
-        snprintf(other, sizeof other, " or %u", culprit->or_line);
-    *out = 0;
-    if (path && culprit->line)
-        snprintf(out, 640, "%.500s:%u%s", path, culprit->line, other);
-    return out;
-}
-
 #define TEXT_MAX (VS_CHAIN_TEXT_MAX + 1024)
 #define CUT_MAX (4 * 400 + 4)
 
@@ -47,14 +32,21 @@ static void culprit_text(const struct vs_check_result *result, const struct vs_s
                          const struct vs_check_line *shown, char text[TEXT_MAX], char cut[CUT_MAX])
 {
     const struct vs_culprit *culprit = shown->culprit;
-    char chain[VS_CHAIN_TEXT_MAX], begin[32], place[640];
+    char chain[VS_CHAIN_TEXT_MAX], begin[32], place[640] = "", other[24] = "";
     unsigned columns = (style->width > 40 ? style->width - 20 : 20) - (shown->inner ? INNER : 0);
     columns = columns < 400 ? columns : 400;
     snprintf(begin, sizeof begin, "%s%s", culprit->change == VS_CHANGE_NEW     ? "new    "
                                           : culprit->change == VS_CHANGE_GROWN ? "grown  " : "",
              shown->inner ? "requested by " : "");
     vs_check_chain(chain, culprit);
-    place_of(place, result, culprit);
+    /* "train.py:41", "train.py:41 or 38"; "" where the line is not known. */
+    const char *path = vs_check_path(result, culprit->file);
+    if (path && *path == '/')
+        path = strrchr(path, '/') + 1;
+    if (culprit->or_line)
+        snprintf(other, sizeof other, " or %u", culprit->or_line);
+    if (path && culprit->line)
+        snprintf(place, sizeof place, "%.500s:%u%s", path, culprit->line, other);
     snprintf(text, TEXT_MAX, "%s%s", begin, chain);
     vs_text_clip(cut, text, columns);
     if (*place && !strstr(cut, place)) { /* "main (a.cu:41)" has it */

@@ -9,12 +9,6 @@
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
-static const char *of_copies(const struct vs_quantity *quantity)
-{
-    static const char *const where[] = {"", " to the device", " to the host", " on the device"};
-    return where[quantity->way];
-}
-
 /* "peak allocated", as the report calls it. */
 static const char *label(char *out, size_t size, const struct vs_quantity *quantity)
 {
@@ -33,7 +27,8 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
         text = quantity->metric == VS_METRIC_GROWTH ? "page-locked memory, growth per step"
                                                     : "page-locked memory live at the end";
     bool copies = vs_metric_of_copies(quantity->metric);
-    snprintf(out, size, "%s%s%s", text, copies ? of_copies(quantity) : "",
+    static const char *const where[] = {"", " to the device", " to the host", " on the device"};
+    snprintf(out, size, "%s%s%s", text, copies ? where[quantity->way] : "",
              copies && quantity->per_step ? " per step" : "");
     return out;
 }
@@ -271,13 +266,6 @@ static uint64_t mix(uint64_t hash, const char *text)
     return vs_text_hash(vs_text_hash(hash, text), "\xff");
 }
 
-static uint64_t mix_number(uint64_t hash, size_t number)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%zu", number);
-    return mix(hash, text);
-}
-
 size_t vs_check_problems_before(const struct vs_check_result *result, size_t index)
 {
     size_t count = 0;
@@ -289,14 +277,15 @@ size_t vs_check_problems_before(const struct vs_check_result *result, size_t ind
 char *vs_check_fingerprint(char out[17], const struct vs_budget_verdict *verdict,
                            const struct vs_budget_row *row)
 {
-    char text[VS_SITE_NAME_MAX], subject[VS_CHECK_LINE_MAX];
+    char text[VS_SITE_NAME_MAX], subject[VS_CHECK_LINE_MAX], number[24];
     uint64_t hash = mix(VS_TEXT_HASH_START, verdict->process);
     hash = mix(hash, vs_check_subject(subject, row));
     hash = mix(hash, row->of_baseline ? "baseline" : "limit");
     if (row->culprit_count)
         hash = mix(hash, vs_site_stable_name(text, row->culprits[0].site));
+    snprintf(number, sizeof number, "%zu", row->alike);
     if (row->alike)
-        hash = mix_number(hash, row->alike);
+        hash = mix(hash, number);
     snprintf(out, 17, "%016" PRIx64, hash);
     return out;
 }

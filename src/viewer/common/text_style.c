@@ -192,34 +192,6 @@ static void part_lines(const struct vs_style *style, uint64_t whole, const struc
     fprintf(style->out, "  %sother functions%s\n", vs_paint(style, VS_DIM), vs_unpaint(style));
 }
 
-/* Memory without a call site, if not every allocation was recorded. */
-static void unsited_lines(const struct vs_style *style, const struct vs_report_sites *sites)
-{
-    if (sites->small_count)
-        fprintf(style->out, "    %10s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
-                vs_size_text(sites->small_bytes), "", vs_count_text(sites->small_count),
-                vs_paint(style, VS_DIM), vs_unpaint(style));
-    int64_t rest = vs_report_sites_unlisted(sites);
-    if (rest)
-        fprintf(style->out, "    %c%9s  %7s  %7s  %s%s%s\n", rest < 0 ? '-' : '+',
-                vs_size_text((uint64_t)(rest < 0 ? -rest : rest)), "", "", vs_paint(style, VS_DIM),
-                rest < 0 ? "estimated too high" : "not recorded individually", vs_unpaint(style));
-    if (sites->limit_bytes && !sites->whole_bytes)
-        fprintf(style->out, "    %c%9s  %7s  %7s  %sallocated while only totals were recorded%s\n",
-                sites->limit_bytes < 0 ? '-' : '+',
-                vs_size_text(
-                    (uint64_t)(sites->limit_bytes < 0 ? -sites->limit_bytes : sites->limit_bytes)),
-                "", "", vs_paint(style, VS_DIM), vs_unpaint(style));
-    if (sites->weight > 1 && sites->exact_bytes)
-        fprintf(style->out,
-                "    %sestimated from 1 in %llu allocations, ± one standard error;\n"
-                "    estimated total %s, exact %s%s\n",
-                vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
-                vs_size_text(sites->total_bytes),
-                vs_size_text(sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
-                vs_unpaint(style));
-}
-
 /* Rows of less than a hundredth are noise under those that matter: they are summed up. */
 size_t vs_text_sites_shown(const struct vs_style *style, const struct vs_report_sites *sites)
 {
@@ -277,7 +249,27 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
         fprintf(style->out, "%sat %s%s\n", vs_paint(style, VS_DIM),
                 vs_number_text(more, "more call site"), vs_unpaint(style));
     }
-    unsited_lines(style, sites);
+    /* Memory without a call site, if not every allocation was recorded. */
+    if (sites->small_count)
+        fprintf(style->out, "    %10s  %7s  %6s×  %ssmaller than --min-size: only counted%s\n",
+                vs_size_text(sites->small_bytes), "", vs_count_text(sites->small_count),
+                vs_paint(style, VS_DIM), vs_unpaint(style));
+    int64_t unsited = sites->whole_bytes ? vs_report_sites_unlisted(sites) : sites->limit_bytes;
+    if (unsited)
+        fprintf(style->out, "    %c%9s  %7s  %7s  %s%s%s\n", unsited < 0 ? '-' : '+',
+                vs_size_text((uint64_t)(unsited < 0 ? -unsited : unsited)), "", "",
+                vs_paint(style, VS_DIM),
+                !sites->whole_bytes ? "allocated while only totals were recorded"
+                : unsited < 0       ? "estimated too high" : "not recorded individually",
+                vs_unpaint(style));
+    if (sites->weight > 1 && sites->exact_bytes)
+        fprintf(style->out,
+                "    %sestimated from 1 in %llu allocations, ± one standard error;\n"
+                "    estimated total %s, exact %s%s\n",
+                vs_paint(style, VS_DIM), (unsigned long long)sites->weight,
+                vs_size_text(sites->total_bytes),
+                vs_size_text(sites->whole_bytes ? sites->whole_bytes : sites->exact_bytes),
+                vs_unpaint(style));
 }
 
 void vs_text_shell(FILE *out, const char *word)

@@ -74,21 +74,6 @@ static void put_sites(struct vs_json *json, const struct vs_comparison *comparis
     vs_json_end_array(json);
 }
 
-static void put_culprits(struct vs_json *json, const struct vs_regression *item)
-{
-    char text[VS_CHAIN_TEXT_MAX];
-    vs_json_begin_array(json, "culprits");
-    for (size_t i = 0; i < item->culprit_count; i++) {
-        const struct vs_culprit *culprit = &item->culprits[i];
-        vs_json_object(json, NULL, VS_J_TEXT("change", vs_change_name(culprit->change)),
-                       VS_J_INT("delta", culprit->delta), VS_J_UINT("bytes", culprit->bytes),
-                       VS_J_UINT("count", culprit->count), VS_J_TEXT("function", culprit->function),
-                       VS_J_TEXT("file", culprit->file), VS_J_UINT("line", culprit->line),
-                       VS_J_TEXT("text", vs_change_label_text(text, item->culprit_sites[i])));
-    }
-    vs_json_end_array(json);
-}
-
 /* The request that failed, if B ran out of memory. */
 static void put_failure(struct vs_json *json, const struct vs_diff_result *result)
 {
@@ -169,7 +154,19 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
         char options[VS_DIFF_LINE_MAX];
         vs_diff_more(options, report, item->amount->b);
         vs_json_command(&json, "more", "vramscope report", report->path, options);
-        put_culprits(&json, item);
+        vs_json_begin_array(&json, "culprits");
+        for (size_t k = 0; k < item->culprit_count; k++) {
+            const struct vs_culprit *culprit = &item->culprits[k];
+            char label[VS_CHAIN_TEXT_MAX];
+            vs_change_label_text(label, item->culprit_sites[k]);
+            vs_json_object(&json, NULL, VS_J_TEXT("change", vs_change_name(culprit->change)),
+                           VS_J_INT("delta", culprit->delta), VS_J_UINT("bytes", culprit->bytes),
+                           VS_J_UINT("count", culprit->count),
+                           VS_J_TEXT("function", culprit->function),
+                           VS_J_TEXT("file", culprit->file), VS_J_UINT("line", culprit->line),
+                           VS_J_TEXT("text", label));
+        }
+        vs_json_end_array(&json);
         vs_json_end_object(&json);
     }
     vs_json_end_array(&json);

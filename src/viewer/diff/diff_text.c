@@ -19,10 +19,9 @@
 /* Rows of call sites in the text of a difference. A row is cut off at the width of the terminal.
  * Rows that would be the same then, such as those of a template whose arguments are long, are
  * printed in full on further lines. */
-
-#define VS_DIFF_ROWS_MAX 12 /* of a list, without --all */
-
+#define ROWS_SHOWN 12 /* of a list, without --all */
 #define COLUMNS_MAX 400
+#define CUT_MAX (4 * COLUMNS_MAX + 4)
 #define FIRST_COLUMN 33 /* of the text of a row */
 
 /* An empty line, and *text* in bold. */
@@ -63,63 +62,20 @@ static void text_of(struct row_text *out, const struct vs_site_pair *pair, bool 
     vs_change_label_text(out->is, pair->b ? pair->b : pair->a);
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    hash = vs_text_hash(hash, text);
-    return hash ? hash : 1;
-}
-
-/* Of what a row shows of *text*. */
+/* Of what a row shows of *text*, never 0. */
 static uint64_t hash_of(const struct row_text *text, unsigned room, bool moved)
 {
-    char cut[4 * COLUMNS_MAX + 4];
-    uint64_t hash = hash_text(moved ? 2 : 1, vs_text_clip(cut, text->was, room));
-    return hash_text(hash, vs_text_clip(cut, text->is, room));
-}
-
-/* In full, on as many lines as it needs. */
-static void whole_row(const struct vs_style *style, const char *lead, const struct row_text *text)
-{
-    char next[FIRST_COLUMN + 1];
-    if (*text->was)
-        vs_text_wrapped(style, lead, text->was);
-    snprintf(next, sizeof next, "%*s-> ", FIRST_COLUMN - 3, "");
-    vs_text_wrapped(style, *text->was ? next : lead, text->is);
+    char cut[CUT_MAX];
+    uint64_t hash = vs_text_hash(moved ? 2 : 1, vs_text_clip(cut, text->was, room));
+    hash = vs_text_hash(hash ? hash : 1, vs_text_clip(cut, text->is, room));
+    return hash ? hash : 1;
 }
 
 /* Whether a row that moved shows the same on both sides when it is cut off. */
 static bool same_sides(const struct row_text *text, unsigned room)
 {
-    char was[4 * COLUMNS_MAX + 4], is[4 * COLUMNS_MAX + 4];
+    char was[CUT_MAX], is[CUT_MAX];
     return strcmp(vs_text_clip(was, text->was, room), vs_text_clip(is, text->is, room)) == 0;
-}
-
-static void cut_row(const struct vs_style *style, const char *lead, const struct row_text *text)
-{
-    char cut[4 * COLUMNS_MAX + 4];
-    unsigned room = room_of(style, FIRST_COLUMN);
-    size_t width = vs_text_width(text->is) + (*text->was ? vs_text_width(text->was) + 4 : 0);
-    if (*text->was)
-        fprintf(style->out, "%s%s%s", lead, vs_text_clip(cut, text->was, room), width > room ? "\n" : " -> ");
-    if (*text->was && width > room)
-        fprintf(style->out, "%*s-> ", FIRST_COLUMN - 3, "");
-    fprintf(style->out, "%s%s\n", *text->was ? "" : lead, vs_text_clip(cut, text->is, room));
-}
-
-/* Where a site was that has also grown or shrunk. */
-static void put_origin(const struct vs_style *style, const struct vs_site_pair *pair)
-{
-    struct row_text text;
-    char cut[4 * COLUMNS_MAX + 4];
-    vs_diff_moved(text.was, text.is, pair, false);
-    unsigned room = room_of(style, FIRST_COLUMN + 6);
-    if (same_sides(&text, room)) {
-        snprintf(cut, sizeof cut, "%*s(was ", FIRST_COLUMN, "");
-        strcat(text.was, ")");
-        vs_text_wrapped(style, cut, text.was);
-    } else {
-        fprintf(style->out, "%*s(was %s)\n", FIRST_COLUMN, "", vs_text_clip(cut, text.was, room));
-    }
 }
 
 /* Whether the site's own line is in a header, so that its callers are the lines that a user looks for. */
@@ -132,7 +88,8 @@ static bool in_header(const struct vs_named_site *named)
 /* "grown   +120.0 MiB   +10 %  forward (net.py:12) < main". */
 static void put_row(const struct vs_style *style, const struct vs_site_pair *pair, const struct vs_map *same)
 {
-    char amount[VS_SIZE_TEXT_MAX + 4], percent[24] = "", lead[FIRST_COLUMN + VS_SIZE_TEXT_MAX + 32];
+    char amount[VS_SIZE_TEXT_MAX + 4], percent[24] = "", cut[CUT_MAX];
+    char lead[FIRST_COLUMN + VS_SIZE_TEXT_MAX + 32];
     struct row_text text;
     uint64_t a = pair->a ? pair->a->bytes : 0, b = pair->b ? pair->b->bytes : 0;
     bool moved = pair->verdict == VS_SITE_MOVED, both = pair->a && pair->b;
@@ -146,35 +103,35 @@ static void put_row(const struct vs_style *style, const struct vs_site_pair *pai
     text_of(&text, pair, false);
     unsigned room = room_of(style, FIRST_COLUMN);
     const uint64_t *rows = vs_map_get(same, hash_of(&text, room, moved));
-    if (rows && *rows > 1)
+    bool repeated = rows && *rows > 1;
+    if (repeated)
         text_of(&text, pair, true);
-    if ((rows && *rows > 1) || (moved ? same_sides(&text, room) : in_header(pair->b ? pair->b : pair->a)))
-        whole_row(style, lead, &text);
-    else
-        cut_row(style, lead, &text);
-    if (both && !moved && pair->move > VS_MOVE_LINE)
-        put_origin(style, pair);
-}
-
-static void site_heading(const struct vs_style *style, const struct vs_compared_sites *sites)
-{
-    static const enum vs_site_verdict order[] = {VS_SITE_NEW, VS_SITE_GONE, VS_SITE_GROWN, VS_SITE_SHRUNK,
-                                                 VS_SITE_MOVED, VS_SITE_SAME};
-    char text[256];
-    const char *what = sites->metric == VS_METRIC_ALLOCATED ? "Call sites at the peak"
-                       : sites->metric == VS_METRIC_GROWTH  ? "Growth per step by call site"
-                                                            : "Live at the end by call site";
-    int n = snprintf(text, sizeof text, "%s of device %" PRIu64 ":", what, sites->device);
-    bool any = false;
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        size_t count = sites->changes.of[order[i]];
-        if (!count)
-            continue;
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s %zu %s%s", any ? "," : "", count,
-                      order[i] == VS_SITE_SAME ? "the " : "", vs_site_verdict_name(order[i]));
-        any = true;
+    if (repeated || (moved ? same_sides(&text, room) : in_header(pair->b ? pair->b : pair->a))) {
+        /* in full, on as many lines as it needs */
+        if (*text.was)
+            vs_text_wrapped(style, lead, text.was);
+        snprintf(cut, sizeof cut, "%*s-> ", FIRST_COLUMN - 3, "");
+        vs_text_wrapped(style, *text.was ? cut : lead, text.is);
+    } else if (*text.was) {
+        bool wide = vs_text_width(text.is) + vs_text_width(text.was) + 4 > room;
+        fprintf(style->out, "%s%s", lead, vs_text_clip(cut, text.was, room));
+        fprintf(style->out, wide ? "\n%*s-> " : " -> ", FIRST_COLUMN - 3, "");
+        fprintf(style->out, "%s\n", vs_text_clip(cut, text.is, room));
+    } else {
+        fprintf(style->out, "%s%s\n", lead, vs_text_clip(cut, text.is, room));
     }
-    diff_heading(style, text);
+    if (!both || moved || pair->move <= VS_MOVE_LINE)
+        return;
+    /* Where a site was that has also grown or shrunk. */
+    vs_diff_moved(text.was, text.is, pair, false);
+    room = room_of(style, FIRST_COLUMN + 6);
+    if (same_sides(&text, room)) {
+        snprintf(cut, sizeof cut, "%*s(was ", FIRST_COLUMN, "");
+        strcat(text.was, ")");
+        vs_text_wrapped(style, cut, text.was);
+    } else {
+        fprintf(style->out, "%*s(was %s)\n", FIRST_COLUMN, "", vs_text_clip(cut, text.was, room));
+    }
 }
 
 /* Whether *sites*, live at the end, has the rows of the list of the peak. */
@@ -201,7 +158,23 @@ static void diff_site_list(const struct vs_diff_result *result, const struct vs_
     const struct vs_site_changes *changes = &sites->changes;
     if (changes->of[VS_SITE_SAME] + changes->lines == changes->count && (!result->all || !changes->count))
         return; /* line numbers alone are not worth a table */
-    site_heading(style, sites);
+    static const enum vs_site_verdict order[] = {VS_SITE_NEW, VS_SITE_GONE, VS_SITE_GROWN,
+                                                 VS_SITE_SHRUNK,
+                                                 VS_SITE_MOVED, VS_SITE_SAME};
+    char title[256];
+    const char *what = sites->metric == VS_METRIC_ALLOCATED ? "Call sites at the peak"
+                       : sites->metric == VS_METRIC_GROWTH  ? "Growth per step by call site"
+                                                            : "Live at the end by call site";
+    int n = snprintf(title, sizeof title, "%s of device %" PRIu64, what, sites->device);
+    const char *sign = ":";
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (changes->of[order[i]]) {
+            n += snprintf(title + n, sizeof title - (size_t)n, "%s %zu %s%s", sign,
+                          changes->of[order[i]], order[i] == VS_SITE_SAME ? "the " : "",
+                          vs_site_verdict_name(order[i]));
+            sign = ",";
+        }
+    diff_heading(style, *sign == ':' ? strcat(title, ":") : title);
     if (!result->all && repeats_peak(result->comparison, sites)) {
         fputs("  the same as at the peak\n", style->out);
         return;
@@ -220,7 +193,7 @@ static void diff_site_list(const struct vs_diff_result *result, const struct vs_
             lines++;
         else if (vs_diff_small(moved ? 0 : a, b, sites->most))
             small++;
-        else if (count < VS_DIFF_ROWS_MAX)
+        else if (count < ROWS_SHOWN)
             rows[count++] = pair;
         else
             more++;
@@ -257,7 +230,7 @@ static void culprit_text(char *out, size_t bytes, const struct vs_culprit *culpr
 /* The lines that allocate more, below the sentence of a regression. */
 static void diff_culprit_rows(const struct vs_style *style, const struct vs_regression *item)
 {
-    char lines[VS_REGRESSION_CULPRITS_MAX][4 * COLUMNS_MAX + 4], line[VS_CHAIN_TEXT_MAX + 700];
+    char lines[VS_REGRESSION_CULPRITS_MAX][CUT_MAX], line[VS_CHAIN_TEXT_MAX + 700];
     char chain[VS_CHAIN_TEXT_MAX], amount[VS_SIZE_TEXT_MAX + 8], lead[64];
     unsigned room = room_of(style, 25);
     for (size_t i = 0; i < item->culprit_count; i++) {
@@ -276,20 +249,6 @@ static void diff_culprit_rows(const struct vs_style *style, const struct vs_regr
         else
             fprintf(style->out, "%s%s\n", lead, lines[i]);
     }
-}
-
-/* The line that requested the memory that B did not get, which is known. */
-static void diff_request_row(const struct vs_style *style, const struct vs_regressions *regressions)
-{
-    char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], cut[4 * COLUMNS_MAX + 4];
-    char lead[64];
-    const struct vs_culprit culprit = vs_culprit_of(regressions->failed_at);
-    culprit_text(line, sizeof line, &culprit, vs_change_label_text(chain, regressions->failed_at));
-    snprintf(lead, sizeof lead, "  %14s  ", vs_size_text(regressions->failure->requested));
-    if (in_header(regressions->failed_at))
-        vs_text_wrapped(style, lead, line);
-    else
-        fprintf(style->out, "%s%s\n", lead, vs_text_clip(cut, line, room_of(style, 18)));
 }
 
 #define LABEL_COLUMNS 34
@@ -321,11 +280,6 @@ static void value_row(const struct vs_style *style, const char *label, uint64_t 
     row(style, label, sizes.a, sizes.b, vs_diff_change(change, a, b, counts), vs_diff_percent(percent, a, b));
 }
 
-static bool of_copies(const struct vs_quantity *quantity)
-{
-    return quantity->metric == VS_METRIC_TRANSFERRED || quantity->metric == VS_METRIC_COPIES;
-}
-
 /* Of the whole program, without copies; requested memory only in full. */
 static void whole_amounts(const struct vs_diff_result *result, const struct vs_style *style,
                           const struct vs_report_device *device)
@@ -341,7 +295,7 @@ static void whole_amounts(const struct vs_diff_result *result, const struct vs_s
     for (size_t i = 0; i < result->comparison->amount_count; i++) {
         const struct vs_compared_amount *amount = &result->comparison->amounts[i];
         const struct vs_quantity *any = amount->b ? amount->b : amount->a;
-        if (any->device != device->device || any->phase || of_copies(any) ||
+        if (any->device != device->device || any->phase || vs_metric_of_copies(any->metric) ||
             ((any->metric == VS_METRIC_REQUESTED || any->metric == VS_METRIC_FREE) && !result->all))
             continue;
         uint64_t a = vs_compared_value(amount->a), b = vs_compared_value(amount->b);
@@ -355,23 +309,6 @@ static void whole_amounts(const struct vs_diff_result *result, const struct vs_s
     diff_fold(style, small, 0);
 }
 
-static bool phase_row_wanted(const struct vs_quantity *any, bool all)
-{
-    return any->phase && ((any->metric != VS_METRIC_REQUESTED && any->metric != VS_METRIC_RESERVED) || all);
-}
-
-/* A phase of one run only has one line, whatever its quantities. */
-static void lone_phase(const struct vs_style *style, const struct vs_compared_amount *amount)
-{
-    char label[VS_DIFF_LINE_MAX], size[VS_SIZE_TEXT_MAX];
-    const struct vs_quantity *any = amount->b ? amount->b : amount->a;
-    if (any->metric != VS_METRIC_ALLOCATED)
-        return;
-    vs_size_format(size, any->value);
-    row(style, vs_diff_label(label, any, true), amount->a ? size : "-", amount->b ? size : "-",
-        amount->b ? "only in B" : "only in A", "");
-}
-
 static void phases(const struct vs_diff_result *result, const struct vs_style *style, uint64_t device)
 {
     char label[VS_DIFF_LINE_MAX];
@@ -380,13 +317,14 @@ static void phases(const struct vs_diff_result *result, const struct vs_style *s
         const struct vs_compared_amount *amount = &result->comparison->amounts[i];
         const struct vs_quantity *any = amount->b ? amount->b : amount->a;
         uint64_t a = vs_compared_value(amount->a), b = vs_compared_value(amount->b);
-        if (any->device != device || !phase_row_wanted(any, result->all) || (a == b && !result->all))
+        bool rare = any->metric == VS_METRIC_REQUESTED || any->metric == VS_METRIC_RESERVED;
+        if (any->device != device || !any->phase || (!result->all && (rare || a == b)))
             continue;
         if (!result->all && vs_diff_small(a, b, a > b ? a : b)) {
             small++;
             continue;
         }
-        if (shown >= VS_DIFF_ROWS_MAX && !result->all) {
+        if (shown >= ROWS_SHOWN && !result->all) {
             more++;
             continue;
         }
@@ -394,63 +332,52 @@ static void phases(const struct vs_diff_result *result, const struct vs_style *s
             columns(style, "Phases");
         if (amount->a && amount->b)
             value_row(style, vs_diff_label(label, any, true), a, b, false);
-        else
-            lone_phase(style, amount);
+        else if (any->metric == VS_METRIC_ALLOCATED) { /* one line, whatever its quantities */
+            const char *size = vs_size_text(any->value);
+            row(style, vs_diff_label(label, any, true), amount->a ? size : "-",
+                amount->b ? size : "-", amount->b ? "only in B" : "only in A", "");
+        }
     }
     if (shown)
         diff_fold(style, small, more);
 }
 
-/* Twice the steps make twice the kernels: that is not worth a row for each. */
-static bool by_steps(const struct vs_comparison *comparison, uint64_t a, uint64_t b)
-{
-    uint64_t x = comparison->a->steps, y = comparison->b->steps;
-    return x && y && x != y && a && (unsigned __int128)a * y == (unsigned __int128)b * x;
-}
-
-/* With several devices: "device 1: kernels". */
-static void add_device(char *label, const struct vs_comparison *comparison, uint64_t device)
-{
-    char text[40];
-    size_t n = strlen(label);
-    if (comparison->common_devices < 2 || device == VS_NO_DEVICE)
-        return;
-    size_t bytes = (size_t)snprintf(text, sizeof text, "device %" PRIu64 ": ", device);
-    if (n + bytes >= VS_DIFF_LINE_MAX)
-        return;
-    memmove(label + bytes, label, n + 1);
-    memcpy(label, text, bytes);
-}
-
 static void counts(const struct vs_diff_result *result, const struct vs_style *style)
 {
-    char label[VS_DIFF_LINE_MAX];
+    char label[VS_DIFF_LINE_MAX + 40];
     const struct vs_comparison *comparison = result->comparison;
     size_t small = 0, more = 0, shown = 0, in_step = 0;
+    uint64_t x = comparison->a->steps, y = comparison->b->steps;
     for (size_t i = 0; i < comparison->amount_count + comparison->count_count; i++) {
         bool amount = i < comparison->amount_count;
         const struct vs_compared_amount *copied = amount ? &comparison->amounts[i] : NULL;
         const struct vs_compared_count *count = amount ? NULL : &comparison->counts[i - comparison->amount_count];
-        if (amount && !of_copies(copied->a ? copied->a : copied->b))
+        if (amount && !vs_metric_of_copies((copied->a ? copied->a : copied->b)->metric))
             continue;
         uint64_t a = amount ? vs_compared_value(copied->a) : count->a;
         uint64_t b = amount ? vs_compared_value(copied->b) : count->b;
+        /* Twice the steps make twice the kernels: that is not worth a row for each. */
+        bool by_steps = x && y && x != y && a &&
+            (unsigned __int128)a * y == (unsigned __int128)b * x;
         if (a == b && (!result->all || !a))
             continue;
         if (!result->all && vs_diff_small(a, b, a > b ? a : b)) {
             small++;
-        } else if (!result->all && by_steps(comparison, a, b) && (amount || count->kind != VS_COUNT_STEPS)) {
+        } else if (!result->all && by_steps && (amount || count->kind != VS_COUNT_STEPS)) {
             in_step++;
-        } else if (!result->all && shown >= 2 * VS_DIFF_ROWS_MAX) {
+        } else if (!result->all && shown >= 2 * ROWS_SHOWN) {
             more++;
         } else {
             if (!shown++)
                 columns(style, "Counts, copies and kernels");
+            uint64_t device = amount ? copied->b->device : count->device;
+            int n = 0; /* with several devices: "device 1: kernels" */
+            if (comparison->common_devices > 1 && device != VS_NO_DEVICE)
+                n = snprintf(label, sizeof label, "device %" PRIu64 ": ", device);
             if (amount)
-                vs_diff_label(label, copied->b, false);
+                vs_diff_label(label + n, copied->b, false);
             else
-                vs_diff_count_label(label, count);
-            add_device(label, comparison, amount ? copied->b->device : count->device);
+                vs_diff_count_label(label + n, count);
             value_row(style, label, a, b, !amount || copied->b->metric == VS_METRIC_COPIES);
         }
     }
@@ -461,61 +388,53 @@ static void counts(const struct vs_diff_result *result, const struct vs_style *s
         fprintf(style->out, "  %zu more changed as the number of steps did\n", in_step);
 }
 
-/* How B ended, which failed. */
-static void ended(const struct vs_diff_result *result, const struct vs_style *style)
-{
-    char text[VS_DIFF_LINE_MAX];
-    const struct vs_report_failure *failure = result->regressions->failure;
-    fprintf(style->out, "%s%s", result->regressions->count ? "" : "\n", vs_paint(style, VS_BAD));
-    vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, result->comparison, result->regressions));
-    fputs(vs_unpaint(style), style->out);
-    if (failure)
-        vs_text_lines(style, "      ", "at %s%s%s", vs_time_text(failure->time_ns),
-                      failure->place && *failure->place ? ", " : "", failure->place ? failure->place : "");
-    if (result->regressions->failed_at) {
-        vs_text_wrapped(style, "      ", "requested by:");
-        diff_request_row(style, result->regressions);
-    }
-    vs_text_command(style, "      more: ", failure ? "vramscope oom" : "vramscope report",
-                    result->comparison->b->report->path, "");
-}
-
 static void regressions(const struct vs_diff_result *result, const struct vs_style *style)
 {
-    char text[VS_DIFF_LINE_MAX];
-    size_t count = result->regressions->count;
-    for (size_t i = 0; i < count && (i < VS_DIFF_ROWS_MAX || result->all); i++) {
-        const struct vs_regression *item = &result->regressions->items[i];
+    static const char lead[] = "      ", more[] = "      more: ";
+    char text[VS_DIFF_LINE_MAX], options[VS_DIFF_LINE_MAX];
+    const struct vs_regressions *all = result->regressions;
+    const struct vs_comparison *comparison = result->comparison;
+    const struct vs_report *b = comparison->b->report;
+    size_t count = all->count;
+    for (size_t i = 0; i < count && (i < ROWS_SHOWN || result->all); i++) {
+        const struct vs_regression *item = &all->items[i];
         fprintf(style->out, "%s%s", i ? "" : "\n", vs_paint(style, VS_BAD));
         vs_text_wrapped(style, "FAIL  ", vs_diff_regression(text, item));
         fputs(vs_unpaint(style), style->out);
         diff_culprit_rows(style, item);
-        /* The command that shows more about a regression. */
-        char options[VS_DIFF_LINE_MAX];
-        const struct vs_comparison *comparison = result->comparison;
-        const struct vs_report *b = comparison->b->report;
         if (!comparison->sites_comparable || !comparison->names_comparable)
-            vs_text_wrapped(style, "      ",
+            vs_text_wrapped(style, lead,
                             "the call sites are not compared: see above for the cause");
         vs_diff_more(options, b, item->amount->b);
-        vs_text_command(style, "      more: ", "vramscope report", b->path, options);
+        vs_text_command(style, more, "vramscope report", b->path, options);
     }
-    if (count > VS_DIFF_ROWS_MAX && !result->all)
-        diff_fold(style, 0, count - VS_DIFF_ROWS_MAX);
-    if (result->regressions->ended)
-        ended(result, style);
-    if (!count && !result->regressions->ended && result->comparison->different)
+    if (count > ROWS_SHOWN && !result->all)
+        diff_fold(style, 0, count - ROWS_SHOWN);
+    if (all->ended) { /* how B ended, which failed */
+        const struct vs_report_failure *failure = all->failure;
+        fprintf(style->out, "%s%s", count ? "" : "\n", vs_paint(style, VS_BAD));
+        vs_text_wrapped(style, "FAIL  ", vs_diff_ended(text, comparison, all));
+        fputs(vs_unpaint(style), style->out);
+        if (failure)
+            vs_text_lines(style, lead, "at %s%s%s", vs_time_text(failure->time_ns),
+                          failure->place && *failure->place ? ", " : "",
+                          failure->place ? failure->place : "");
+        if (all->failed_at) { /* the line that requested the memory that B did not get */
+            const struct vs_culprit culprit = vs_culprit_of(all->failed_at);
+            char line[VS_CHAIN_TEXT_MAX + 700], chain[VS_CHAIN_TEXT_MAX], cut[CUT_MAX], amount[64];
+            vs_text_wrapped(style, lead, "requested by:");
+            culprit_text(line, sizeof line, &culprit, vs_change_label_text(chain, all->failed_at));
+            snprintf(amount, sizeof amount, "  %14s  ", vs_size_text(failure->requested));
+            if (in_header(all->failed_at))
+                vs_text_wrapped(style, amount, line);
+            else
+                fprintf(style->out, "%s%s\n", amount, vs_text_clip(cut, line, room_of(style, 18)));
+        }
+        vs_text_command(style, more, failure ? "vramscope oom" : "vramscope report", b->path, "");
+    }
+    if (!count && !all->ended && comparison->different)
         vs_text_lines(style, "ok    ", "no peak, growth or leak is larger%s%s",
                       result->tolerance ? " by more than " : "", result->tolerance ? result->tolerance : "");
-}
-
-static void notes(const struct vs_diff_result *result, const struct vs_style *style)
-{
-    char text[VS_DIFF_LINE_MAX], lead[64];
-    const struct vs_comparison *comparison = result->comparison;
-    for (size_t i = 0; i < comparison->note_count; i++)
-        vs_text_wrapped(style, vs_text_lead(lead, style, "caution"),
-                        vs_diff_note(text, comparison, &comparison->notes[i]));
 }
 
 void vs_diff_text(const struct vs_diff_result *result, const struct vs_style *style)
@@ -541,7 +460,9 @@ void vs_diff_text(const struct vs_diff_result *result, const struct vs_style *st
             vs_text_path(style, i ? "  B  " : "  A  ", report->path, text);
         }
     }
-    notes(result, style);
+    for (size_t i = 0; i < comparison->note_count; i++)
+        vs_text_wrapped(style, vs_text_mark(style, "caution"),
+                        vs_diff_note(text, comparison, &comparison->notes[i]));
     for (size_t i = 0; i < a->device_count && (comparison->different || result->all); i++) {
         if (!vs_report_device_of(comparison->b->report, a->devices[i].device))
             continue;

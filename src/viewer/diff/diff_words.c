@@ -203,21 +203,15 @@ static void whole_name(char *out, const struct vs_named_site *named, struct vs_f
     vs_text_clean(out);
 }
 
-/* Whether two texts begin with the same name: the rest of a long one is left out, such as the
- * arguments of a template. */
-static bool same_first_name(const char *a, const char *b)
-{
-    size_t n = strcspn(a, " ");
-    return strncmp(a, "…", strlen("…")) == 0 && strncmp(a, b, n + 1) == 0;
-}
-
 void vs_diff_moved(char *was, char *is, const struct vs_site_pair *pair, bool full)
 {
     struct vs_frame_range a, b;
     if (!full && !pair->a->site->line && !pair->b->site->line && vs_site_moved_frames(pair, &a, &b)) {
         part_text(was, pair->a, a);
         part_text(is, pair->b, b);
-        if (pair->move == VS_MOVE_FUNCTION && same_first_name(was, is)) {
+        /* The same first name, whose rest is left out, such as the arguments of a template. */
+        if (pair->move == VS_MOVE_FUNCTION && strncmp(was, "…", strlen("…")) == 0 &&
+            strncmp(was, is, strcspn(was, " ") + 1) == 0) {
             whole_name(was, pair->a, a);
             whole_name(is, pair->b, b);
         }
@@ -225,57 +219,6 @@ void vs_diff_moved(char *was, char *is, const struct vs_site_pair *pair, bool fu
         vs_change_label_text(was, pair->a);
         vs_change_label_text(is, pair->b);
     }
-}
-
-static void capacity_note(char *out, const struct vs_report_device *a, const struct vs_report_device *b)
-{
-    struct vs_size_pair sizes = vs_diff_sizes(a->total_bytes, b->total_bytes, false);
-    snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 " differs: %.100s with %s in A, %.100s with %s in B; "
-             "libraries may choose other algorithms and workspaces; compare runs on one kind of device", a->device, a->name ? a->name : "a GPU",
-             sizes.a, b->name ? b->name : "a GPU", sizes.b);
-}
-
-static void partial_note(char *out, const struct vs_report *report, const char *whose)
-{
-    char why[VS_RECORDING_TEXT_MAX];
-    if (report->condition == VS_TRACE_COMPLETE && vs_recording_cut_text(why, report))
-        snprintf(out, VS_DIFF_LINE_MAX, "%s: %s", whose, why);
-    else if (report->has_end && report->end_reason == VS_END_COPY)
-        snprintf(out, VS_DIFF_LINE_MAX, "%s is a copy made while the program ran: its figures are those up "
-                 "to then; compare the finished trace", whose);
-    else
-        snprintf(out, VS_DIFF_LINE_MAX, "%s is not complete (%.600s): its figures are those up to there; run "
-                 "the program to its end to compare the whole", whose, report->condition_text);
-}
-
-static void exit_note(char *out, const struct vs_compare_note *note, const char *whose)
-{
-    const char *signal = note->status > 128 ? vs_signal_name(note->status - 128) : NULL;
-    if (note->status > 128)
-        snprintf(out, VS_DIFF_LINE_MAX, "%s was killed by signal %" PRIu64 "%s%s%s: its figures are those up "
-                 "to there", whose, note->status - 128, signal ? " (SIG" : "", signal ? signal : "",
-                 signal ? ")" : "");
-    else
-        snprintf(out, VS_DIFF_LINE_MAX, "%s exited with status %" PRIu64 ": it may not have done all its work",
-                 whose, note->status);
-}
-
-static void stacks_note(char *out, const struct vs_compare_note *note, const char *whose)
-{
-    if (note->none)
-        snprintf(out, VS_DIFF_LINE_MAX, "%s was recorded without call stacks, so call sites are not compared; "
-                 "record it without --stacks=none", whose);
-    else
-        snprintf(out, VS_DIFF_LINE_MAX, "other frames of call stacks were recorded in A than in B: call sites may "
-                 "not match; record both with the same --stacks");
-}
-
-static void oom_note(char *out, const struct vs_report *report, const char *whose)
-{
-    const struct vs_report_failure *last = vs_fatal_oom(report);
-    snprintf(out, VS_DIFF_LINE_MAX, "%s ran out of memory%s%s%s%.300s: its figures are those up to there", whose,
-             last ? ", requesting " : "", last ? vs_size_text(last->requested) : "",
-             last && *last->place ? " at " : "", last ? last->place : "");
 }
 
 char *vs_diff_ended(char *out, const struct vs_comparison *comparison, const struct vs_regressions *regressions)
@@ -294,21 +237,29 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
     const struct vs_report *a = comparison->a->report, *b = comparison->b->report;
     const struct vs_report *report = note->of_b ? b : a;
     const char *whose = note->of_b ? "B" : "A";
+    const char *signal = note->status > 128 ? vs_signal_name(note->status - 128) : NULL;
     *out = 0;
     switch (note->doubt) {
     case VS_DOUBT_PROGRAM:
-        snprintf(out, VS_DIFF_LINE_MAX, "different %s: %.300s in A, %.300s in B; if that is not intended, check "
-                 "the names of the traces",
+        snprintf(out, VS_DIFF_LINE_MAX, "different %s: %.300s in A, %.300s in B; if that is not "
+                 "intended, check the names of the traces",
                  strcmp(comparison->a->program, comparison->b->program) == 0 ? "ranks" : "programs",
                  comparison->a->process, comparison->b->process);
         break;
     case VS_DOUBT_DEVICES:
-        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared; run both on the same "
-                 "devices to compare it", whose, note->device);
+        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared; run "
+                 "both on the same devices to compare it", whose, note->device);
         break;
-    case VS_DOUBT_CAPACITY:
-        capacity_note(out, vs_report_device_of(a, note->device), vs_report_device_of(b, note->device));
+    case VS_DOUBT_CAPACITY: {
+        const struct vs_report_device *x = vs_report_device_of(a, note->device);
+        const struct vs_report_device *y = vs_report_device_of(b, note->device);
+        struct vs_size_pair sizes = vs_diff_sizes(x->total_bytes, y->total_bytes, false);
+        snprintf(out, VS_DIFF_LINE_MAX, "device %" PRIu64 " differs: %.100s with %s in A, %.100s "
+                 "with %s in B; libraries may choose other algorithms and workspaces; compare runs "
+                 "on one kind of device", x->device, x->name ? x->name : "a GPU", sizes.a,
+                 y->name ? y->name : "a GPU", sizes.b);
         break;
+    }
     case VS_DOUBT_LEVEL:
         snprintf(out, VS_DIFF_LINE_MAX, "only %s has PyTorch's tensors on device %" PRIu64 ": allocated memory "
                  "and call sites are not compared, reserved memory is; record both with the same options",
@@ -326,10 +277,44 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
                  comparison->sites_comparable ? "estimates or not complete"
                                               : "not compared; record both with the same options");
         break;
-    case VS_DOUBT_PARTIAL: partial_note(out, report, whose); break;
-    case VS_DOUBT_OOM: oom_note(out, report, whose); break;
-    case VS_DOUBT_EXIT: exit_note(out, note, whose); break;
-    case VS_DOUBT_STACKS: stacks_note(out, note, whose); break;
+    case VS_DOUBT_PARTIAL:
+        if (report->condition == VS_TRACE_COMPLETE && vs_recording_cut_text(why, report))
+            snprintf(out, VS_DIFF_LINE_MAX, "%s: %s", whose, why);
+        else if (report->has_end && report->end_reason == VS_END_COPY)
+            snprintf(out, VS_DIFF_LINE_MAX, "%s is a copy made while the program ran: its figures "
+                     "are those up to then; compare the finished trace", whose);
+        else
+            snprintf(out, VS_DIFF_LINE_MAX, "%s is not complete (%.600s): its figures are those up "
+                     "to there; run the program to its end to compare the whole", whose,
+                     report->condition_text);
+        break;
+    case VS_DOUBT_OOM: {
+        const struct vs_report_failure *last = vs_fatal_oom(report);
+        snprintf(out, VS_DIFF_LINE_MAX, "%s ran out of memory%s%s%s%.300s: its figures are those "
+                 "up to there", whose, last ? ", requesting " : "",
+                 last ? vs_size_text(last->requested) : "", last && *last->place ? " at " : "",
+                 last ? last->place : "");
+        break;
+    }
+    case VS_DOUBT_EXIT:
+        if (note->status > 128)
+            snprintf(out, VS_DIFF_LINE_MAX,
+                     "%s was killed by signal %" PRIu64 "%s%s%s: its figures are "
+                     "those up to there", whose, note->status - 128, signal ? " (SIG" : "",
+                     signal ? signal : "", signal ? ")" : "");
+        else
+            snprintf(out, VS_DIFF_LINE_MAX,
+                     "%s exited with status %" PRIu64 ": it may not have done "
+                     "all its work", whose, note->status);
+        break;
+    case VS_DOUBT_STACKS:
+        if (note->none)
+            snprintf(out, VS_DIFF_LINE_MAX, "%s was recorded without call stacks, so call sites "
+                     "are not compared; record it without --stacks=none", whose);
+        else
+            snprintf(out, VS_DIFF_LINE_MAX, "other frames of call stacks were recorded in A than "
+                     "in B: call sites may not match; record both with the same --stacks");
+        break;
     case VS_DOUBT_NAMES:
         snprintf(out, VS_DIFF_LINE_MAX, "the call stacks of %s have no function names, so call sites are not "
                  "compared; run vramscope symbolize %.400s on a machine with the program's files", whose,

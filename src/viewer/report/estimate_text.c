@@ -47,22 +47,6 @@ static void count_text(char out[32], uint64_t count)
         vs_count_format(out, count);
 }
 
-static const char *dtype_text(const struct vs_model *m)
-{
-    if (m->half)
-        return m->master ? "16 bits with fp32 master weights" : "16 bits";
-    return m->autocast ? "fp32 with 16-bit autocast" : "fp32";
-}
-
-static const char *optimizer_text(const struct vs_model *m)
-{
-    static const char *const names[] = {[VS_OPTIMIZER_ADAMW] = "AdamW",
-                                        [VS_OPTIMIZER_ADAM8BIT] = "8-bit AdamW",
-                                        [VS_OPTIMIZER_MOMENTUM] = "SGD with momentum",
-                                        [VS_OPTIMIZER_SGD] = "SGD"};
-    return names[m->optimizer];
-}
-
 static void print_cell(FILE *out, uint64_t bytes)
 {
     if (bytes)
@@ -106,38 +90,25 @@ static void print_parts(const struct vs_estimate_answer *a, const struct vs_styl
     fputc('\n', style->out);
 }
 
-static int gpu_width(const struct vs_estimate_answer *a)
-{
-    size_t width = 3;
-    for (size_t i = 0; i < a->gpu_count; i++)
-        if (strlen(a->gpus[i].name) > width)
-            width = strlen(a->gpus[i].name);
-    return (int)width;
-}
-
-static bool depends(const struct vs_estimate_answer *a)
-{
-    bool any = false;
-    for (size_t i = 0; i < a->gpu_count; i++)
-        any |= vs_estimate_largest(a, &a->gpus[i], a->run_count > 0) == VS_SCALING_ANY;
-    return !any;
-}
-
 static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     FILE *out = style->out;
-    int width = gpu_width(a);
+    size_t width = 3;
+    bool depends = true;
     uint64_t need = vs_estimate_need(a);
     if (!a->gpu_count && a->has_at)
         fprintf(out, "\nneeded: %s\n", vs_size_text(need));
     if (!a->gpu_count)
         return;
-    fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", width, "GPU", "needed",
+    for (size_t i = 0; i < a->gpu_count; i++)
+        width = strlen(a->gpus[i].name) > width ? strlen(a->gpus[i].name) : width;
+    fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", (int)width, "GPU",
+            "needed",
             need ? "usable" : "", "usable");
     for (size_t i = 0; i < a->gpu_count; i++) {
         uint64_t usable = vs_estimate_usable(&a->gpus[i]);
         bool fits = need <= usable;
-        fprintf(out, "%-*s", width, a->gpus[i].name);
+        fprintf(out, "%-*s", (int)width, a->gpus[i].name);
         if (need)
             fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD),
                     fits ? "yes" : "no", vs_unpaint(style), vs_size_text(need));
@@ -149,6 +120,7 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
             const struct vs_estimate_gpu *gpu = &a->gpus[i];
             unsigned long long safe = vs_estimate_largest(a, gpu, false);
             unsigned long long most = a->run_count ? vs_estimate_largest(a, gpu, true) : safe;
+            depends &= most != VS_SCALING_ANY;
             if (most == VS_SCALING_ANY)
                 fprintf(out, "  does not depend on %s", a->find);
             else if (!safe && !most)
@@ -161,26 +133,9 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
         }
         fputc('\n', out);
     }
-    if (a->find && !depends(a))
-        vs_text_lines(style, "  ", "The peak of these runs does not depend on %s: give runs with values that are further apart, "
-                      "or find another argument.", a->find);
-}
-
-/* The options without which activations are unknown. */
-static void print_missing(const struct vs_model *m, const struct vs_style *style)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } options[] = {{"--layers", m->layers}, {"--width", m->width}, {"--batch", m->batch},
-                   {"--seq", m->sequence}, {"--vocab", m->vocab || m->inference}};
-    char text[160];
-    int n = snprintf(text, sizeof text, "%s: give", m->inference ? "The KV cache is not included"
-                                                                 : "Activations are not included");
-    for (size_t i = 0, shown = 0; i < sizeof options / sizeof *options; i++)
-        if (!options[i].given)
-            n += snprintf(text + n, sizeof text - (size_t)n, "%s %s", shown++ ? "," : "", options[i].name);
-    vs_text_wrapped(style, "", text);
+    if (!depends)
+        vs_text_lines(style, "  ", "The peak of these runs does not depend on %s: give runs with "
+                      "values that are further apart, or find another argument.", a->find);
 }
 
 static void print_assumptions(const struct vs_estimate_answer *a, const struct vs_style *style)
@@ -188,20 +143,33 @@ static void print_assumptions(const struct vs_estimate_answer *a, const struct v
     const struct vs_model *m = &a->model;
     char text[640];
     fputc('\n', style->out);
-    if (!a->estimate.has_activations)
-        print_missing(m, style);
+    if (!a->estimate.has_activations) {
+        /* The options without which activations are unknown. */
+        const struct {
+            const char *name;
+            bool given;
+        } options[] = {{"--layers", m->layers}, {"--width", m->width}, {"--batch", m->batch},
+                       {"--seq", m->sequence}, {"--vocab", m->vocab || m->inference}};
+        int n = snprintf(text, sizeof text, "%s not included: give",
+                         m->inference ? "The KV cache is" : "Activations are");
+        for (size_t i = 0, shown = 0; i < sizeof options / sizeof *options; i++)
+            if (!options[i].given)
+                n += snprintf(text + n, sizeof text - (size_t)n, "%s %s", shown++ ? "," : "",
+                              options[i].name);
+        vs_text_wrapped(style, "", text);
+    }
     if (m->parameters && a->estimate.shape_parameters &&
         (a->estimate.shape_parameters > m->parameters * 1.2 || a->estimate.shape_parameters * 1.2 < m->parameters)) {
         char shape[32], given[32];
         count_text(shape, a->estimate.shape_parameters);
         count_text(given, m->parameters);
-        snprintf(text, sizeof text, "The shape has %s parameters, --params says %s: one of them is wrong, "
-                 "or the model is not a plain transformer.", shape, given);
+        snprintf(text, sizeof text, "The shape has %s parameters, --params says %s: one of them is "
+                 "wrong, or the model is not a plain transformer.", shape, given);
         vs_text_wrapped(style, "", text);
     }
-    snprintf(text, sizeof text, "PyTorch in eager mode, %s attention%s%s%s. Not included: memory that "
-             "the allocator caches (2 to 10 %% of the peak), NCCL's buffers, gradient buckets, a "
-             "framework's own copies.",
+    snprintf(text, sizeof text, "PyTorch in eager mode, %s attention%s%s%s. Not included: memory "
+             "that the allocator caches (2 to 10 %% of the peak), NCCL's buffers, gradient "
+             "buckets, a framework's own copies.",
              m->math_attention ? "unfused" : "flash", m->dropout ? ", dropout" : "",
              m->checkpointing == VS_CHECKPOINT_FULL        ? ", every layer checkpointed"
              : m->checkpointing == VS_CHECKPOINT_SELECTIVE ? ", attention checkpointed" : "",
@@ -210,27 +178,6 @@ static void print_assumptions(const struct vs_estimate_answer *a, const struct v
                  : "");
     vs_text_wrapped(style, "assumed: ", text);
     vs_text_wrapped(style, "", "`vramscope fit` runs the program itself and gives exact figures.");
-}
-
-static void print_cautions(const struct vs_estimate_answer *a, const struct vs_style *style)
-{
-    fputc('\n', style->out);
-    if (a->scaling.places_differ)
-        vs_text_wrapped(style, "", "Runs whose peak is in another phase than that of the largest run were "
-                        "not used: their peak grows differently.");
-    if (a->scaling.places_mixed)
-        vs_text_wrapped(style, "", "The runs have their peaks in different phases: the figures are too low "
-                        "for larger values. Add a run with a larger value.");
-    if (a->scaling.used == 2)
-        vs_text_wrapped(style, "", "Two runs always give a straight line; a third one shows whether the growth is "
-                                   "linear.");
-    double more = 100 * (a->scaling.reserved_ratio - 1);
-    if (more > 0)
-        vs_text_lines(style, "assumed: ", "larger values use the same algorithms; up to %.1f %% more is reserved "
-                      "than allocated, as in these runs.", more);
-    else
-        vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and no more is reserved "
-                                            "than allocated, as in these runs.");
 }
 
 void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style *style)
@@ -268,11 +215,27 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
                      100 * curve->error);
         vs_text_wrapped(style, "", text);
         print_gpus(a, style);
-        print_cautions(a, style);
+        fputc('\n', style->out);
+        if (a->scaling.places_differ)
+            vs_text_wrapped(style, "", "Runs whose peak is in another phase than that of the "
+                            "largest run were not used: their peak grows differently.");
+        if (a->scaling.places_mixed)
+            vs_text_wrapped(style, "", "The runs have their peaks in different phases: the figures "
+                            "are too low for larger values. Add a run with a larger value.");
+        if (a->scaling.used == 2)
+            vs_text_wrapped(style, "", "Two runs always give a straight line; a third one shows "
+                                       "whether the growth is linear.");
+        double more = 100 * (a->scaling.reserved_ratio - 1);
+        if (more > 0)
+            vs_text_lines(style, "assumed: ", "larger values use the same algorithms; up to %.1f "
+                          "%% more is reserved than allocated, as in these runs.", more);
+        else
+            vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and no "
+                            "more is reserved than allocated, as in these runs.");
         return;
     }
     const struct vs_model *m = &a->model;
-    char text[512], count[32], trainable[48] = "", shape[96] = "", shared[64] = "";
+    char count[32], trainable[48] = "", shape[96] = "", shared[64] = "";
     count_text(count, a->estimate.parameters);
     if (!m->inference && a->estimate.trainable != a->estimate.parameters) {
         char some[32];
@@ -285,9 +248,14 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
     if (m->gpus > 1)
         snprintf(shared, sizeof shared, ", one of %llu GPUs, ZeRO stage %u",
                  (unsigned long long)m->gpus, m->zero);
-    snprintf(text, sizeof text, "%s parameters%s in %s, %s%s%s", count, trainable, dtype_text(m),
-             m->inference ? "inference" : optimizer_text(m), shape, shared);
-    vs_text_wrapped(style, "", text);
+    static const char *const optimizers[] = {[VS_OPTIMIZER_ADAMW] = "AdamW",
+                                             [VS_OPTIMIZER_ADAM8BIT] = "8-bit AdamW",
+                                             [VS_OPTIMIZER_MOMENTUM] = "SGD with momentum",
+                                             [VS_OPTIMIZER_SGD] = "SGD"};
+    vs_text_lines(style, "", "%s parameters%s in %s, %s%s%s", count, trainable,
+                  m->half ? m->master ? "16 bits with fp32 master weights" : "16 bits"
+                  : m->autocast ? "fp32 with 16-bit autocast" : "fp32",
+                  m->inference ? "inference" : optimizers[m->optimizer], shape, shared);
     print_parts(a, style);
     print_gpus(a, style);
     print_assumptions(a, style);

@@ -31,40 +31,35 @@ const char *vs_failure_key(const struct vs_report_failure *failure)
     return kinds[failure->overhead].key;
 }
 
-/* "16.0 MiB by cudaMalloc on device 0 at 1.2 s, step 3"; of a group both ends of sizes and times. */
-static void what(const struct vs_report_failure_group *group, FILE *out)
-{
-    const struct vs_report_failure *failure = &group->first;
-    struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
-    char one[VS_FAILURE_WHAT_MAX];
-    if (group->count > 1)
-        fprintf(out, "%s× ", vs_count_text(group->count));
-    if (group->smallest == group->largest)
-        fprintf(out, "%s", vs_failure_what(one, failure));
-    else
-        fprintf(out, "%s to %s", sizes.a, sizes.b);
-    if (*failure->api && !failure->framework)
-        fprintf(out, " by %s", failure->api);
-    if (failure->host)
-        fprintf(out, " of host memory");
-    else
-        fprintf(out, " on device %llu", (unsigned long long)failure->device);
-    const char *from = vs_time_text(failure->time_ns), *to = vs_time_text(group->last_ns);
-    if (strcmp(from, to) == 0)
-        fprintf(out, " at %s", from);
-    else
-        fprintf(out, " from %s to %s", from, to);
-    if (*failure->place)
-        fprintf(out, "%s%s", group->count > 1 ? ", first in " : ", ", failure->place);
-}
-
 static void group_lines(const struct vs_report_failure_group *group, const struct vs_style *style)
 {
     const struct vs_report_failure *failure = &group->first;
     char *text = NULL;
     size_t bytes;
     FILE *line = vs_xstream(&text, &bytes);
-    what(group, line);
+    /* "16.0 MiB by cudaMalloc on device 0 at 1.2 s, step 3"; of a group both ends of sizes and
+     * times. */
+    struct vs_size_pair sizes = vs_sizes_apart(group->smallest, group->largest);
+    char one[VS_FAILURE_WHAT_MAX];
+    if (group->count > 1)
+        fprintf(line, "%s× ", vs_count_text(group->count));
+    if (group->smallest == group->largest)
+        fprintf(line, "%s", vs_failure_what(one, failure));
+    else
+        fprintf(line, "%s to %s", sizes.a, sizes.b);
+    if (*failure->api && !failure->framework)
+        fprintf(line, " by %s", failure->api);
+    if (failure->host)
+        fprintf(line, " of host memory");
+    else
+        fprintf(line, " on device %llu", (unsigned long long)failure->device);
+    const char *from = vs_time_text(failure->time_ns), *to = vs_time_text(group->last_ns);
+    if (strcmp(from, to) == 0)
+        fprintf(line, " at %s", from);
+    else
+        fprintf(line, " from %s to %s", from, to);
+    if (*failure->place)
+        fprintf(line, "%s%s", group->count > 1 ? ", first in " : ", ", failure->place);
     vs_xstream_end(line);
     vs_text_wrapped(style, "  ", text);
     free(text);

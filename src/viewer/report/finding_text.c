@@ -45,34 +45,6 @@ static bool is_free(const struct vs_report_finding *finding)
     return finding->group.first.what == VS_FINDING_FAILED_FREE;
 }
 
-/* "double free: freed at 1.1 ms by cudaFree" */
-static void freed_line(const struct vs_report_finding *finding, const struct vs_style *style)
-{
-    const struct vs_finding_group *group = &finding->group;
-    const char *size = vs_size_text(group->alloc.requested), *at = vs_time_text(group->alloc_ns);
-    switch (group->freed) {
-    case VS_FREED_TWICE:
-        vs_text_lines(style, "    ",
-                      "double free: %s allocated at %s by %s, first freed at %s by %s", size, at,
-                      finding->alloc_api, vs_time_text(group->freed_ns),
-                      *finding->freed_api ? finding->freed_api : "the end of its context");
-        break;
-    case VS_FREED_INSIDE:
-        vs_text_lines(style, "    ", "foreign pointer: %llu bytes after the start of a live allocation of "
-                      "%s, by %s at %s; only its start can be freed",
-                      (unsigned long long)(group->first.addr - group->alloc.addr), size,
-                      finding->alloc_api, at);
-        break;
-    case VS_FREED_LIVE:
-        vs_text_lines(style, "    ", "still live: %s of %s memory, allocated at %s by %s", size,
-                      vs_family_name(group->alloc.family), at, finding->alloc_api);
-        break;
-    default:
-        if (group->first.addr < VS_ADDR_ARRAY)
-            vs_text_lines(style, "    ", "foreign pointer: the trace has no allocation at this address");
-    }
-}
-
 static void chain_line(const char *word, const struct vs_report_site *site,
                        const struct vs_style *style)
 {
@@ -100,7 +72,30 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
                       span ? "from " : "at ", from, span ? " to " : "",
                       span ? to : "");
         fprintf(style->out, "    %s\n", vs_error_text(group->first.error));
-        freed_line(finding, style);
+        const char *bytes = vs_size_text(group->alloc.requested);
+        const char *at = vs_time_text(group->alloc_ns);
+        switch (group->freed) {
+        case VS_FREED_TWICE:
+            vs_text_lines(style, "    ",
+                          "double free: %s allocated at %s by %s, first freed at %s by %s",
+                          bytes, at, finding->alloc_api, vs_time_text(group->freed_ns),
+                          *finding->freed_api ? finding->freed_api : "the end of its context");
+            break;
+        case VS_FREED_INSIDE:
+            vs_text_lines(style, "    ", "foreign pointer: %llu bytes after the start of a live "
+                          "allocation of %s, by %s at %s; only its start can be freed",
+                          (unsigned long long)(group->first.addr - group->alloc.addr), bytes,
+                          finding->alloc_api, at);
+            break;
+        case VS_FREED_LIVE:
+            vs_text_lines(style, "    ", "still live: %s of %s memory, allocated at %s by %s",
+                          bytes, vs_family_name(group->alloc.family), at, finding->alloc_api);
+            break;
+        default:
+            if (group->first.addr < VS_ADDR_ARRAY)
+                vs_text_lines(style, "    ", "foreign pointer: the trace has no allocation at "
+                                             "this address");
+        }
     } else if (list_of(finding) != CHECKER) {
         if (group->first.bytes)
             snprintf(size, sizeof size, ", %s given back", vs_size_text(group->first.bytes));
@@ -123,14 +118,14 @@ static void findings(const struct vs_report *report, enum list list, const struc
         const char *one, *more;
     } titles[] = {
         [FREES] = {"free failed", "frees failed"},
-        [HIDDEN] = {"request was refused by the driver, and the cache asked again: without the cache the program "
-                    "would have failed here",
-                    "requests were refused by the driver, and the cache asked again: without the cache the program "
-                    "would have failed here"},
-        [GIVEN] = {"request was refused by the driver until the cache gave back memory, which would have been free "
-                   "without the cache",
-                   "requests were refused by the driver until the cache gave back memory, which would have been free "
-                   "without the cache"},
+        [HIDDEN] = {"request was refused by the driver, and the cache asked again: without the "
+                    "cache the program would have failed here",
+                    "requests were refused by the driver, and the cache asked again: without the "
+                    "cache the program would have failed here"},
+        [GIVEN] = {"request was refused by the driver until the cache gave back memory, which "
+                   "would have been free without the cache",
+                   "requests were refused by the driver until the cache gave back memory, which "
+                   "would have been free without the cache"},
         [CHECKER] = {"finding of the simulated GPU's checker", "findings of the simulated GPU's checker"},
     };
     uint64_t count = 0, shown = 0, left = 0;

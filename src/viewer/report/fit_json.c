@@ -83,14 +83,6 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
     vs_json_end_object(json);
 }
 
-/* "yes_if_assumed" and "no_if_assumed": sizes that were assumed decide. */
-static const char *verdict_name(const struct vs_fit_run *run)
-{
-    return !run->if_assumed            ? answer_name(run->answer)
-           : run->answer == VS_FIT_YES ? "yes_if_assumed"
-                                       : "no_if_assumed";
-}
-
 static void put_notes(struct vs_json *json, const char *key, const struct vs_fit_note_list *list)
 {
     bool assumed = strcmp(key, "assumed") == 0;
@@ -142,16 +134,16 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("gpu", run->gpu), VS_J_TEXT("value", run->value),
                         VS_J_TEXT("fits", answer_name(run->answer)),
-                        VS_J_TEXT("verdict", verdict_name(run)),
-                        VS_J_TEXT("why", *run->why ? run->why : NULL),
-                        VS_J_INT("exit_status", run->status),
-                        VS_J_BOOL("stopped_after_steps", run->stopped),
-                        VS_J_UINT("wall_ns", run->wall_ns),
-                        VS_J_UINT("processes", run->trace_count),
-                        VS_J_UINT("recovered_failures", run->recovered),
-                        VS_J_UINT("cache_retries", run->retries));
-        put_device(&json, run);
-        const struct vs_fit_remedy *remedy = &run->remedy;
+                        VS_J_TEXT("verdict", (!run->if_assumed            ?
+                                  answer_name(run->answer) : run->answer == VS_FIT_YES ?
+                                  "yes_if_assumed" : "no_if_assumed")), VS_J_TEXT("why", *run->why ?
+                                  run->why : NULL), VS_J_INT("exit_status", run->status),
+                                  VS_J_BOOL("stopped_after_steps", run->stopped),
+                                  VS_J_UINT("wall_ns", run->wall_ns), VS_J_UINT("processes",
+                                  run->trace_count), VS_J_UINT("recovered_failures",
+                                  run->recovered), VS_J_UINT("cache_retries", run->retries));
+                                  put_device(&json, run); const struct vs_fit_remedy *remedy =
+                                  &run->remedy;
         if (!remedy->text)
             vs_json_string(&json, "remedy", NULL);
         else

@@ -230,22 +230,6 @@ static void put_holder(uint64_t bytes, const char *where, FILE *out)
             where[fits] ? more : "");
 }
 
-/* What the line of *one* called in installed packages: PARTS_SHOWN rows below its own, and the rest. */
-static void put_parts(const struct vs_fit_holder *one, FILE *out)
-{
-    char text[VS_PART_TEXT_MAX], name[VS_PART_TEXT_MAX];
-    uint64_t rest = one->bytes;
-    for (size_t i = 0; i < one->parts.count && i < PARTS_SHOWN; i++) {
-        const struct vs_site_part *part = &one->parts.items[i];
-        vs_text_clip(name, vs_text_part(text, part), PART_COLUMNS);
-        fprintf(out, "\n%*s  %5s×  %s", SIZE_COLUMN + INDENT, vs_size_text(part->bytes),
-                vs_count_text(part->count), name);
-        rest -= part->bytes;
-    }
-    if (rest && one->parts.count)
-        fprintf(out, "\n%*s  %6s  other functions", SIZE_COLUMN + INDENT, vs_size_text(rest), "");
-}
-
 /* A row for each, the largest first. */
 static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE *out)
 {
@@ -256,7 +240,19 @@ static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE
         if (i && one->bytes * 100 < holders->total_bytes)
             break;
         put_holder(one->bytes, *one->where ? one->where : unknown, out);
-        put_parts(one, out);
+        /* What its line called in installed packages, and the rest. */
+        char text[VS_PART_TEXT_MAX], name[VS_PART_TEXT_MAX];
+        uint64_t other = one->bytes;
+        for (size_t k = 0; k < one->parts.count && k < PARTS_SHOWN; k++) {
+            const struct vs_site_part *part = &one->parts.items[k];
+            vs_text_clip(name, vs_text_part(text, part), PART_COLUMNS);
+            fprintf(out, "\n%*s  %5s×  %s", SIZE_COLUMN + INDENT, vs_size_text(part->bytes),
+                    vs_count_text(part->count), name);
+            other -= part->bytes;
+        }
+        if (other && one->parts.count)
+            fprintf(out, "\n%*s  %6s  other functions", SIZE_COLUMN + INDENT, vs_size_text(other),
+                    "");
         rest -= one->bytes;
     }
     if (rest * 100 >= holders->total_bytes && rest)

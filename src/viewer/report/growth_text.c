@@ -10,88 +10,52 @@
 #define CONSTANT_SHOWN 3
 #define GROWTH_TEXT_MAX 256
 
-/* "every step", "every 3 steps"; *bytes* receives the growth each time. */
-static const char *how_often(char *out, size_t size, const struct vs_report_site *site,
-                             uint64_t *bytes)
-{
-    uint64_t every = site->growth_every > 1 ? site->growth_every : 1;
-    *bytes = site->growth_per_step * every;
-    if (every == 1)
-        return site->growth_replaced ? "a step on average" : "every step";
-    snprintf(out, size, "every %llu steps", (unsigned long long)every);
-    return out;
-}
-
-/* How *site* grows: "grows by 16.0 MiB every step since step 1 (steps found from the repeating
- * requests), 4.7 GiB so far". */
-static char *growth_words(char *out, const struct vs_report_site *site, bool steps_found)
-{
-    char often[40];
-    const char *verb = site->growth_freed ? "grew" : "grows";
-    const char *to = site->growth_freed ? "to " : "";
-    const char *until = site->growth_freed ? "; freed at the end" : " so far";
-    const char *weak = site->growth_replaced ? ": a larger buffer replaces it each time"
-                       : site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
-    const char *all = vs_size_text(site->growth_bytes);
-    if (!site->growth_in_steps) {
-        snprintf(out, GROWTH_TEXT_MAX, "%s since %s, %s%s%s%s", verb,
-                 vs_time_text(site->growth_since_ns), to, all, until, weak);
-        return out;
-    }
-    uint64_t bytes;
-    const char *words = how_often(often, sizeof often, site, &bytes);
-    snprintf(out, GROWTH_TEXT_MAX, "%s by %s %s since step %llu%s, %s%s%s%s", verb,
-             vs_size_text(bytes), words, (unsigned long long)site->growth_since,
-             steps_found ? " (steps found from the repeating requests)" : "", to, all, until, weak);
-    return out;
-}
-
-/* What grew until the last step has had no time to be constant. */
-static bool was_constant(const struct vs_report *report, const struct vs_report_site *site)
-{
-    return !site->growth_in_steps || site->growth_until < report->steps.done;
-}
-
+/* "grows by 16.0 MiB every step since step 1 (steps found from the repeating requests), 4.7 GiB so
+ * far", and what grew and is constant since. */
 void vs_growth_lines(const struct vs_report *report, const struct vs_report_sites *growing,
                      const struct vs_report_sites *filled, const struct vs_style *style)
 {
-    char words[GROWTH_TEXT_MAX], lead[64];
     for (size_t i = 0; i < growing->count && i < style->sites; i++) {
         const struct vs_report_site *site = &growing->items[i];
-        snprintf(lead, sizeof lead, "  %s%s%s  ", vs_paint(style, VS_WARN),
-                 site->growth_freed ? "growth" : "leak?", vs_unpaint(style));
-        growth_words(words, site, report->steps.found && i == 0);
-        vs_text_wrapped(style, lead, words);
+        bool freed = site->growth_freed, found = report->steps.found && i == 0;
+        const char *weak = site->growth_replaced ? ": a larger buffer replaces it each time"
+                           : site->growth_confidence < WEAK_BELOW ? " (weak evidence)" : "";
+        unsigned long long every = site->growth_every > 1 ? site->growth_every : 1;
+        char often[40], since[GROWTH_TEXT_MAX];
+        snprintf(often, sizeof often, every > 1 ? "every %llu steps"
+                 : site->growth_replaced ? "a step on average" : "every step", every);
+        if (site->growth_in_steps)
+            snprintf(since, sizeof since, "by %s %s since step %llu%s",
+                     vs_size_text(site->growth_per_step * every), often,
+                     (unsigned long long)site->growth_since,
+                     found ? " (steps found from the repeating requests)" : "");
+        else
+            snprintf(since, sizeof since, "since %s", vs_time_text(site->growth_since_ns));
+        vs_text_lines(style, vs_text_mark(style, freed ? "growth" : "leak?"), "%s %s, %s%s%s%s",
+                      freed ? "grew" : "grows", since, freed ? "to " : "",
+                      vs_size_text(site->growth_bytes), freed ? "; freed at the end" : " so far",
+                          weak);
         fprintf(style->out, "         ");
         vs_text_chain(style, 9, site);
     }
-    for (size_t i = 0; i < filled->count && i < CONSTANT_SHOWN; i++)
-        if (was_constant(report, &filled->items[i])) {
-            const struct vs_report_site *site = &filled->items[i];
-            fprintf(style->out, "  grew   to %s by ", vs_size_text(site->growth_bytes));
-            if (site->growth_in_steps)
-                fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
-            else
-                fprintf(style->out, "%s", vs_time_text(site->growth_until_ns));
-            fprintf(style->out, ", constant %s\n         ",
-                    site->growth_freed ? "until it was freed at the end" : "since");
-            vs_text_chain(style, 9, site);
-        }
+    for (size_t i = 0; i < filled->count && i < CONSTANT_SHOWN; i++) {
+        const struct vs_report_site *site = &filled->items[i];
+        if (site->growth_in_steps && site->growth_until >= report->steps.done)
+            continue; /* what grew until the last step has had no time to be constant */
+        fprintf(style->out, "  grew   to %s by ", vs_size_text(site->growth_bytes));
+        if (site->growth_in_steps)
+            fprintf(style->out, "step %llu", (unsigned long long)site->growth_until);
+        else
+            fprintf(style->out, "%s", vs_time_text(site->growth_until_ns));
+        fprintf(style->out, ", constant %s\n         ",
+                site->growth_freed ? "until it was freed at the end" : "since");
+        vs_text_chain(style, 9, site);
+    }
 }
 
 static bool reads_the_same(uint64_t low, uint64_t high)
 {
     return strcmp(vs_size_text(low), vs_size_text(high)) == 0;
-}
-
-/* Whether every step keeps as much as the others, and allocates as much. */
-static bool all_alike(const struct vs_report_steps *steps)
-{
-    int64_t low = steps->lowest_net, high = steps->highest_net;
-    bool nets = low >= 0   ? reads_the_same((uint64_t)low, (uint64_t)high)
-                : high < 0 ? reads_the_same(-(uint64_t)low, -(uint64_t)high)
-                           : low == high;
-    return nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
 }
 
 void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style *style)
@@ -121,7 +85,13 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
         bool same = strcmp(a, b) == 0;
         int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
                             same ? "" : a, same ? "" : " to ", b);
-        const char *subject = !all_alike(steps) ? "; a typical one " : same ? ", " : "; each ";
+        /* Whether every step keeps as much as the others, and allocates as much. */
+        int64_t low = steps->lowest_net, high = steps->highest_net;
+        bool nets = low >= 0   ? reads_the_same((uint64_t)low, (uint64_t)high)
+                    : high < 0 ? reads_the_same(-(uint64_t)low, -(uint64_t)high)
+                               : low == high;
+        bool alike = nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
+        const char *subject = !alike ? "; a typical one " : same ? ", " : "; each ";
         if (net)
             used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %s", subject,
                              steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));

@@ -5,22 +5,6 @@
 
 #include "viewer/report/report_text.h"
 
-static void table(struct vs_json *json, const struct vs_held *held, enum vs_by by)
-{
-    const struct vs_held_table *list = &held->by[by];
-    vs_json_begin_array(json, vs_by_name(by));
-    for (size_t i = 0; i < list->count; i++) {
-        const struct vs_held_row *row = &list->rows[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("name", row->label), VS_J_UINT("bytes", row->bytes),
-                        VS_J_UINT("blocks", row->blocks));
-        if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE)
-            vs_json_members(json, VS_J_UINT("from", row->low), VS_J_UINT("to", row->high));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *held)
 {
     if (!held->known) {
@@ -37,8 +21,20 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     if (held->others)
         vs_report_json_sites(json, "others_by_site", held->others);
     vs_json_begin_object(json, "by");
-    for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
-        table(json, held, (enum vs_by)by);
+    for (enum vs_by by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++) {
+        const struct vs_held_table *list = &held->by[by];
+        vs_json_begin_array(json, vs_by_name(by));
+        for (size_t i = 0; i < list->count; i++) {
+            const struct vs_held_row *row = &list->rows[i];
+            vs_json_begin_object(json, NULL);
+            vs_json_members(json, VS_J_TEXT("name", row->label), VS_J_UINT("bytes", row->bytes),
+                            VS_J_UINT("blocks", row->blocks));
+            if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE)
+                vs_json_members(json, VS_J_UINT("from", row->low), VS_J_UINT("to", row->high));
+            vs_json_end_object(json);
+        }
+        vs_json_end_array(json);
+    }
     vs_json_end_object(json);
     vs_json_uint(json, "rounding_bytes", held->rounding_bytes);
     vs_report_json_sites(json, "rounding_by_site", held->rounding);

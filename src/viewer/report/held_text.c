@@ -114,16 +114,6 @@ static bool tells(const struct vs_held *held, enum vs_by by)
     return list->count > 1 && list->rows[0].bytes < held->bytes / 100 * PHASE_TELLS;
 }
 
-static void rounding_line(const struct vs_held *held, const struct vs_style *style)
-{
-    if (!held->rounding->count || held->rounding_bytes < held->bytes / 100)
-        return;
-    fprintf(style->out, "  rounding adds %s, %s of it; ", vs_size_text(held->rounding_bytes),
-            vs_percent_text(held->rounding_bytes, held->bytes));
-    fprintf(style->out, "most, %s, at\n      ", vs_size_text(held->rounding->items[0].bytes));
-    vs_text_chain(style, 6, &held->rounding->items[0]);
-}
-
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_sites *cached = &device->cached;
@@ -159,7 +149,12 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
         table(held, VS_BY_PHASE, style);
     if (tells(held, VS_BY_LIBRARY))
         table(held, VS_BY_LIBRARY, style);
-    rounding_line(held, style);
+    if (held->rounding->count && held->rounding_bytes >= held->bytes / 100) {
+        fprintf(style->out, "  rounding adds %s, %s of it; ", vs_size_text(held->rounding_bytes),
+                vs_percent_text(held->rounding_bytes, held->bytes));
+        fprintf(style->out, "most, %s, at\n      ", vs_size_text(held->rounding->items[0].bytes));
+        vs_text_chain(style, 6, &held->rounding->items[0]);
+    }
     if (!held->unused_bytes || held->unused_bytes < held->bytes / 100)
         return;
     bool most = held->unused->count > 1;

@@ -64,38 +64,6 @@ static bool same_row(const struct vs_picture_segment *a, const struct vs_picture
            memcmp(a->cells, b->cells, sizeof a->cells) == 0;
 }
 
-static void print_row(const struct map_row *row, const struct vs_style *style)
-{
-    const struct vs_picture_segment *segment = row->first;
-    fprintf(style->out, "  %14llx  %10s  ", (unsigned long long)segment->addr,
-            vs_size_text(segment->size));
-    for (int i = 0; i < VS_PICTURE_CELLS; i++)
-        fputs(cell(segment->cells[i], style->ascii), style->out);
-    fprintf(style->out, "  %7s\n", vs_percent_text(segment->used, segment->size));
-    if (row->count > 1)
-        fprintf(style->out, "  %14llx  %s%s%s the row above, the last at this address%s\n",
-                (unsigned long long)row->last->addr, vs_paint(style, VS_DIM),
-                vs_count_text(row->count), style->ascii ? "x" : "×", vs_unpaint(style));
-}
-
-/* The rows that are not shown. */
-static void folded_row(const struct vs_held *held, const struct map_row *rows, size_t shown,
-                       const struct vs_style *style)
-{
-    uint64_t bytes = held->segment_bytes, used = held->segment_used;
-    uint64_t count = held->segment_count + held->segments_omitted;
-    for (size_t i = 0; i < shown; i++) {
-        count -= rows[i].count;
-        bytes -= rows[i].count * rows[i].first->size;
-        used -= rows[i].count * rows[i].first->used;
-    }
-    const char *number = vs_count_text(count);
-    if (count)
-        fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
-                vs_size_text(bytes), vs_paint(style, VS_DIM), number, (int)(7 - strlen(number)), "",
-                vs_unpaint(style), vs_percent_text(used, bytes));
-}
-
 static void legend(const struct vs_held *held, const char *moment, const struct vs_style *style)
 {
     bool ascii = style->ascii;
@@ -148,9 +116,10 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
         qsort(rows, shown, sizeof *rows, by_owner);
     }
     for (size_t i = 0; i < shown; i++) {
-        if (owners && (i == 0 || !same_owner(rows[i].first, rows[i - 1].first))) {
+        const struct map_row *row = &rows[i];
+        const struct vs_picture_segment *segment = row->first;
+        if (owners && (i == 0 || !same_owner(segment, row[-1].first))) {
             /* A line before the first segment of a stream and pool, if there are several. */
-            const struct vs_picture_segment *segment = rows[i].first;
             fprintf(style->out, "  %s", vs_paint(style, VS_DIM));
             if (segment->alone)
                 fprintf(style->out, "allocations outside of segments");
@@ -163,9 +132,29 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
                 fprintf(style->out, "default stream");
             fprintf(style->out, "%s\n", vs_unpaint(style));
         }
-        print_row(&rows[i], style);
+        fprintf(style->out, "  %14llx  %10s  ", (unsigned long long)segment->addr,
+                vs_size_text(segment->size));
+        for (int k = 0; k < VS_PICTURE_CELLS; k++)
+            fputs(cell(segment->cells[k], style->ascii), style->out);
+        fprintf(style->out, "  %7s\n", vs_percent_text(segment->used, segment->size));
+        if (row->count > 1)
+            fprintf(style->out, "  %14llx  %s%s%s the row above, the last at this address%s\n",
+                    (unsigned long long)row->last->addr, vs_paint(style, VS_DIM),
+                    vs_count_text(row->count), style->ascii ? "x" : "×", vs_unpaint(style));
     }
-    folded_row(held, rows, shown, style);
+    /* The rows that are not shown. */
+    uint64_t bytes = held->segment_bytes, used = held->segment_used;
+    count = held->segment_count + held->segments_omitted;
+    for (size_t i = 0; i < shown; i++) {
+        count -= rows[i].count;
+        bytes -= rows[i].count * rows[i].first->size;
+        used -= rows[i].count * rows[i].first->used;
+    }
+    const char *number = vs_count_text(count);
+    if (count)
+        fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
+                vs_size_text(bytes), vs_paint(style, VS_DIM), number, (int)(7 - strlen(number)), "",
+                vs_unpaint(style), vs_percent_text(used, bytes));
     if (held->unmapped_bytes)
         fprintf(style->out, "  not on the map: %s of tensors in expandable segments\n",
                 vs_size_text(held->unmapped_bytes));

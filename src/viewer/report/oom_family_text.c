@@ -88,25 +88,6 @@ static bool others_suffice(const struct vs_oom_process *p, const struct vs_tree_
     return gpu && !gpu->simulated && others && p->missing && others >= p->missing;
 }
 
-static void put_cause(const struct vs_oom_family *family, const struct vs_tree_gpu *gpu,
-                      const struct vs_style *style)
-{
-    const struct vs_oom_process *p = &family->items[family->first];
-    uint64_t others = gpu ? vs_tree_total(family->tree, gpu, member_of(family, p)) : 0;
-    const char *held = vs_size_text(others), *missing = vs_size_text(p->missing);
-    if (others_suffice(p, gpu, others))
-        vs_text_lines(style, "cause  ", "the processes together need more than the device has: it was "
-                      "short by %s, and the others held %s", missing, held);
-    else if (gpu && gpu->simulated && others)
-        vs_text_lines(style, "cause  ", "the process itself: on the simulated GPU each process has a "
-                      "device of its own. On one real device, the others would take %s of it", held);
-    else if (others)
-        vs_text_lines(style, "cause  ", "the process itself: without the %s of the others it would "
-                      "still have failed, short by %s", held, missing);
-    else
-        vs_text_lines(style, "cause  ", "the process itself: the others held no memory of that device");
-}
-
 void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_style *style)
 {
     char name[NAME_MAX_BYTES];
@@ -147,41 +128,21 @@ void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_styl
                     "all these processes", 0);
     }
     fputc('\n', style->out);
-    put_cause(family, gpu, style);
-}
-
-static void put_process_json(struct vs_json *json, const struct vs_oom_process *p,
-                             const struct vs_tree_member *m)
-{
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
-                    VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank), VS_J_UINT("pid", m->pid),
-                    VS_J_UINT("failures", p ? p->failures : 0),
-                    VS_J_UINT("recovered", p ? p->recovered : 0));
-    if (p && p->failed)
-        vs_json_object(json, "failure", VS_J_TEXT("verdict", p->verdict->name),
-                       VS_J_UINT("time_ns", p->time_ns),
-                       VS_J_TEXT("what", vs_failure_key(&p->failure)),
-                       VS_J_UINT("requested_bytes", p->failure.requested),
-                       VS_J_UINT("missing_bytes", p->missing));
+    uint64_t others = gpu ? vs_tree_total(family->tree, gpu, member) : 0;
+    const char *held = vs_size_text(others), *missing = vs_size_text(p->missing);
+    if (others_suffice(p, gpu, others))
+        vs_text_lines(style, "cause  ", "the processes together need more than the device has: it "
+                      "was short by %s, and the others held %s", missing, held);
+    else if (gpu && gpu->simulated && others)
+        vs_text_lines(style, "cause  ", "the process itself: on the simulated GPU each process has "
+                      "a device of its own. On one real device, the others would take %s of it",
+                          held);
+    else if (others)
+        vs_text_lines(style, "cause  ", "the process itself: without the %s of the others it would "
+                      "still have failed, short by %s", held, missing);
     else
-        vs_json_string(json, "failure", NULL);
-    vs_json_end_object(json);
-}
-
-static void put_device_json(struct vs_json *json, const struct vs_tree *tree,
-                            const struct vs_tree_gpu *gpu)
-{
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("name", gpu->name), VS_J_TEXT("uuid", gpu->uuid),
-                    VS_J_UINT("total_bytes", gpu->total_bytes),
-                    VS_J_BOOL("simulated", gpu->simulated));
-    vs_json_begin_array(json, "held");
-    for (uint32_t i = 0; i < tree->count; i++)
-        vs_json_object(json, NULL, VS_J_UINT("reserved_bytes", gpu->held[i].reserved),
-                       VS_J_UINT("context_bytes", gpu->held[i].contexts));
-    vs_json_end_array(json);
-    vs_json_end_object(json);
+        vs_text_lines(style, "cause  ", "the process itself: the others held no memory of that "
+                                        "device");
 }
 
 void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
@@ -194,8 +155,25 @@ void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.oom.family/1");
     vs_json_begin_array(&json, "processes");
-    for (uint32_t i = 0; i < tree->count; i++)
-        put_process_json(&json, process_of(family, &tree->members[i]), &tree->members[i]);
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_member *m = &tree->members[i];
+        const struct vs_oom_process *one = process_of(family, m);
+        vs_json_begin_object(&json, NULL);
+        vs_json_members(&json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
+                        VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank),
+                            VS_J_UINT("pid", m->pid),
+                        VS_J_UINT("failures", one ? one->failures : 0),
+                        VS_J_UINT("recovered", one ? one->recovered : 0));
+        if (one && one->failed)
+            vs_json_object(&json, "failure", VS_J_TEXT("verdict", one->verdict->name),
+                           VS_J_UINT("time_ns", one->time_ns),
+                           VS_J_TEXT("what", vs_failure_key(&one->failure)),
+                           VS_J_UINT("requested_bytes", one->failure.requested),
+                           VS_J_UINT("missing_bytes", one->missing));
+        else
+            vs_json_string(&json, "failure", NULL);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     if (p) {
         uint32_t member = member_of(family, p);
@@ -208,8 +186,19 @@ void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
                         VS_J_TEXT("cause", NULL));
     }
     vs_json_begin_array(&json, "devices");
-    for (size_t i = 0; p && i < tree->gpu_count; i++)
-        put_device_json(&json, tree, &tree->gpus[i]);
+    for (size_t i = 0; p && i < tree->gpu_count; i++) {
+        const struct vs_tree_gpu *device = &tree->gpus[i];
+        vs_json_begin_object(&json, NULL);
+        vs_json_members(&json, VS_J_TEXT("name", device->name), VS_J_TEXT("uuid", device->uuid),
+                        VS_J_UINT("total_bytes", device->total_bytes),
+                        VS_J_BOOL("simulated", device->simulated));
+        vs_json_begin_array(&json, "held");
+        for (uint32_t k = 0; k < tree->count; k++)
+            vs_json_object(&json, NULL, VS_J_UINT("reserved_bytes", device->held[k].reserved),
+                           VS_J_UINT("context_bytes", device->held[k].contexts));
+        vs_json_end_array(&json);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
 }

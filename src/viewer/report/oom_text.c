@@ -83,18 +83,6 @@ static const char *holes_text(char text[128], const struct vs_oom *oom)
     return text;
 }
 
-static void cached_text(const struct vs_oom *oom, const struct vs_style *style)
-{
-    char remark[128];
-    if (!oom->cached)
-        return;
-    if (oom->cache.framework)
-        vs_text_lines(style, "  ", "PyTorch's tensors use %s of the %s in its segments",
-                      vs_size_text(oom->cache.used_bytes), vs_size_text(oom->cache.segment_bytes));
-    else
-        vs_text_lines(style, "  ", "the cached memory is%s", holes_text(remark, oom));
-}
-
 static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style *style)
 {
     if (oom->failure.host)
@@ -105,7 +93,12 @@ static void where_the_bytes_were(const struct vs_oom *oom, const struct vs_style
     if (oom->balance.known && (oom->balance.context_count > oom->balance.contexts_unmeasured ||
                                oom->balance.others_known)) {
         vs_balance_rows(style, &oom->balance);
-        cached_text(oom, style);
+        if (oom->cached && oom->cache.framework)
+            vs_text_lines(style, "  ", "PyTorch's tensors use %s of the %s in its segments",
+                          vs_size_text(oom->cache.used_bytes),
+                              vs_size_text(oom->cache.segment_bytes));
+        else if (oom->cached)
+            vs_text_lines(style, "  ", "the cached memory is%s", holes_text(remark, oom));
         return;
     }
     for (int f = 0; f < VS_FAMILY_COUNT; f++) {

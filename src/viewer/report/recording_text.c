@@ -41,8 +41,8 @@ static const char *exactness(const struct vs_report *report, bool window)
 {
     bool cut = report->condition == VS_TRACE_TRUNCATED || report->condition == VS_TRACE_DAMAGED;
     if (cut && !vs_recording_sums_old(report))
-        return window ? "totals are exact, peaks only from the first totals in this span to where the "
-                        "trace ends"
+        return window ? "totals are exact, peaks only from the first totals in this span to where "
+                        "the trace ends"
                       : "peaks and totals are exact up to where the trace ends";
     return window ? "totals are exact, peaks only from the first totals in this span on"
                   : "peaks and totals are exact";
@@ -64,37 +64,6 @@ char *vs_recording_limit_text(char *out, const struct vs_recording_state *state)
     return out;
 }
 
-static void limit_line(const struct vs_report *report, const struct vs_style *style, bool window)
-{
-    const struct vs_recording_state *state = &report->recording;
-    char missing[VS_RECORDING_TEXT_MAX];
-    vs_recording_limit_text(missing, state);
-    bool old = vs_recording_sums_old(report);
-    vs_text_lines(style, vs_text_mark(style, "limited"), "to %s:%s%s; %s%s%s%s",
-                  vs_size_text(state->limit_bytes), *missing ? " " : "", missing,
-                  exactness(report, window), old ? " up to the last totals, at " : "",
-                  old ? vs_time_text(report->totals_ns) : "",
-                  old ? "; later changes are missing" : "");
-}
-
-/* The times when the program had stopped the recording. */
-static void pauses_line(const struct vs_report *report, const struct vs_style *style)
-{
-    const struct vs_recording_state *state = &report->recording;
-    char lead[64];
-    bool window = report->part.window && !report->part.moment;
-    vs_text_lead(lead, style, "stopped");
-    if (state->paused_ns)
-        vs_text_lines(
-            style, lead,
-            "by the program, last at %s: no call sites, kernels or copies from there on; %s",
-            vs_time_text(state->paused_ns), exactness(report, window));
-    else
-        vs_text_lines(style, lead,
-                      "by the program for %s: no call sites, kernels or copies meanwhile; %s",
-                      vs_time_text(state->paused_total_ns), exactness(report, window));
-}
-
 void vs_recording_text(const struct vs_report *report, const struct vs_style *style)
 {
     const struct vs_recording_state *state = &report->recording;
@@ -105,10 +74,24 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
                       vs_recording_partial_text(text, state), exactness(report, window),
                       state->sample > 1 ? ", figures by call site are estimates" : "");
     }
-    if (state->pauses)
-        pauses_line(report, style);
-    if (state->stage)
-        limit_line(report, style, window);
+    if (state->pauses && state->paused_ns)
+        vs_text_lines(style, vs_text_mark(style, "stopped"), "by the program, last at %s: no call "
+                      "sites, kernels or copies from there on; %s", vs_time_text(state->paused_ns),
+                      exactness(report, window));
+    else if (state->pauses)
+        vs_text_lines(style, vs_text_mark(style, "stopped"), "by the program for %s: no call "
+                                                             "sites, "
+                      "kernels or copies meanwhile; %s", vs_time_text(state->paused_total_ns),
+                      exactness(report, window));
+    if (!state->stage)
+        return;
+    bool old = vs_recording_sums_old(report);
+    vs_recording_limit_text(text, state);
+    vs_text_lines(style, vs_text_mark(style, "limited"), "to %s:%s%s; %s%s%s%s",
+                  vs_size_text(state->limit_bytes), *text ? " " : "", text,
+                  exactness(report, window), old ? " up to the last totals, at " : "",
+                  old ? vs_time_text(report->totals_ns) : "",
+                  old ? "; later changes are missing" : "");
 }
 
 const char *vs_recording_what(const char *kind)

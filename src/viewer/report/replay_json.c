@@ -5,20 +5,6 @@
 
 #include "viewer/common/json_writer.h"
 
-static void put_failure(struct vs_json *json, const struct vs_replay_row *row)
-{
-    const struct vs_whatif_outcome *o = &row->outcome;
-    if (o->survives) {
-        vs_json_string(json, "failure", NULL);
-        return;
-    }
-    vs_json_object(json, "failure", VS_J_UINT("event", o->fail_event),
-                   VS_J_UINT("requested_bytes", o->fail_requested),
-                   VS_J_UINT("short_bytes", o->fail_short),
-                   VS_J_BOOL("other_memory", o->fail_other), VS_J_UINT("steps_done", o->fail_steps),
-                   VS_J_TEXT("place", row->place), VS_J_TEXT("where", row->where));
-}
-
 void vs_replay_json(const struct vs_replay_view *view, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
@@ -66,7 +52,15 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
             vs_json_members(&json, VS_J_UINT("allocated_peak_bytes", o->allocated_peak),
                             VS_J_RATIO("fragmentation", vs_whatif_fragmentation(o)),
                             VS_J_UINT("retries", o->retries), VS_J_UINT("segments", o->segments));
-            put_failure(&json, row);
+            if (o->survives)
+                vs_json_string(&json, "failure", NULL);
+            else
+                vs_json_object(&json, "failure", VS_J_UINT("event", o->fail_event),
+                               VS_J_UINT("requested_bytes", o->fail_requested),
+                               VS_J_UINT("short_bytes", o->fail_short),
+                               VS_J_BOOL("other_memory", o->fail_other),
+                               VS_J_UINT("steps_done", o->fail_steps),
+                               VS_J_TEXT("place", row->place), VS_J_TEXT("where", row->where));
         }
         if (view->find)
             vs_json_members(&json, VS_J_UINT("least_capacity_bytes", row->least_capacity),

@@ -23,11 +23,6 @@ double vs_replay_agreement(const struct vs_replay_view *view)
     return ((double)view->as_recorded.reserved_peak - recorded) / recorded;
 }
 
-static const char *requests_of(const struct vs_whatif_recorded *recorded)
-{
-    return recorded->requests == VS_WHATIF_FRAMEWORK ? "PyTorch's tensors" : "cudaMalloc";
-}
-
 static void print_head(const struct vs_replay_view *view, const struct vs_style *style)
 {
     const struct vs_whatif_recorded *recorded = view->recorded;
@@ -42,86 +37,31 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     if (recorded->total_bytes)
         fprintf(out, ", %s", vs_size_text(recorded->total_bytes));
     fprintf(out, "\n%s (%s)", vs_number_text(recorded->request_count, "request"),
-            requests_of(recorded));
+            recorded->requests == VS_WHATIF_FRAMEWORK ? "PyTorch's tensors" : "cudaMalloc");
     if (recorded->steps)
         fprintf(out, ", %s", vs_number_text(recorded->steps, "step"));
     if (recorded->failures)
         fprintf(out, ", %s failed", vs_count_text(recorded->failures));
+    const struct {
+        const char *label;
+        uint64_t bytes;
+        const char *remark;
+    } rows[] = {{"requests in use at their peak", recorded->live_peak,
+                 "   no allocator needs less"},
+                {"other memory of the program", recorded->other_peak, "   the same in every row"},
+                {"CUDA contexts", recorded->contexts_peak, "   the same in every row"},
+                {"other processes", recorded->others_peak,
+                 view->find ? "   not counted: its own device" : ""}};
     fprintf(out, "\n\n%-*s %12s\n", SETTING_COLUMN, "recorded peak reserved",
             vs_size_text(recorded->reserved_peak));
-    fprintf(out, "%-*s %12s   no allocator needs less\n", SETTING_COLUMN,
-            "requests in use at their peak", vs_size_text(recorded->live_peak));
-    if (recorded->other_peak)
-        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN,
-                "other memory of the program", vs_size_text(recorded->other_peak));
-    if (recorded->contexts_peak)
-        fprintf(out, "%-*s %12s   the same in every row\n", SETTING_COLUMN, "CUDA contexts",
-                vs_size_text(recorded->contexts_peak));
-    if (recorded->others_peak)
-        fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, "other processes",
-                vs_size_text(recorded->others_peak),
-                view->find ? "   not counted: its own device" : "");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (i == 0 || rows[i].bytes)
+            fprintf(out, "%-*s %12s%s\n", SETTING_COLUMN, rows[i].label,
+                    vs_size_text(rows[i].bytes),
+                    rows[i].remark);
 }
 
 /* --- rows --- */
-
-/* The nearest row above that fails; NULL: none. */
-static const struct vs_replay_row *failed_above(const struct vs_replay_view *view,
-                                                const struct vs_replay_row *row)
-{
-    while (row-- > view->rows)
-        if (!row->outcome.err && !row->outcome.survives)
-            return row;
-    return NULL;
-}
-
-static bool same_failure(const struct vs_replay_row *row, const struct vs_replay_row *above)
-{
-    return above && row->outcome.fail_event == above->outcome.fail_event;
-}
-
-static const char *outcome_text(const struct vs_replay_view *view, const struct vs_replay_row *row)
-{
-    const struct vs_whatif_outcome *o = &row->outcome;
-    const struct vs_replay_row *above = failed_above(view, row);
-    if (o->survives)
-        return "fits";
-    return same_failure(row, above) && o->fail_short == above->outcome.fail_short ? "fails as above"
-                                                                                  : "fails";
-}
-
-/* The request that failed, and its call site unless the row that fails above has it. */
-static void print_failure(const struct vs_replay_view *view, const struct vs_replay_row *row,
-                          const struct vs_style *style)
-{
-    const struct vs_whatif_outcome *o = &row->outcome;
-    const struct vs_replay_row *above = failed_above(view, row);
-    char shortage[64], text[512];
-    if (same_failure(row, above) && o->fail_short == above->outcome.fail_short)
-        return;
-    const char *size = vs_size_text(o->fail_requested);
-    if (o->fail_short)
-        snprintf(shortage, sizeof shortage, "short by %s", vs_size_text(o->fail_short));
-    else
-        snprintf(shortage, sizeof shortage, "above the setting's own limit");
-    if (same_failure(row, above))
-        snprintf(text, sizeof text, "the same request, %s", shortage);
-    else
-        snprintf(text, sizeof text, "%s%s%.200s: %s, %s",
-                 o->fail_other ? "other memory of the program" : "request",
-                 *row->place ? " in " : "", row->place, size, shortage);
-    vs_text_wrapped(style, "    ", text);
-    if (!same_failure(row, above) && *row->where)
-        vs_text_wrapped(style, "    at ", row->where);
-}
-
-static void add_part(char *text, size_t max, uint64_t bytes, const char *what)
-{
-    size_t length = strlen(text);
-    if (bytes)
-        snprintf(text + length, max - length, "%s%s %s", length ? " + " : "", vs_size_text(bytes),
-                 what);
-}
 
 /* A setting on lines of its own, broken after commas. */
 static void print_long(const char *name, FILE *out)
@@ -163,33 +103,55 @@ static void print_row(const struct vs_replay_view *view, const struct vs_replay_
         fprintf(out, " %11s  %s\n", vs_size_text(row->least_capacity),
                 *row->least_gpu ? row->least_gpu : "none");
         /* What the smallest device holds: the sum is its capacity. */
-        const struct vs_whatif_fullest *f = &row->outcome.fullest;
-        uint64_t used = row->outcome.used_peak;
+        const struct vs_whatif_fullest *f = &o->fullest;
+        uint64_t used = o->used_peak, free = row->least_capacity > used
+            ? row->least_capacity - used : 0;
+        const struct {
+            uint64_t bytes;
+            const char *what;
+        } parts[] = {{f->reserved, "reserved"}, {f->other, "other memory"},
+                     {f->kept, "cached by pools"}, {f->contexts, "contexts"},
+                     {f->others, "other processes"}, {f->rounding, "rounding"}, {free, "free"}};
         char text[256] = "";
-        add_part(text, sizeof text, f->reserved, "reserved");
-        add_part(text, sizeof text, f->other, "other memory");
-        add_part(text, sizeof text, f->kept, "cached by pools");
-        add_part(text, sizeof text, f->contexts, "contexts");
-        add_part(text, sizeof text, f->others, "other processes");
-        add_part(text, sizeof text, f->rounding, "rounding");
-        add_part(text, sizeof text, row->least_capacity > used ? row->least_capacity - used : 0,
-                 "free");
+        for (size_t i = 0, n = 0; i < sizeof parts / sizeof *parts; i++)
+            if (parts[i].bytes)
+                n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? " + " : "",
+                                      vs_size_text(parts[i].bytes), parts[i].what);
         fputs(vs_paint(style, VS_DIM), style->out);
         vs_text_wrapped(style, "    = ", text);
         fputs(vs_unpaint(style), style->out);
         return;
     }
+    const struct vs_replay_row *above = NULL; /* the nearest row above that fails */
+    for (const struct vs_replay_row *at = view->rows; at < row; at++)
+        if (!at->outcome.err && !at->outcome.survives)
+            above = at;
+    bool same = above && o->fail_event == above->outcome.fail_event;
+    bool repeats = same && o->fail_short == above->outcome.fail_short;
     if (!view->find)
         fprintf(out, " %8s  ", vs_count_text(o->retries));
     else
         fputs("  ", out);
-    fprintf(out, "%s%s%s\n", vs_paint(style, o->survives ? VS_GOOD : VS_BAD), outcome_text(view, row),
-            vs_unpaint(style));
-    if (!o->survives)
-        print_failure(view, row, style);
-    else if (o->failed_probes)
+    fprintf(out, "%s%s%s\n", vs_paint(style, o->survives ? VS_GOOD : VS_BAD),
+            o->survives ? "fits" : repeats ? "fails as above" : "fails", vs_unpaint(style));
+    if (o->survives && o->failed_probes)
         fprintf(out, "    %s fail%s as recorded: the program recovers\n",
                 vs_number_text(o->failed_probes, "request"), o->failed_probes == 1 ? "s" : "");
+    if (o->survives || repeats)
+        return;
+    /* The request that failed, and its call site unless the row that fails above has it. */
+    char shortage[64] = "above the setting's own limit";
+    if (o->fail_short)
+        snprintf(shortage, sizeof shortage, "short by %s", vs_size_text(o->fail_short));
+    if (same)
+        vs_text_lines(style, "    ", "the same request, %s", shortage);
+    else
+        vs_text_lines(style, "    ", "%s%s%.200s: %s, %s",
+                      o->fail_other ? "other memory of the program" : "request",
+                      *row->place ? " in " : "", row->place, vs_size_text(o->fail_requested),
+                      shortage);
+    if (!same && *row->where)
+        vs_text_wrapped(style, "    at ", row->where);
 }
 
 static bool same_device(const struct vs_replay_row *a, const struct vs_replay_row *b)
@@ -300,8 +262,8 @@ void vs_replay_text(const struct vs_replay_view *view, const struct vs_style *st
                   "reserved: its peak. unused: the part of reserved memory that was not in use "
                   "at that peak. %s",
                   view->find ? "capacity: the smallest device on which the program gets through; "
-                               "below it the memory in use on it at its peak (rounding: to the driver's "
-                               "pages of 2 MiB). GPU: the smallest of the known ones."
+                               "below it the memory in use on it at its peak (rounding: to the "
+                               "driver's pages of 2 MiB). GPU: the smallest of the known ones."
                              : "retries: requests for which the whole cache was released.");
     fputc('\n', style->out);
     print_agreement(view, style);

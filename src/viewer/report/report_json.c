@@ -71,23 +71,6 @@ void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *si
     vs_json_end_array(json);
 }
 
-static void growth_json(struct vs_json *json, const struct vs_report_site *site)
-{
-    if (!site->growing && !site->growth_filled)
-        return;
-    vs_json_members(json, VS_J_UINT("growth_bytes", site->growth_bytes),
-                    VS_J_UINT("growth_bytes_per_step", site->growth_per_step));
-    if (site->growth_in_steps)
-        vs_json_members(json, VS_J_UINT("growth_since_step", site->growth_since),
-                        VS_J_UINT("growth_until_step", site->growth_until),
-                        VS_J_UINT("growth_every_steps", site->growth_every));
-    vs_json_members(json, VS_J_UINT("growth_since_ns", site->growth_since_ns),
-                    VS_J_UINT("growth_until_ns", site->growth_until_ns),
-                    VS_J_BOOL("growth_freed_at_end", site->growth_freed),
-                    VS_J_BOOL("growth_ended", site->growth_filled),
-                    VS_J_RATIO("growth_confidence", site->growth_confidence));
-}
-
 void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site)
 {
     vs_json_members(json, VS_J_UINT("count", site->count),
@@ -100,7 +83,19 @@ void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site
 #undef COUNTER
     vs_json_members(json, VS_J_UINT("lifetime_mean_ns", site->lifetime_mean_ns),
                     VS_J_BOOL("growing", site->growing));
-    growth_json(json, site);
+    if (site->growing || site->growth_filled) {
+        vs_json_members(json, VS_J_UINT("growth_bytes", site->growth_bytes),
+                        VS_J_UINT("growth_bytes_per_step", site->growth_per_step));
+        if (site->growth_in_steps)
+            vs_json_members(json, VS_J_UINT("growth_since_step", site->growth_since),
+                            VS_J_UINT("growth_until_step", site->growth_until),
+                            VS_J_UINT("growth_every_steps", site->growth_every));
+        vs_json_members(json, VS_J_UINT("growth_since_ns", site->growth_since_ns),
+                        VS_J_UINT("growth_until_ns", site->growth_until_ns),
+                        VS_J_BOOL("growth_freed_at_end", site->growth_freed),
+                        VS_J_BOOL("growth_ended", site->growth_filled),
+                        VS_J_RATIO("growth_confidence", site->growth_confidence));
+    }
     vs_json_string(json, "level", level_name(site->level));
     vs_report_json_frames(json, site);
 }
@@ -172,35 +167,6 @@ static void tally_json(struct vs_json *json, const char *key, const struct vs_ac
 {
     vs_json_object(json, key, VS_J_UINT("count", tally->count), VS_J_UINT("bytes", tally->bytes),
                    VS_J_UINT("time_ns", tally->time_ns));
-}
-
-static void activity_json(struct vs_json *json, const struct vs_report_device *device)
-{
-    vs_json_begin_object(json, "kernels");
-    vs_json_members(json, VS_J_UINT("count", device->kernel_total.count),
-                    VS_J_UINT("time_ns", device->kernel_total.time_ns));
-    vs_json_begin_array(json, "by_name");
-    for (size_t i = 0; i < device->kernel_count; i++) {
-        const struct vs_report_kernel *kernel = &device->kernels[i];
-        vs_json_object(json, NULL, VS_J_TEXT("name", kernel->name),
-                       VS_J_UINT("count", kernel->count), VS_J_UINT("time_ns", kernel->time_ns),
-                       VS_J_UINT("shortest_ns", kernel->shortest_ns),
-                       VS_J_UINT("longest_ns", kernel->longest_ns));
-    }
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-    vs_json_begin_object(json, "copies");
-    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
-        if (device->copies[k].count)
-            tally_json(json, vs_copy_kind_name((uint64_t)k), &device->copies[k]);
-    vs_json_end_object(json);
-    vs_json_begin_object(json, "copies_by_site");
-    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
-        if (device->copy_sites[k].count)
-            vs_report_json_sites(json, vs_copy_kind_name((uint64_t)k), &device->copy_sites[k]);
-    vs_json_end_object(json);
-    tally_json(json, "memsets", &device->sets);
-    tally_json(json, "syncs", &device->syncs);
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -276,7 +242,31 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     if (device->cached.items)
         vs_report_json_sites(json, "cached_by_site", &device->cached);
     vs_churn_json(json, "repeated_allocations", device);
-    activity_json(json, device);
+    vs_json_begin_object(json, "kernels");
+    vs_json_members(json, VS_J_UINT("count", device->kernel_total.count),
+                    VS_J_UINT("time_ns", device->kernel_total.time_ns));
+    vs_json_begin_array(json, "by_name");
+    for (size_t i = 0; i < device->kernel_count; i++) {
+        const struct vs_report_kernel *kernel = &device->kernels[i];
+        vs_json_object(json, NULL, VS_J_TEXT("name", kernel->name),
+                       VS_J_UINT("count", kernel->count), VS_J_UINT("time_ns", kernel->time_ns),
+                       VS_J_UINT("shortest_ns", kernel->shortest_ns),
+                       VS_J_UINT("longest_ns", kernel->longest_ns));
+    }
+    vs_json_end_array(json);
+    vs_json_end_object(json);
+    vs_json_begin_object(json, "copies");
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        if (device->copies[k].count)
+            tally_json(json, vs_copy_kind_name((uint64_t)k), &device->copies[k]);
+    vs_json_end_object(json);
+    vs_json_begin_object(json, "copies_by_site");
+    for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
+        if (device->copy_sites[k].count)
+            vs_report_json_sites(json, vs_copy_kind_name((uint64_t)k), &device->copy_sites[k]);
+    vs_json_end_object(json);
+    tally_json(json, "memsets", &device->sets);
+    tally_json(json, "syncs", &device->syncs);
     vs_json_end_object(json);
 }
 
@@ -392,40 +382,6 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
                    VS_J_UINT("churn_bytes", steps->churn_bytes));
 }
 
-/* The peaks of windows of time: one object for each window, in the order of their begins, with one for
- * each device. */
-static void windows_json(struct vs_json *json, const struct vs_report *report)
-{
-    if (!report->windows)
-        return;
-    vs_json_begin_array(json, "windows");
-    for (size_t i = 0; i < report->window_count; i++) {
-        const struct vs_report_window *window = &report->windows[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_UINT("from_ns", window->from_ns),
-                        VS_J_UINT("to_ns", window->to_ns));
-        vs_json_begin_array(json, "devices");
-        for (size_t a = 0; a < window->count; a++)
-            if (!report->wish.one_device || window->devices[a].device == report->wish.device) {
-                const struct vs_window_peak *row = &window->devices[a];
-                vs_json_begin_object(json, NULL);
-                vs_json_members(json, VS_J_UINT("device", row->device),
-                                VS_J_TEXT("level", level_name(row->level)),
-                                VS_J_UINT("begin_bytes", row->begin_bytes),
-                                VS_J_UINT("peak_bytes", row->peak_bytes),
-                                VS_J_UINT("peak_event", row->peak_event),
-                                VS_J_UINT("peak_time_ns", row->peak_ns),
-                                VS_J_UINT("end_bytes", row->end_bytes));
-                vs_report_json_sites(json, "sites_more_at_peak", &row->more);
-                vs_report_json_sites(json, "sites_less_at_peak", &row->less);
-                vs_json_end_object(json);
-            }
-        vs_json_end_array(json);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
 void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
 {
     struct vs_json *json = &(struct vs_json){.out = out, .pretty = !brief, .brief = brief};
@@ -488,6 +444,36 @@ void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
         vs_json_object(json, NULL, VS_J_TEXT("what", report->dropped[i].name),
                        VS_J_UINT("count", strtoull(report->dropped[i].value, NULL, 10)));
     vs_json_end_array(json);
-    windows_json(json, report);
+    /* The peaks of windows of time: one object for each window, in the order of their begins, with
+     * one for
+     * each device. */
+    if (report->windows) {
+        vs_json_begin_array(json, "windows");
+        for (size_t i = 0; i < report->window_count; i++) {
+            const struct vs_report_window *window = &report->windows[i];
+            vs_json_begin_object(json, NULL);
+            vs_json_members(json, VS_J_UINT("from_ns", window->from_ns),
+                            VS_J_UINT("to_ns", window->to_ns));
+            vs_json_begin_array(json, "devices");
+            for (size_t a = 0; a < window->count; a++)
+                if (!report->wish.one_device || window->devices[a].device == report->wish.device) {
+                    const struct vs_window_peak *row = &window->devices[a];
+                    vs_json_begin_object(json, NULL);
+                    vs_json_members(json, VS_J_UINT("device", row->device),
+                                    VS_J_TEXT("level", level_name(row->level)),
+                                    VS_J_UINT("begin_bytes", row->begin_bytes),
+                                    VS_J_UINT("peak_bytes", row->peak_bytes),
+                                    VS_J_UINT("peak_event", row->peak_event),
+                                    VS_J_UINT("peak_time_ns", row->peak_ns),
+                                    VS_J_UINT("end_bytes", row->end_bytes));
+                    vs_report_json_sites(json, "sites_more_at_peak", &row->more);
+                    vs_report_json_sites(json, "sites_less_at_peak", &row->less);
+                    vs_json_end_object(json);
+                }
+            vs_json_end_array(json);
+            vs_json_end_object(json);
+        }
+        vs_json_end_array(json);
+    }
     vs_json_end_object(json);
 }

@@ -47,34 +47,6 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
     return true;
 }
 
-static void list(const struct vs_report_sites *sites, enum vs_uncomputed what, const struct vs_style *style)
-{
-    char size[VS_SIZE_TEXT_MAX], clipped[1024];
-    const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
-    unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS : NUMBER_COLUMNS;
-    size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count : SITES_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
-        const struct vs_report_site *site = &sites->items[i];
-        bool decided = what == VS_UNCOMPUTED_DECIDED;
-        vs_size_format(size, site->bytes);
-        fprintf(style->out, "    %10s %6s×  ", words[what], vs_count_text(site->count));
-        if (!decided) {
-            vs_text_chain(style, NUMBER_COLUMNS, site);
-        } else {
-            vs_text_put(style->out, vs_text_clip(clipped, site->api, width));
-            fputc('\n', style->out);
-        }
-        if (!decided && *site->api) {
-            fprintf(style->out, "%*s%safter kernel ", NUMBER_COLUMNS, "", vs_paint(style, VS_DIM));
-            vs_text_put(style->out, vs_text_clip(clipped, site->api, width - sizeof "after kernel "));
-            fprintf(style->out, "%s\n", vs_unpaint(style));
-        }
-    }
-    if (sites->count + sites->omitted_count > shown)
-        fprintf(style->out, "%*sand %llu more call sites\n", NUMBER_COLUMNS, "",
-                (unsigned long long)(sites->count + sites->omitted_count - shown));
-}
-
 void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *style)
 {
     char text[VS_UNCOMPUTED_TEXT_MAX];
@@ -82,8 +54,37 @@ void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *
         return;
     fprintf(style->out, "\n%sread, but not computed%s: sizes that depend on these values may be wrong\n",
             vs_paint(style, VS_WARN), vs_unpaint(style));
-    for (int what = VS_UNCOMPUTED_COUNT - 1; what >= 0; what--)
-        list(&report->uncomputed[what], (enum vs_uncomputed)what, style);
+    for (int what = VS_UNCOMPUTED_COUNT - 1; what >= 0; what--) {
+        const struct vs_report_sites *sites = &report->uncomputed[what];
+        char size[VS_SIZE_TEXT_MAX], clipped[1024];
+        const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
+        unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS
+            : NUMBER_COLUMNS;
+        size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count
+            : SITES_SHOWN;
+        for (size_t i = 0; i < shown; i++) {
+            const struct vs_report_site *site = &sites->items[i];
+            bool decided = what == VS_UNCOMPUTED_DECIDED;
+            vs_size_format(size, site->bytes);
+            fprintf(style->out, "    %10s %6s×  ", words[what], vs_count_text(site->count));
+            if (decided) {
+                vs_text_put(style->out, vs_text_clip(clipped, site->api, width));
+                fputc('\n', style->out);
+                continue;
+            }
+            vs_text_chain(style, NUMBER_COLUMNS, site);
+            if (*site->api) {
+                fprintf(style->out, "%*s%safter kernel ", NUMBER_COLUMNS, "",
+                        vs_paint(style, VS_DIM));
+                vs_text_put(style->out, vs_text_clip(clipped, site->api,
+                                                     width - sizeof "after kernel "));
+                fprintf(style->out, "%s\n", vs_unpaint(style));
+            }
+        }
+        if (sites->count + sites->omitted_count > shown)
+            fprintf(style->out, "%*sand %llu more call sites\n", NUMBER_COLUMNS, "",
+                    (unsigned long long)(sites->count + sites->omitted_count - shown));
+    }
     vs_text_lines(style, "  ", "to make them true, %s", vs_uncomputed_advice(report));
 }
 

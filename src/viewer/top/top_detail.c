@@ -80,62 +80,15 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
                     device->name);
 }
 
-static void forecast_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
-{
-    const struct vs_forecast *f = &device->forecast;
-    char text[VS_FORECAST_TEXT_MAX];
-    unsigned at = label(grid, row, "left");
-    at = vs_grid_put(grid, row, at, grid->columns, vs_top_alarm(device), "%s",
-                     vs_forecast_text(text, f));
-    const char *available = vs_size_text(f->available);
-    if (f->steps_known && f->time_known && f->steps)
-        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%s step%s)",
-                         vs_about_count(text, f->steps), f->steps == 1 ? "" : "s");
-    if (f->per_step)
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a step", available,
-                    vs_size_text(f->per_step));
-    else
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ": %s available, %s a second",
-                    available, vs_size_text(f->per_second));
-}
-
-static void growth_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
-{
-    const struct vs_growth_row *growth = &device->growth;
-    unsigned at = label(grid, row, "growth");
-    const char *bytes = vs_size_text(growth->bytes);
-    if (growth->per_step)
-        at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "%s a step",
-                         vs_size_text(growth->per_step));
-    else
-        at = vs_grid_put(grid, row, at, grid->columns, VS_WARN, "grows");
-    if (growth->since_step_known)
-        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " since step %" PRIu64,
-                         growth->since_step);
-    vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s so far (%.0f %% sure)", bytes,
-                100 * growth->confidence);
-}
-
-static void step_line(const struct vs_watch_view *view, struct vs_grid *grid, unsigned row)
-{
-    unsigned at = label(grid, row, "step");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_count_text(view->step));
-    if (view->step_ns)
-        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s each",
-                         vs_time_text(view->step_ns));
-    if (view->steps_source == VS_STEPS_FOUND)
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (steps from repeating allocations)");
-}
-
 /* The highest value of each part of the history, from oldest to newest. */
-static unsigned sparkline(const struct vs_memory_history *history, uint64_t top,
-                          struct vs_grid *grid, unsigned row, unsigned at, unsigned width)
+static void sparkline(const struct vs_memory_history *history, uint64_t top,
+                      struct vs_grid *grid, unsigned row, unsigned at, unsigned width)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
     size_t count = history->count;
     if (!count || !top)
-        return at;
+        return;
     unsigned columns = count < width ? (unsigned)count : width;
     for (unsigned i = 0; i < columns; i++) {
         uint64_t highest = 0;
@@ -147,18 +100,6 @@ static unsigned sparkline(const struct vs_memory_history *history, uint64_t top,
         at = vs_grid_put(grid, row, at, grid->columns, VS_GOOD, "%s",
                          (grid->ascii ? ascii : blocks)[level]);
     }
-    return at;
-}
-
-static void allocated_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
-{
-    unsigned at = label(grid, row, device->level == VS_LEVEL_FRAMEWORK ? "tensors" : "allocated");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_BOLD, "%s", vs_size_text(device->allocated));
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", peak %s ",
-                     vs_size_text(device->peak));
-    if (at + 4 < grid->columns)
-        sparkline(device->history, device->peak, grid, row, at,
-                  grid->columns - at < 2 * BAR_MAX ? grid->columns - at : 2 * BAR_MAX);
 }
 
 static void device_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
@@ -184,38 +125,7 @@ static void device_line(const struct vs_watch_device *device, struct vs_grid *gr
     vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s%s", bar ? "] " : "", text);
 }
 
-static void reserved_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
-{
-    unsigned at = label(grid, row, "reserved");
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s", vs_size_text(device->reserved));
-    if (!device->cached)
-        return;
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, ", %s unused",
-                     vs_size_text(device->cached));
-    if (device->holes.count)
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " in %s, the largest %s",
-                    vs_number_text(device->holes.count, "hole"),
-                    vs_size_text(device->holes.largest));
-}
-
-static void rate_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
-{
-    unsigned at = label(grid, row, "rate");
-    vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s/s in %s allocations/s",
-                vs_size_text(device->bytes_per_second), vs_count_text(device->allocs_per_second));
-}
-
 /* --- call sites --- */
-
-static void site_header(const struct vs_watch_view *view, struct vs_grid *grid, unsigned row)
-{
-    vs_grid_right(grid, row, 11, 10, VS_BOLD, "LIVE");
-    vs_grid_right(grid, row, 18, 6, VS_BOLD, "SHARE");
-    if (grid->columns >= 60)
-        vs_grid_right(grid, row, 27, 8, VS_BOLD, "BLOCKS");
-    vs_grid_put(grid, row, grid->columns >= 60 ? 29 : 20, grid->columns, VS_BOLD, "CALL SITE%s",
-                view->sampled ? " (estimates: not every allocation is recorded)" : "");
-}
 
 /* "x = f(y) (train.py:12)": where it is too long, the code is cut rather than its place. */
 static void site_name(const char *name, enum vs_paint paint, struct vs_grid *grid, unsigned row,
@@ -276,25 +186,25 @@ static unsigned chain_rows(const char *chain, struct vs_grid *grid, unsigned row
     return row;
 }
 
-/* Sites beside which half a percent is nothing are not listed. */
-static size_t worth_listing(const struct vs_watch_device *device)
-{
-    size_t count = device->site_count;
-    while (count > 1 && device->sites[count - 1].bytes * 200 < device->sites_bytes)
-        count--;
-    return count;
-}
-
 static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_device *device,
                       struct vs_grid *grid, unsigned row, unsigned end, size_t most, bool expanded)
 {
-    size_t count = worth_listing(device), all = device->site_count + device->sites_omitted;
+    size_t count = device->site_count, all = device->site_count + device->sites_omitted;
+    /* Sites beside which half a percent is nothing are not listed. */
+    while (count > 1 && device->sites[count - 1].bytes * 200 < device->sites_bytes)
+        count--;
     if (!device->site_count || row + 2 > end)
         return row;
-    site_header(view, grid, row++);
+    bool wide = grid->columns >= 60;
+    vs_grid_right(grid, row, 11, 10, VS_BOLD, "LIVE");
+    vs_grid_right(grid, row, 18, 6, VS_BOLD, "SHARE");
+    if (wide)
+        vs_grid_right(grid, row, 27, 8, VS_BOLD, "BLOCKS");
+    vs_grid_put(grid, row++, wide ? 29 : 20, grid->columns, VS_BOLD, "CALL SITE%s",
+                view->sampled ? " (estimates: not every allocation is recorded)" : "");
     for (size_t i = 0; i < all && row < end; i++) {
         if (i >= count || i == most || (row + 1 == end && i + 1 < all)) {
-            vs_grid_put(grid, row++, grid->columns >= 60 ? 29 : 20, grid->columns, VS_DIM,
+            vs_grid_put(grid, row++, wide ? 29 : 20, grid->columns, VS_DIM,
                         "%zu more call site%s", all - i, all - i == 1 ? "" : "s");
             break;
         }
@@ -336,21 +246,75 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
     row = process_lines(process, grid, row, end);
     if (!device)
         return row;
-    if (device->forecast.known && view->running && row < end)
-        forecast_line(device, grid, row++);
-    if (device->growing && row < end)
-        growth_line(device, grid, row++);
+    const struct vs_forecast *f = &device->forecast;
+    const struct vs_growth_row *growth = &device->growth;
+    unsigned at, columns = grid->columns;
+    char text[VS_FORECAST_TEXT_MAX];
+    if (f->known && view->running && row < end) {
+        at = label(grid, row, "left");
+        at = vs_grid_put(grid, row, at, columns, vs_top_alarm(device), "%s",
+                         vs_forecast_text(text, f));
+        if (f->steps_known && f->time_known && f->steps)
+            at = vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%s step%s)",
+                             vs_about_count(text, f->steps), f->steps == 1 ? "" : "s");
+        vs_grid_put(grid, row++, at, columns, VS_PLAIN, ": %s available, %s a %s",
+                    vs_size_text(f->available),
+                        vs_size_text(f->per_step ? f->per_step : f->per_second),
+                    f->per_step ? "step" : "second");
+    }
+    if (device->growing && row < end) {
+        at = label(grid, row, "growth");
+        if (growth->per_step)
+            at = vs_grid_put(grid, row, at, columns, VS_WARN, "%s a step",
+                             vs_size_text(growth->per_step));
+        else
+            at = vs_grid_put(grid, row, at, columns, VS_WARN, "grows");
+        if (growth->since_step_known)
+            at = vs_grid_put(grid, row, at, columns, VS_PLAIN, " since step %" PRIu64,
+                             growth->since_step);
+        vs_grid_put(grid, row++, at, columns, VS_PLAIN, ", %s so far (%.0f %% sure)",
+                    vs_size_text(growth->bytes), 100 * growth->confidence);
+    }
     if (expanded)
         return sites(view, device, grid, row, end, most, true);
-    if (row < end)
-        allocated_line(device, grid, row++);
+    if (row < end) {
+        at = label(grid, row, device->level == VS_LEVEL_FRAMEWORK ? "tensors" : "allocated");
+        at = vs_grid_put(grid, row, at, columns, VS_BOLD, "%s", vs_size_text(device->allocated));
+        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", peak %s ",
+                         vs_size_text(device->peak));
+        if (at + 4 < columns)
+            sparkline(device->history, device->peak, grid, row, at,
+                      columns - at < 2 * BAR_MAX ? columns - at : 2 * BAR_MAX);
+        row++;
+    }
     if (row < end)
         device_line(device, grid, row++);
-    if (row < end)
-        reserved_line(device, grid, row++);
-    if (view->step && row + 4 < end)
-        step_line(view, grid, row++);
-    if (view->running && row + 3 < end)
-        rate_line(device, grid, row++);
+    if (row < end) {
+        at = label(grid, row, "reserved");
+        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, "%s", vs_size_text(device->reserved));
+        if (device->cached)
+            at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", %s unused",
+                             vs_size_text(device->cached));
+        if (device->cached && device->holes.count)
+            vs_grid_put(grid, row, at, columns, VS_PLAIN, " in %s, the largest %s",
+                        vs_number_text(device->holes.count, "hole"),
+                        vs_size_text(device->holes.largest));
+        row++;
+    }
+    if (view->step && row + 4 < end) {
+        at = label(grid, row, "step");
+        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, "%s", vs_count_text(view->step));
+        if (view->step_ns)
+            at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", %s each",
+                             vs_time_text(view->step_ns));
+        vs_grid_put(grid, row++, at, columns, VS_PLAIN, "%s", view->steps_source == VS_STEPS_FOUND
+                    ? " (steps from repeating allocations)" : "");
+    }
+    if (view->running && row + 3 < end) {
+        at = label(grid, row, "rate");
+        vs_grid_put(grid, row++, at, columns, VS_PLAIN, "%s/s in %s allocations/s",
+                    vs_size_text(device->bytes_per_second),
+                        vs_count_text(device->allocs_per_second));
+    }
     return sites(view, device, grid, row, end, most, false);
 }

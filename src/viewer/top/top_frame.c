@@ -8,26 +8,6 @@
 #define ROWS_BESIDE_SITES 14u
 #define TABLE_SHARE 3u /* the table has at most a third of the screen */
 
-/* How many processes, and the state of the view. */
-static void put_title(const struct vs_top_model *model, struct vs_grid *grid)
-{
-    size_t ended = 0;
-    char right[32];
-    for (size_t i = 0; i < model->count; i++)
-        ended += model->processes[i].view.path && !model->processes[i].view.running;
-    unsigned at = vs_grid_put(grid, 0, 0, grid->columns, VS_BOLD, "vramscope top");
-    at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, "  %zu process%s", model->count,
-                     model->count == 1 ? "" : "es");
-    if (ended)
-        at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, ", %zu ended", ended);
-    if (model->paused)
-        snprintf(right, sizeof right, "PAUSED");
-    else
-        snprintf(right, sizeof right, "every %g s", model->interval_ms / 1000.0);
-    if (at + strlen(right) + 2 <= grid->columns)
-        vs_grid_right(grid, 0, grid->columns, 20, model->paused ? VS_WARN : VS_DIM, "%s", right);
-}
-
 static void keys(const struct vs_top_model *model, struct vs_grid *grid)
 {
     unsigned row = grid->rows - 1;
@@ -62,30 +42,40 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
         vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%s", lines[i]);
 }
 
-static void nothing(const struct vs_top_model *model, struct vs_grid *grid)
-{
-    const char *text = model->note ? model->note : "";
-    for (unsigned row = 2; *text && row + 1 < grid->rows; row++) {
-        size_t length = strcspn(text, "\n");
-        if (length > grid->columns) {
-            length = grid->columns;
-            while (length > grid->columns / 2 && text[length] != ' ')
-                length--;
-        }
-        vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%.*s", (int)length, text);
-        text += length + (text[length] == '\n' || text[length] == ' ');
-    }
-}
-
 void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
 {
     if (grid->rows < 2 || !grid->columns)
         return;
     unsigned end = grid->rows - 1, row = 1, most = grid->rows / TABLE_SHARE;
-    put_title(model, grid);
+    /* How many processes, and the state of the view. */
+    size_t ended = 0;
+    char right[32];
+    for (size_t i = 0; i < model->count; i++)
+        ended += model->processes[i].view.path && !model->processes[i].view.running;
+    unsigned at = vs_grid_put(grid, 0, 0, grid->columns, VS_BOLD, "vramscope top");
+    at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, "  %zu process%s", model->count,
+                     model->count == 1 ? "" : "es");
+    if (ended)
+        at = vs_grid_put(grid, 0, at, grid->columns, VS_PLAIN, ", %zu ended", ended);
+    if (model->paused)
+        snprintf(right, sizeof right, "PAUSED");
+    else
+        snprintf(right, sizeof right, "every %g s", model->interval_ms / 1000.0);
+    if (at + strlen(right) + 2 <= grid->columns)
+        vs_grid_right(grid, 0, grid->columns, 20, model->paused ? VS_WARN : VS_DIM, "%s", right);
     keys(model, grid);
     if (!model->row_count && !model->help) {
-        nothing(model, grid);
+        const char *text = model->note ? model->note : "";
+        for (row = 2; *text && row + 1 < grid->rows; row++) {
+            size_t length = strcspn(text, "\n");
+            if (length > grid->columns) {
+                length = grid->columns;
+                while (length > grid->columns / 2 && text[length] != ' ')
+                    length--;
+            }
+            vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%.*s", (int)length, text);
+            text += length + (text[length] == '\n' || text[length] == ' ');
+        }
         return;
     }
     if (grid->rows >= 20)

@@ -64,41 +64,40 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
     vs_json_end_object(json);
 }
 
-static void put_process(struct vs_json *json, const struct vs_top_process *process)
-{
-    const struct vs_watch_view *view = &process->view;
-    char program[VS_TOP_PROGRAM_MAX];
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_UINT("pid", process->pid),
-                    VS_J_TEXT("program", vs_top_program(program, view)),
-                    VS_J_TEXT("command", view->cmdline), VS_J_TEXT("trace", view->path),
-                    VS_J_TEXT("state",
-                              process->error ? "unreadable" : view->running ? "running" : "ended"),
-                    VS_J_TEXT_IF(process->error, "error", process->error),
-                    VS_J_TEXT_IF(!process->error && !view->running, "ending", view->ending),
-                    VS_J_RATIO("run_seconds", (double)view->run_ns / NS),
-                    VS_J_UINT("events", view->events),
-                    VS_J_UINT("failed_allocations", view->failures),
-                    VS_J_BOOL("sampled", view->sampled), VS_J_UINT("host_bytes", view->host_bytes));
-    static const char *const sources[] = {"none", "found", "marked"};
-    vs_json_object(json, "steps", VS_J_TEXT("source", sources[view->steps_source]),
-                   VS_J_UINT("begun", view->steps_begun), VS_J_UINT("number", view->step),
-                   VS_J_RATIO("seconds", (double)view->step_ns / NS));
-    vs_json_begin_array(json, "devices");
-    for (size_t i = 0; i < view->device_count; i++)
-        put_device(json, &view->devices[i]);
-    vs_json_end_array(json);
-    vs_json_end_object(json);
-}
-
 void vs_top_json(const struct vs_top_model *model, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
     vs_json_begin_object(&json, NULL);
     vs_json_string(&json, "schema", "vramscope.top/1");
     vs_json_begin_array(&json, "processes");
-    for (size_t i = 0; i < model->count; i++)
-        put_process(&json, &model->processes[i]);
+    for (size_t i = 0; i < model->count; i++) {
+        const struct vs_top_process *process = &model->processes[i];
+        const struct vs_watch_view *view = &process->view;
+        char program[VS_TOP_PROGRAM_MAX];
+        vs_json_begin_object(&json, NULL);
+        vs_json_members(&json, VS_J_UINT("pid", process->pid),
+                        VS_J_TEXT("program", vs_top_program(program, view)),
+                        VS_J_TEXT("command", view->cmdline), VS_J_TEXT("trace", view->path),
+                        VS_J_TEXT("state",
+                                  process->error ? "unreadable" : view->running ? "running"
+                                      : "ended"),
+                        VS_J_TEXT_IF(process->error, "error", process->error),
+                        VS_J_TEXT_IF(!process->error && !view->running, "ending", view->ending),
+                        VS_J_RATIO("run_seconds", (double)view->run_ns / NS),
+                        VS_J_UINT("events", view->events),
+                        VS_J_UINT("failed_allocations", view->failures),
+                        VS_J_BOOL("sampled", view->sampled),
+                            VS_J_UINT("host_bytes", view->host_bytes));
+        static const char *const sources[] = {"none", "found", "marked"};
+        vs_json_object(&json, "steps", VS_J_TEXT("source", sources[view->steps_source]),
+                       VS_J_UINT("begun", view->steps_begun), VS_J_UINT("number", view->step),
+                       VS_J_RATIO("seconds", (double)view->step_ns / NS));
+        vs_json_begin_array(&json, "devices");
+        for (size_t d = 0; d < view->device_count; d++)
+            put_device(&json, &view->devices[d]);
+        vs_json_end_array(&json);
+        vs_json_end_object(&json);
+    }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);
