@@ -182,29 +182,6 @@ static const char *numbered(struct check_work *work, const char *name)
     return text ? text : name;
 }
 
-/* A program that was renamed, or the wrong trace, must not pass for lack of figures. */
-static bool nothing_compared(const struct check_work *work, const struct vs_budget_verdict *verdict)
-{
-    return work->baseline && !work->command->update_baseline && verdict->count == 0 &&
-           !vs_baseline_has(work->baseline, verdict->process);
-}
-
-static void compare_runs(struct check_work *work, struct vs_measured **runs, size_t count)
-{
-    struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
-    const char *name = numbered(work, runs[0]->process);
-    vs_budget_verdict_build(verdict, runs, count, name, &work->command->budget, work->baseline);
-    work->verdict_count++;
-    if (nothing_compared(work, verdict))
-        problem(work, runs[0]->report->path, "%s: nothing was compared: the baseline has no process '%s', and no "
-                "limit applies to it; %s", runs[0]->report->path, name,
-                strstr(name, " #") ? "if these are runs of one program, add --take median; otherwise add the process "
-                                     "with --update-baseline"
-                                   : "add it with --update-baseline");
-    if (verdict->exceeded)
-        raise_code(work, VS_EXIT_NO);
-}
-
 int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies)
 {
     char why[VS_BUDGET_WHY_MAX];
@@ -245,8 +222,8 @@ static void update_baseline(struct check_work *work)
     for (size_t i = 0; i < work->verdict_count; i++)
         bad |= ended_badly(&work->verdicts[i]);
     if (bad) {
-        raise_code(work, vs_tool_fail(who, "%s was not updated, because a run failed or cannot be used; "
-                                      "see above", path));
+        raise_code(work, vs_tool_fail(who, "%s was not updated, because a run failed or cannot be "
+                                      "used; see above", path));
         return;
     }
     struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
@@ -287,7 +264,22 @@ static void compare_and_update(struct check_work *work)
         for (size_t k = i + 1; together && k < work->count; k++)
             if (strcmp(work->runs[k].process, work->runs[i].process) == 0)
                 work->sorted[placed++] = &work->runs[k];
-        compare_runs(work, &work->sorted[from], placed - from);
+        struct vs_measured **runs = &work->sorted[from];
+        struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
+        const char *name = numbered(work, runs[0]->process);
+        vs_budget_verdict_build(verdict, runs, placed - from, name, &work->command->budget,
+                                work->baseline);
+        work->verdict_count++;
+        /* A program that was renamed, or the wrong trace, must not pass for lack of figures. */
+        if (work->baseline && !work->command->update_baseline && verdict->count == 0 &&
+            !vs_baseline_has(work->baseline, verdict->process))
+            problem(work, runs[0]->report->path, "%s: nothing was compared: the baseline has no "
+                    "process '%s', and no limit applies to it; %s", runs[0]->report->path, name,
+                    strstr(name, " #") ? "if these are runs of one program, add --take median; "
+                                         "otherwise add the process with --update-baseline"
+                                       : "add it with --update-baseline");
+        if (verdict->exceeded)
+            raise_code(work, VS_EXIT_NO);
     }
     work->baseline = before;
     if (work->count && !work->problem_count && vs_budget_unmatched(&work->command->budget, why))

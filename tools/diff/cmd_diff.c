@@ -118,37 +118,33 @@ static int write_graph(const struct diff_command *command, struct vs_comparison 
     return vs_whole_file_end(command->who, &file, code);
 }
 
-static int write_result(const struct diff_command *command, struct vs_comparison *comparison)
-{
-    struct vs_regressions regressions = {0};
-    if (command->judge)
-        vs_regressions_find(comparison, command->tolerance.tolerance_bytes,
-                            command->tolerance.tolerance_millionths, &regressions);
-    struct vs_diff_result result = {
-        .comparison = comparison, .regressions = command->judge ? &regressions : NULL, .all = command->all,
-        .tolerance = command->tolerance.tolerance,
-        .exit_code = regressions.count || regressions.ended ? VS_EXIT_NO : VS_EXIT_OK};
-    struct vs_style style = vs_tool_style(&command->colour, stdout);
-    if (command->json)
-        vs_diff_json(&result, stdout);
-    else
-        vs_diff_text(&result, &style);
-    vs_regressions_free(&regressions);
-    return vs_tool_finish(command->who, stdout, result.exit_code);
-}
-
 static int compare(const struct diff_command *command, struct vs_measured *a, struct vs_measured *b)
 {
     struct vs_comparison comparison = {0};
     int code;
     vs_compare(&comparison, a, b);
     if (!comparison.common_devices)
-        code = vs_tool_fail(command->who, "%s and %s have no device in common: device %llu in A, device %llu in "
-                            "B; run both on the same device",
+        code = vs_tool_fail(command->who, "%s and %s have no device in common: device %llu in A, "
+                            "device %llu in B; run both on the same device",
                             a->report->path, b->report->path, (unsigned long long)a->report->devices[0].device,
                             (unsigned long long)b->report->devices[0].device);
-    else
-        code = write_result(command, &comparison);
+    else {
+        struct vs_regressions regressions = {0};
+        if (command->judge)
+            vs_regressions_find(&comparison, command->tolerance.tolerance_bytes,
+                                command->tolerance.tolerance_millionths, &regressions);
+        struct vs_diff_result result = {
+            .comparison = &comparison, .regressions = command->judge ? &regressions : NULL,
+            .all = command->all, .tolerance = command->tolerance.tolerance,
+            .exit_code = regressions.count || regressions.ended ? VS_EXIT_NO : VS_EXIT_OK};
+        struct vs_style style = vs_tool_style(&command->colour, stdout);
+        if (command->json)
+            vs_diff_json(&result, stdout);
+        else
+            vs_diff_text(&result, &style);
+        vs_regressions_free(&regressions);
+        code = vs_tool_finish(command->who, stdout, result.exit_code);
+    }
     if (command->flamegraph && comparison.common_devices && code != VS_EXIT_UNUSABLE &&
         write_graph(command, &comparison) != VS_EXIT_OK)
         code = VS_EXIT_UNUSABLE;

@@ -141,17 +141,6 @@ static bool advance(struct fit_grid *grid)
     return grid->running > 0;
 }
 
-static void run_all(struct fit_grid *grid)
-{
-    const struct timespec pause = {0, POLL_MS * 1000000L};
-    for (size_t g = 0; g < grid->job->gpu_count; g++) {
-        grid->lanes[g].cells = grid->cells + g * grid->values;
-        grid->lanes[g].high = grid->values;
-    }
-    while (advance(grid))
-        nanosleep(&pause, NULL);
-}
-
 static size_t job_count(const struct vs_fit_job *job)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -168,7 +157,13 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
     grid.cells = vs_xcalloc(cells, sizeof *grid.cells);
     grid.lanes = vs_xcalloc(job->gpu_count, sizeof *grid.lanes);
     set->runs = vs_xcalloc(cells, sizeof *set->runs);
-    run_all(&grid);
+    const struct timespec pause = {0, POLL_MS * 1000000L};
+    for (size_t g = 0; g < grid.job->gpu_count; g++) {
+        grid.lanes[g].cells = grid.cells + g * grid.values;
+        grid.lanes[g].high = grid.values;
+    }
+    while (advance(&grid))
+        nanosleep(&pause, NULL);
     bool stopped = false;
     for (size_t i = 0; i < cells; i++) {
         struct vs_fit_run *run = &grid.cells[i].run;

@@ -32,33 +32,27 @@ static uint64_t steps_in(const char *path)
     return steps;
 }
 
-/* The least over the processes that have steps. */
-static uint64_t steps_done(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    uint64_t least = 0;
-    while (dir && (entry = readdir(dir))) {
-        char path[2 * PATH_MAX];
-        size_t n = strlen(entry->d_name);
-        if (n < 4 || strcmp(entry->d_name + n - 4, ".vst") != 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        uint64_t steps = steps_in(path);
-        if (steps && (!least || steps < least))
-            least = steps;
-    }
-    if (dir)
-        closedir(dir);
-    return least;
-}
-
 void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
     uint64_t now = vs_clock_ns();
     if (!process->signals && now - process->looked >= LOOK_NS) {
-        if (steps_done(process->place.folder) >= wanted)
+        DIR *dir = opendir(process->place.folder);
+        struct dirent *entry;
+        uint64_t least = 0;
+        while (dir && (entry = readdir(dir))) {
+            char path[2 * PATH_MAX];
+            size_t n = strlen(entry->d_name);
+            if (n < 4 || strcmp(entry->d_name + n - 4, ".vst") != 0)
+                continue;
+            snprintf(path, sizeof path, "%s/%s", process->place.folder, entry->d_name);
+            uint64_t steps = steps_in(path);
+            if (steps && (!least || steps < least))
+                least = steps;
+        }
+        if (dir)
+            closedir(dir);
+        if (least >= wanted)
             kill(process->pid, signals[process->signals++]);
         process->looked = process->sent = vs_clock_ns();
     } else if (process->signals && process->signals < 3 && now - process->sent >= SIGNAL_NS) {

@@ -78,26 +78,10 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
         return vs_tool_fail(job->who, "%s: no request for device memory up to event %llu, so there is "
                             "nothing to replay; give --until a later event", job->trace, job->until);
     if (vs_recording_partial(&recorded->recording))
-        return vs_tool_fail(job->who, "%s: a replay needs every allocation, but %s; record it again "
-                            "without --min-size, --sample and --max-trace-size", job->trace,
+        return vs_tool_fail(job->who, "%s: a replay needs every allocation, but %s; record it "
+                            "again without --min-size, --sample and --max-trace-size", job->trace,
                             vs_recording_partial_text(text, &recorded->recording));
     return 0;
-}
-
-static int print(const struct vs_replay_job *job, const struct vs_replay_view *view)
-{
-    struct vs_style style = vs_tool_style(&job->colour, stdout);
-    bool any = false;
-    for (size_t i = job->device_count > 0; i < view->count; i++)
-        any |= !view->rows[i].outcome.err &&
-               (job->find ? view->rows[i].least_capacity > 0 : view->rows[i].outcome.survives);
-    if (style.width > 80)
-        style.width = 80;
-    if (job->json)
-        vs_replay_json(view, stdout);
-    else
-        vs_replay_text(view, &style);
-    return any ? VS_EXIT_OK : VS_EXIT_NO;
 }
 
 static int answer(const struct vs_replay_job *job, struct vs_reader *reader)
@@ -121,8 +105,20 @@ static int answer(const struct vs_replay_job *job, struct vs_reader *reader)
         view.device_name = vs_reader_string(reader, view.recorded->device_name);
     }
     vs_symbol_tool_done();
-    if (!code)
-        code = print(job, &view);
+    if (!code) {
+        struct vs_style style = vs_tool_style(&job->colour, stdout);
+        bool any = false;
+        for (size_t i = job->device_count > 0; i < view.count; i++)
+            any |= !view.rows[i].outcome.err &&
+                   (job->find ? view.rows[i].least_capacity > 0 : view.rows[i].outcome.survives);
+        if (style.width > 80)
+            style.width = 80;
+        if (job->json)
+            vs_replay_json(&view, stdout);
+        else
+            vs_replay_text(&view, &style);
+        code = any ? VS_EXIT_OK : VS_EXIT_NO;
+    }
     vs_whatif_close(log);
     vs_arena_free_all(&memory);
     return code;

@@ -15,7 +15,6 @@
 struct place_search {
     struct vs_reader *reader;
     struct vs_summary summary;
-    struct vs_replay_view *view;
     struct vs_phases phases;
     struct vs_line_mark mark;
 };
@@ -55,28 +54,10 @@ static uint64_t stack_of(const struct vs_event *e)
     }
 }
 
-/* Rows that fail at event *number*. */
-static void note(struct place_search *f, uint64_t number, const struct vs_event *e)
-{
-    char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
-    struct vs_report_site site = {.api = ""};
-    vs_summary_frames(&f->summary, stack_of(e), f->mark.name, &site);
-    if (site.frame_count || site.line)
-        vs_text_site(chain, &site, FRAMES_SHOWN);
-    vs_phases_text(&f->phases, vs_phases_place(&f->phases, e->tid), text);
-    for (size_t i = 0; i < f->view->count; i++) {
-        struct vs_replay_row *row = &f->view->rows[i];
-        if (row->outcome.fail_event != number)
-            continue;
-        row->place = vs_text_copy(f->summary.memory, text);
-        row->where = vs_text_copy(f->summary.memory, chain);
-    }
-}
-
 enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
                              struct vs_replay_view *view)
 {
-    struct place_search f = {.reader = reader, .summary = {.memory = memory}, .view = view};
+    struct place_search f = {.reader = reader, .summary = {.memory = memory}};
     struct vs_replay *replay = vs_replay_open(reader); /* of no event: it only has the reader */
     struct vs_event event;
     uint64_t last = 0;
@@ -95,8 +76,14 @@ enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
         follow(&f, &event);
         for (size_t i = 0; i < view->count; i++)
             if (view->rows[i].outcome.fail_event == n) {
-                note(&f, n, &event);
-                break;
+                char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
+                struct vs_report_site site = {.api = ""};
+                vs_summary_frames(&f.summary, stack_of(&event), f.mark.name, &site);
+                if (site.frame_count || site.line)
+                    vs_text_site(chain, &site, FRAMES_SHOWN);
+                vs_phases_text(&f.phases, vs_phases_place(&f.phases, event.tid), text);
+                view->rows[i].place = vs_text_copy(memory, text);
+                view->rows[i].where = vs_text_copy(memory, chain);
             }
     }
     vs_symbols_close(f.summary.symbols);

@@ -134,35 +134,6 @@ static struct vs_whatif_setting placed(const struct table *t, const struct named
     return setting;
 }
 
-static void run_rows(const struct table *t, struct vs_arena *memory,
-                     struct vs_replay_view *view)
-{
-    static const struct vs_replay_device recorded = {"", 0};
-    const struct vs_replay_job *job = t->job;
-    const struct vs_replay_device *devices = job->device_count ? job->devices : &recorded;
-    size_t device_count = job->device_count ? job->device_count : 1;
-    size_t count = device_count * t->count + (job->device_count > 0);
-    view->rows = vs_xarena(memory, count * sizeof *view->rows);
-    struct vs_whatif_setting *settings = vs_xcalloc(count, sizeof *settings);
-    struct vs_whatif_outcome *outcomes = vs_xcalloc(count, sizeof *outcomes);
-    for (size_t i = 0; i < count; i++) {
-        size_t k = job->device_count ? i - 1 : i; /* the recorded device first, one row */
-        const struct vs_replay_device *device = i || !job->device_count ? &devices[k / t->count]
-                                                                        : &recorded;
-        const struct named_setting *s = i ? &t->settings[k % t->count] : &t->settings[0];
-        settings[i] = i ? placed(t, s, device) : s->setting;
-        view->rows[i] = (struct vs_replay_row){.setting = s->name, .gpu = device->gpu,
-                                               .capacity = device->capacity, .place = "",
-                                               .where = "", .least_gpu = ""};
-    }
-    vs_whatif_run_all(t->log, settings, count, outcomes);
-    view->count = count;
-    for (size_t i = 0; i < view->count; i++)
-        view->rows[i].outcome = outcomes[i];
-    free(settings);
-    free(outcomes);
-}
-
 /* The setting of row *i* on the smallest device. The first row is as recorded, but for the device's
  * size and what limited it. */
 static struct vs_whatif_setting anywhere(const struct table *t, size_t i)
@@ -186,7 +157,29 @@ int vs_replay_rows(const struct vs_replay_job *job, const struct vs_whatif_log *
     choose_settings(&t);
     view->recorded = t.recorded;
     view->find = job->find;
-    run_rows(&t, memory, view);
+    static const struct vs_replay_device recorded = {"", 0};
+    const struct vs_replay_device *devices = job->device_count ? job->devices : &recorded;
+    size_t device_count = job->device_count ? job->device_count : 1;
+    size_t count = device_count * t.count + (job->device_count > 0);
+    view->rows = vs_xarena(memory, count * sizeof *view->rows);
+    struct vs_whatif_setting *settings = vs_xcalloc(count, sizeof *settings);
+    struct vs_whatif_outcome *outcomes = vs_xcalloc(count, sizeof *outcomes);
+    for (size_t i = 0; i < count; i++) {
+        size_t k = job->device_count ? i - 1 : i; /* the recorded device first, one row */
+        const struct vs_replay_device *device = i || !job->device_count ? &devices[k / t.count]
+                                                                        : &recorded;
+        const struct named_setting *s = i ? &t.settings[k % t.count] : &t.settings[0];
+        settings[i] = i ? placed(&t, s, device) : s->setting;
+        view->rows[i] = (struct vs_replay_row){.setting = s->name, .gpu = device->gpu,
+                                               .capacity = device->capacity, .place = "",
+                                               .where = "", .least_gpu = ""};
+    }
+    vs_whatif_run_all(t.log, settings, count, outcomes);
+    view->count = count;
+    for (size_t i = 0; i < view->count; i++)
+        view->rows[i].outcome = outcomes[i];
+    free(settings);
+    free(outcomes);
     view->modified = modified(job);
     view->as_recorded = view->rows[0].outcome;
     if (job->find) {

@@ -92,15 +92,6 @@ int vs_run_fail(const char *format, ...)
     return EXIT_OWN_FAILURE;
 }
 
-/* Reports programs where preloading cannot work; otherwise users would just miss their trace. */
-static void look_at_program(struct vs_run *run)
-{
-    char why[2 * PATH_MAX + 256];
-    run->reach = vs_reach(run->program[0], why, sizeof why);
-    if (*why)
-        fprintf(stderr, "vramscope run: %s\n", why);
-}
-
 /* *mask* is the signal mask to run with: no signal may end us while an older trace is set aside. */
 static int start(struct vs_run *run, const sigset_t *mask, int *status)
 {
@@ -220,8 +211,8 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
                      : WIFSIGNALED(status) ? "was killed before a CUDA call was observed"
                                             : "ended without loading the CUDA driver");
     if (*seen->unreached)
-        vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its GPU "
-                     "memory is not recorded%s", seen->unreached,
+        vs_tool_fail("vramscope", "%s was started without LD_PRELOAD in its environment, so its "
+                     "GPU memory is not recorded%s", seen->unreached,
                      *simulated ? "; with a clean environment it does not use the simulated GPU "
                                   "either" : "");
     if (known)
@@ -230,27 +221,10 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
         fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
               "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);
     if (*simulated && (status || seen->idle))
-        fputs("vramscope: if the program should have used the GPU: one that links NVIDIA's CUDA runtime "
-              "statically (nvcc's default) cannot use the simulated one; build it with nvcc -cudart "
-              "shared\n",
+        fputs("vramscope: if the program should have used the GPU: one that links NVIDIA's CUDA "
+              "runtime statically (nvcc's default) cannot use the simulated one; build it with "
+              "nvcc -cudart shared\n",
               stderr);
-}
-
-/* What the user must know beyond the reports. */
-static void explain(const struct vs_run *run, const struct vs_run_summary *seen, int status)
-{
-    if (seen->failures)
-        vs_tool_fail("vramscope", "%s used CUDA, but nothing was recorded: see the error above",
-                     run->program[0]);
-    if (!seen->traces)
-        explain_no_trace(run, seen, status);
-    if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
-        WEXITSTATUS(status) == CHECKER_STATUS)
-        fputs("vramscope: exit status 86: the simulated GPU's checker found errors; see its reports "
-              "above\n", stderr);
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n", WTERMSIG(status),
-                strsignal(WTERMSIG(status)));
 }
 
 /* Checks the traces, with paths as they were given: relative to the current folder with a relative -o. */
@@ -284,8 +258,21 @@ static int summarise(struct vs_run *run, int status)
     if (run->view && seen.traces > pages)
         vs_tool_fail("vramscope run", "%u more traces have no page; write one with: vramscope view TRACE",
                      seen.traces - pages);
-    if (!run->quiet)
-        explain(run, &seen, status);
+    if (!run->quiet) {
+        /* What the user must know beyond the reports. */
+        if (seen.failures)
+            vs_tool_fail("vramscope", "%s used CUDA, but nothing was recorded: see the error above",
+                         run->program[0]);
+        if (!seen.traces)
+            explain_no_trace(run, &seen, status);
+        if (strstr(run->options.text[VS_OPT_simulate], "check=fail") && WIFEXITED(status) &&
+            WEXITSTATUS(status) == CHECKER_STATUS)
+            fputs("vramscope: exit status 86: the simulated GPU's checker found errors; see its "
+                  "reports above\n", stderr);
+        if (WIFSIGNALED(status))
+            fprintf(stderr, "vramscope: the program was killed by signal %d (%s)\n",
+                    WTERMSIG(status), strsignal(WTERMSIG(status)));
+    }
     if (run->checked) {
         /* The exit status of a run with --check: the program's own unless it is 0 or the budget allows it,
          * otherwise that of the check. */
@@ -313,8 +300,14 @@ static int run_main(int argc, char **argv)
     if (!result)
         result = vs_run_prepare_output(run);
     if (!result) {
-        if (!vs_option_is(&run->options, VS_OPT_via, "injection"))
-            look_at_program(run);
+        if (!vs_option_is(&run->options, VS_OPT_via, "injection")) {
+            /* Reports programs where preloading cannot work; otherwise users would just miss their
+             * trace. */
+            char why[2 * PATH_MAX + 256];
+            run->reach = vs_reach(run->program[0], why, sizeof why);
+            if (*why)
+                fprintf(stderr, "vramscope run: %s\n", why);
+        }
         vs_run_warn_observed(run);
         vs_run_warn_without_effect(run);
         result = vs_run_prepare_manifest(run);

@@ -95,8 +95,8 @@ int vs_run_prepare_output(struct vs_run *run)
         return status;
     if (vs_run_output_varies(text)) {
         if (vs_output_expand(text, "program", 1, path, sizeof path))
-            return vs_run_fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign; %%%% "
-                               "stands for a percent sign of the name", text);
+            return vs_run_fail("%s: only %%n, %%p, %%h, %%r and %%%% may follow a percent sign; "
+                               "%%%% stands for a percent sign of the name", text);
         return check_folder(text);
     }
     if (!vs_run_output_fixed(text, strlen(text), path))
@@ -109,19 +109,6 @@ int vs_run_prepare_output(struct vs_run *run)
     return status ? status : check_folder(text);
 }
 
-/* No signal ends this command between the creation of the files and the handler that removes them. */
-static bool create_manifest(struct vs_run *run)
-{
-    sigset_t all, mask;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &mask);
-    bool created = vs_run_manifest_create(run->manifest);
-    if (created)
-        vs_run_signals_prepare(run->manifest);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
-    return created;
-}
-
 int vs_run_prepare_manifest(struct vs_run *run)
 {
     /* Without this an outer run would report that its program did not use CUDA. */
@@ -131,7 +118,14 @@ int vs_run_prepare_manifest(struct vs_run *run)
     (void)n; /* without it the outer run's message is less precise */
     if (fd >= 0)
         close(fd);
-    if (!create_manifest(run))
+    sigset_t all, mask;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    bool created = vs_run_manifest_create(run->manifest);
+    if (created)
+        vs_run_signals_prepare(run->manifest);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (!created)
         return vs_run_fail("cannot create %s: %s; set TMPDIR to a folder that can be written to",
                            run->manifest, strerror(errno));
     char why[VS_OPTION_TEXT_MAX];
@@ -144,14 +138,14 @@ int vs_run_prepare_environment(struct vs_run *run)
 {
     char library[PATH_MAX];
     if (vs_path_preload(library, sizeof library))
-        return vs_run_fail("%s", "libvramscope.so is missing: vramscope was built without CUDA headers "
-                                 "and can only read traces; rebuild it with CUDA_PATH set");
+        return vs_run_fail("%s", "libvramscope.so is missing: vramscope was built without CUDA "
+                                 "headers and can only read traces; rebuild it with CUDA_PATH set");
     if (!vs_reach_is_library(library))
         return vs_run_fail("%s is damaged or for another architecture; reinstall vramscope",
                            library);
     if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
-        return vs_run_fail("the path %s contains a space or colon, which LD_PRELOAD does not allow; "
-                           "install vramscope elsewhere, or use --via=injection", library);
+        return vs_run_fail("the path %s contains a space or colon, which LD_PRELOAD does not "
+                           "allow; install vramscope elsewhere, or use --via=injection", library);
     int status = *run->options.text[VS_OPT_simulate] ? vs_run_prepare_simulated(run) : 0;
     if (status)
         return status;

@@ -80,15 +80,6 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     return event;
 }
 
-/* Whether the cache served cudaMalloc. */
-static bool was_cached(const struct vs_report *report)
-{
-    bool segments = false;
-    for (size_t i = 0; i < report->device_count; i++)
-        segments |= report->devices[i].segment_allocs > 0;
-    return segments && strncmp(report->policy, "caching", 7) == 0;
-}
-
 /* The rank of a job whose report was printed, with which the others are compared. */
 struct shown_ranks {
     struct vs_report *shown;
@@ -148,7 +139,10 @@ static bool show_trace(const char *path, bool print, struct failed_processes *fa
     if (!vs_tool_report("vramscope run", path, true, "", 0, &reader, &report))
         return false;
     vs_style_init(&style, stderr);
-    if (was_cached(report) && !failed->said_cached) {
+    bool segments = false;
+    for (size_t i = 0; i < report->device_count; i++)
+        segments |= report->devices[i].segment_allocs > 0;
+    if (segments && strncmp(report->policy, "caching", 7) == 0 && !failed->said_cached) {
         vs_text_wrapped(&style, "", "cudaMalloc was served from a cache; --allocator=observe only watches");
         failed->said_cached = true;
     }

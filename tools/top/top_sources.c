@@ -33,16 +33,6 @@ static void close_source(struct vs_top_source *source, struct vs_top_process *pr
     process->view = unread(source->path);
 }
 
-static void reserve(struct vs_top_sources *sources)
-{
-    if (sources->count < sources->capacity)
-        return;
-    sources->capacity = sources->capacity ? 2 * sources->capacity : 16;
-    sources->items = vs_xrealloc(sources->items, sources->capacity, sizeof *sources->items);
-    sources->model.processes = vs_xrealloc(sources->model.processes, sources->capacity,
-                                           sizeof *sources->model.processes);
-}
-
 void vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64_t pid)
 {
     for (size_t i = 0; i < sources->count; i++) {
@@ -53,7 +43,12 @@ void vs_top_sources_add(struct vs_top_sources *sources, const char *path, uint64
             close_source(s, &sources->model.processes[i]);
         return;
     }
-    reserve(sources);
+    if (sources->count >= sources->capacity) {
+        sources->capacity = sources->capacity ? 2 * sources->capacity : 16;
+        sources->items = vs_xrealloc(sources->items, sources->capacity, sizeof *sources->items);
+        sources->model.processes = vs_xrealloc(sources->model.processes, sources->capacity,
+                                               sizeof *sources->model.processes);
+    }
     char *copy = vs_xstrdup(path);
     sources->items[sources->count] = (struct vs_top_source){.path = copy, .pid = pid};
     sources->model.processes[sources->count++] = (struct vs_top_process){
@@ -87,25 +82,6 @@ void vs_top_sources_search(struct vs_top_sources *sources)
 
 /* --- reading --- */
 
-static void read_source(struct vs_top_source *source, struct vs_top_process *process,
-                        uint64_t until_ns)
-{
-    enum vs_err err = VS_OK;
-    if (!source->watch) {
-        err = vs_watch_open(source->path, &source->watch, source->why);
-        if (err)
-            source->watch = NULL;
-        else
-            *source->why = 0;
-    }
-    if (!err)
-        err = vs_watch_read(source->watch, until_ns);
-    if (err && source->watch) /* it is opened again the next time */
-        close_source(source, process);
-    if (err && !*source->why)
-        strcpy(source->why, vs_err_text(err));
-}
-
 static void fill_source(struct vs_top_source *source, struct vs_top_process *process, bool exact,
                         bool wait)
 {
@@ -134,8 +110,22 @@ bool vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool
         struct vs_top_process *process = &sources->model.processes[i];
         /* each has its share of the time that is left */
         uint64_t now = vs_clock_ns(), left = until_ns > now ? until_ns - now : 0;
-        if (until_ns && !source->ended)
-            read_source(source, process, now + left / (sources->count - i));
+        if (until_ns && !source->ended) {
+            enum vs_err err = VS_OK;
+            if (!source->watch) {
+                err = vs_watch_open(source->path, &source->watch, source->why);
+                if (err)
+                    source->watch = NULL;
+                else
+                    *source->why = 0;
+            }
+            if (!err)
+                err = vs_watch_read(source->watch, now + left / (sources->count - i));
+            if (err && source->watch) /* it is opened again the next time */
+                close_source(source, process);
+            if (err && !*source->why)
+                strcpy(source->why, vs_err_text(err));
+        }
         behind |= source->watch && !vs_watch_complete(source->watch);
         fill_source(source, process, exact, wait);
     }

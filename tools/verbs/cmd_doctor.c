@@ -79,8 +79,8 @@ static void look_at_installation(struct findings *f)
     else if (f->preload)
         add(f, GOOD, "preload library", "%s", path);
     else
-        add(f, BAD, "preload library", "libvramscope.so is missing: vramscope was built without CUDA "
-                                       "headers; traces can be read, but not recorded");
+        add(f, BAD, "preload library", "libvramscope.so is missing: vramscope was built without "
+                                       "CUDA headers; traces can be read, but not recorded");
     f->simulated = vs_path_simulator(path, sizeof path) == VS_OK;
     if (f->simulated)
         add(f, GOOD, "simulated GPU", "%s; use `vramscope run --simulate h100-80g`", path);
@@ -190,8 +190,8 @@ static void look_at_limit(struct findings *f)
     if (vs_limit_parse(text, &spec))
         add(f, WARNING, "limit", "%s=%s is not a valid limit; give a size such as 8GiB", name, text);
     else
-        add(f, GOOD, "limit", "%s for each process; contexts, modules, managed memory and calls that "
-                              "bypass vramscope are not limited (docs/limit.md)", text);
+        add(f, GOOD, "limit", "%s for each process; contexts, modules, managed memory and calls "
+                              "that bypass vramscope are not limited (docs/limit.md)", text);
 }
 
 /* Finds tools that use CUPTI, or will use it, in programs started from here. */
@@ -204,9 +204,9 @@ static void look_at_other_tools(struct findings *f)
                  {"NV_SANITIZER_INJECTION_PORT_BASE", "compute-sanitizer"}};
     const char *injected = vs_environment("CUDA_INJECTION64_PATH");
     if (injected && *injected && !strstr(injected, "libvramscope"))
-        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s), which stays: "
-                                     "memory is recorded, kernels and copies may be missing, and "
-                                     "--via=injection does not work", injected);
+        add(f, WARNING, "profilers", "CUDA_INJECTION64_PATH names another tool (%.200s), which "
+                                     "stays: memory is recorded, kernels and copies may be "
+                                     "missing, and --via=injection does not work", injected);
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         if (vs_environment(signs[i].variable))
             add(f, WARNING, "profilers", "%s is running here (%s): vramscope records memory and "
@@ -269,31 +269,6 @@ static void print_json(const struct findings *f)
 
 #define GIB(bytes) ((double)(bytes) / (double)VS_GIB)
 
-static void print_gpu(const struct vs_simulated_gpu *g)
-{
-    char board[32] = "-";
-    if (g->board_bytes != g->total_bytes)
-        snprintf(board, sizeof board, "%.2f GiB", GIB(g->board_bytes));
-    printf("%-15s %6.2f GiB %10s  %3d.%d %5d %8u %7" PRIu64 " MiB  %s\n", g->name, GIB(g->total_bytes), board,
-           g->sm / 10, g->sm % 10, g->sms, g->memory_gbps, g->context_bytes / VS_MIB, g->context_kind);
-}
-
-static void print_sources(const struct vs_simulated_gpu *gpus, size_t count)
-{
-    const char *rule = NULL;
-    puts("\nTotal memory is what cudaMemGetInfo reports; NVML (nvidia-smi) reports the board's. A program "
-         "has\nthe total less the context, other processes, and what libraries and kernels take.\n\n"
-         "Sources of the contexts' sizes:");
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(gpus[i].context_kind, "rule") == 0)
-            rule = gpus[i].context_source;
-        else
-            printf("  %-15s %s\n", gpus[i].name, gpus[i].context_source);
-    if (rule)
-        printf("  %-15s %s\n", "rule", rule);
-    puts("\nAnother GPU: custom,sm=89,sms=128,memory=23.65GiB");
-}
-
 static int list_gpus(const char *who, bool json)
 {
     char names[VS_SIMULATED_WHY_MAX], why[VS_SIMULATED_WHY_MAX];
@@ -311,9 +286,9 @@ static int list_gpus(const char *who, bool json)
     json_object_object_add(root, "schema", json_object_new_string("vramscope.gpus/1"));
     if (!json)
         printf("%-15s %10s %10s  %5s %5s %8s %11s  source\n", "GPU", "total", "board", "cc", "SMs", "GB/s", "context");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_simulated_gpu *g = &gpus[i];
         if (json) {
-            const struct vs_simulated_gpu *g = &gpus[i];
             struct json_object *one = json_object_new_object();
             json_object_object_add(one, "name", json_object_new_string(g->name));
             json_object_object_add(one, "total_bytes", json_object_new_uint64(g->total_bytes));
@@ -326,13 +301,32 @@ static int list_gpus(const char *who, bool json)
             json_object_object_add(one, "context_source",
                                    json_object_new_string(g->context_source));
             json_object_array_add(array, one);
-        } else
-            print_gpu(&gpus[i]);
+        } else {
+            char board[32] = "-";
+            if (g->board_bytes != g->total_bytes)
+                snprintf(board, sizeof board, "%.2f GiB", GIB(g->board_bytes));
+            printf("%-15s %6.2f GiB %10s  %3d.%d %5d %8u %7" PRIu64 " MiB  %s\n", g->name,
+                   GIB(g->total_bytes), board, g->sm / 10, g->sm % 10, g->sms, g->memory_gbps,
+                   g->context_bytes / VS_MIB, g->context_kind);
+        }
+    }
     json_object_object_add(root, "gpus", array);
     if (json)
         puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-    else
-        print_sources(gpus, count);
+    else {
+        const char *rule = NULL;
+        puts("\nTotal memory is what cudaMemGetInfo reports; NVML (nvidia-smi) reports the "
+             "board's. A program has\nthe total less the context, other processes, and what "
+             "libraries and kernels take.\n\nSources of the contexts' sizes:");
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(gpus[i].context_kind, "rule") == 0)
+                rule = gpus[i].context_source;
+            else
+                printf("  %-15s %s\n", gpus[i].name, gpus[i].context_source);
+        if (rule)
+            printf("  %-15s %s\n", "rule", rule);
+        puts("\nAnother GPU: custom,sm=89,sms=128,memory=23.65GiB");
+    }
     json_object_put(root);
     return vs_tool_finish(who, stdout, 0);
 }

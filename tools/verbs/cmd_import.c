@@ -61,15 +61,6 @@ static int parse(int argc, char **argv, struct import_arguments *args)
     return VS_EXIT_OK;
 }
 
-/* "dir/snapshot.pickle" becomes "dir/snapshot.vst". */
-static bool default_output(const char *path, char out[PATH_MAX])
-{
-    const char *base = vs_text_base_name(path);
-    const char *dot = strrchr(base, '.');
-    size_t length = dot && dot > base ? (size_t)(dot - path) : strlen(path);
-    return snprintf(out, PATH_MAX, "%.*s.vst", (int)length, path) < PATH_MAX;
-}
-
 static int report_failure(const char *who, const char *path, const char *output, enum vs_err err,
                           const char *why)
 {
@@ -133,7 +124,11 @@ static int import_main(int argc, char **argv)
         return code < 0 ? VS_EXIT_OK : code;
     const char *path = argv[optind], *output = args.output;
     if (!output) {
-        if (!default_output(path, made))
+        /* "dir/snapshot.pickle" becomes "dir/snapshot.vst". */
+        const char *base = vs_text_base_name(path);
+        const char *dot = strrchr(base, '.');
+        size_t length = dot && dot > base ? (size_t)(dot - path) : strlen(path);
+        if (snprintf(made, PATH_MAX, "%.*s.vst", (int)length, path) >= PATH_MAX)
             return vs_tool_usage(argv[0], "the path is too long; name the trace with -o");
         output = made;
     }

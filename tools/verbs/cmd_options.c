@@ -35,70 +35,6 @@ static const char *source_name(enum vs_option_source source)
                                          : "default";
 }
 
-static const char *type_name(enum vs_option_type type)
-{
-    static const char *const names[] = {[VS_OPTION_STRING] = "string", [VS_OPTION_BOOL] = "bool",
-                                        [VS_OPTION_COUNT] = "count", [VS_OPTION_SIZE] = "size",
-                                        [VS_OPTION_CHOICE] = "choice",
-                                        [VS_OPTION_LIMIT] = "limit"};
-    return names[type];
-}
-
-static void print_json(const struct vs_options *options)
-{
-    struct vs_json json = {.out = stdout, .pretty = true};
-    char env[VS_OPTION_ENV_MAX];
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.options/1");
-    vs_json_begin_array(&json, "options");
-    for (int i = 0; i < VS_OPT_COUNT; i++) {
-        const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "name", info->name);
-        vs_json_string(&json, "value", options->text[i]);
-        vs_json_string(&json, "source", source_name(options->source[i]));
-        vs_json_string(&json, "default", info->fallback);
-        vs_json_string(&json, "environment", vs_option_env_name((enum vs_option_id)i, env));
-        vs_json_string(&json, "type", type_name(info->type));
-        vs_json_string(&json, "unit", info->unit);
-        if (info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE) {
-            vs_json_uint(&json, "min", info->min);
-            vs_json_uint(&json, "max", info->max);
-        }
-        vs_json_string(&json, "help", info->help);
-        vs_json_end_object(&json);
-    }
-    vs_json_end_array(&json);
-    vs_json_end_object(&json);
-}
-
-static void print_text(const struct vs_options *options)
-{
-    struct vs_style style;
-    char env[VS_OPTION_ENV_MAX];
-    vs_style_init(&style, stdout);
-    for (int i = 0; i < VS_OPT_COUNT; i++) {
-        const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
-        bool set = options->source[i] != VS_FROM_DEFAULT;
-        printf("%s%-14s%s %s%s%s  (%s)\n", vs_paint(&style, VS_BOLD), info->name,
-               vs_unpaint(&style), vs_paint(&style, set ? VS_WARN : VS_PLAIN),
-               *options->text[i] ? options->text[i] : "\"\"", vs_unpaint(&style),
-               source_name(options->source[i]));
-        /* What the option does, and in brackets its unit, range or words. */
-        const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
-        char range[64] = "";
-        if (info->type == VS_OPTION_COUNT)
-            snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",
-                     (unsigned long long)info->min, (unsigned long long)info->max);
-        if (*unit || *range)
-            vs_text_lines(&style, INDENT, "%s [%s%s]", info->help, unit, range);
-        else
-            vs_text_lines(&style, INDENT, "%s", info->help);
-        printf("%s%s%s%s\n", INDENT, vs_paint(&style, VS_DIM),
-               vs_option_env_name((enum vs_option_id)i, env), vs_unpaint(&style));
-    }
-}
-
 static int options_main(int argc, char **argv)
 {
     static struct vs_options options; /* large: one text per option */
@@ -111,10 +47,53 @@ static int options_main(int argc, char **argv)
         return vs_tool_usage(argv[0], "takes no arguments");
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, argv[0]);
-    if (json)
-        print_json(&options);
-    else
-        print_text(&options);
+    char env[VS_OPTION_ENV_MAX];
+    if (json) {
+        static const char *const types[] = {
+            [VS_OPTION_STRING] = "string", [VS_OPTION_BOOL] = "bool", [VS_OPTION_COUNT] = "count",
+            [VS_OPTION_SIZE] = "size", [VS_OPTION_CHOICE] = "choice", [VS_OPTION_LIMIT] = "limit"};
+        struct vs_json out = {.out = stdout, .pretty = true};
+        vs_json_begin_object(&out, NULL);
+        vs_json_string(&out, "schema", "vramscope.options/1");
+        vs_json_begin_array(&out, "options");
+        for (int i = 0; i < VS_OPT_COUNT; i++) {
+            const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
+            bool ranged = info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE;
+            vs_option_env_name((enum vs_option_id)i, env);
+            vs_json_object(&out, NULL, VS_J_TEXT("name", info->name),
+                           VS_J_TEXT("value", options.text[i]),
+                           VS_J_TEXT("source", source_name(options.source[i])),
+                           VS_J_TEXT("default", info->fallback), VS_J_TEXT("environment", env),
+                           VS_J_TEXT("type", types[info->type]), VS_J_TEXT("unit", info->unit),
+                           VS_J_UINT_IF(ranged, "min", info->min),
+                           VS_J_UINT_IF(ranged, "max", info->max), VS_J_TEXT("help", info->help));
+        }
+        vs_json_end_array(&out);
+        vs_json_end_object(&out);
+    } else {
+        struct vs_style style;
+        vs_style_init(&style, stdout);
+        for (int i = 0; i < VS_OPT_COUNT; i++) {
+            const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
+            bool set = options.source[i] != VS_FROM_DEFAULT;
+            printf("%s%-14s%s %s%s%s  (%s)\n", vs_paint(&style, VS_BOLD), info->name,
+                   vs_unpaint(&style), vs_paint(&style, set ? VS_WARN : VS_PLAIN),
+                   *options.text[i] ? options.text[i] : "\"\"", vs_unpaint(&style),
+                   source_name(options.source[i]));
+            /* What the option does, and in brackets its unit, range or words. */
+            const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
+            char range[64] = "";
+            if (info->type == VS_OPTION_COUNT)
+                snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",
+                         (unsigned long long)info->min, (unsigned long long)info->max);
+            if (*unit || *range)
+                vs_text_lines(&style, INDENT, "%s [%s%s]", info->help, unit, range);
+            else
+                vs_text_lines(&style, INDENT, "%s", info->help);
+            printf("%s%s%s%s\n", INDENT, vs_paint(&style, VS_DIM),
+                   vs_option_env_name((enum vs_option_id)i, env), vs_unpaint(&style));
+        }
+    }
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 

@@ -49,28 +49,6 @@ static uint64_t bytes_of(const char *path)
     return stat(path, &st) ? 0 : (uint64_t)st.st_size;
 }
 
-static void print_result(const struct vs_symbolize_result *result, const char *path,
-                         uint64_t before)
-{
-    vs_tool_print("%s: %s of %s addresses named, %s with file and line; file size %s, was %s", path,
-                  vs_count_text(result->named), vs_count_text(result->places),
-                  vs_count_text(result->with_lines), vs_size_text(bytes_of(path)),
-                  vs_size_text(before));
-    if (result->recovered)
-        vs_tool_print("the program was killed: its last %s events were recovered",
-                      vs_count_text(result->recovered));
-    if (result->unnamed_count)
-        vs_tool_print("without a name:");
-    for (size_t i = 0; i < result->unnamed_count && i < MODULES_SHOWN; i++)
-        vs_tool_print("  %s of %s addresses in %s",
-                      vs_count_text(result->unnamed[i].places - result->unnamed[i].named),
-                      vs_count_text(result->unnamed[i].places), result->unnamed[i].name);
-    if (result->unnamed_count > MODULES_SHOWN)
-        vs_tool_print("  and in %zu more modules", result->unnamed_count - MODULES_SHOWN);
-    if (*result->note && result->named < result->places) /* the note has the reason */
-        vs_tool_print("%s", result->note);
-}
-
 static int symbolize_main(int argc, char **argv)
 {
     struct symbolize_arguments args = {0};
@@ -89,8 +67,26 @@ static int symbolize_main(int argc, char **argv)
     vs_symbol_tool_done();
     if (err)
         code = vs_tool_fail(argv[0], "%s", *why ? why : vs_err_text(err));
-    else if (!args.quiet)
-        print_result(&result, args.output ? args.output : path, before);
+    else if (!args.quiet) {
+        const char *written = args.output ? args.output : path;
+        vs_tool_print("%s: %s of %s addresses named, %s with file and line; file size %s, was %s",
+                      written, vs_count_text(result.named), vs_count_text(result.places),
+                      vs_count_text(result.with_lines), vs_size_text(bytes_of(written)),
+                      vs_size_text(before));
+        if (result.recovered)
+            vs_tool_print("the program was killed: its last %s events were recovered",
+                          vs_count_text(result.recovered));
+        if (result.unnamed_count)
+            vs_tool_print("without a name:");
+        for (size_t i = 0; i < result.unnamed_count && i < MODULES_SHOWN; i++)
+            vs_tool_print("  %s of %s addresses in %s",
+                          vs_count_text(result.unnamed[i].places - result.unnamed[i].named),
+                          vs_count_text(result.unnamed[i].places), result.unnamed[i].name);
+        if (result.unnamed_count > MODULES_SHOWN)
+            vs_tool_print("  and in %zu more modules", result.unnamed_count - MODULES_SHOWN);
+        if (*result.note && result.named < result.places) /* the note has the reason */
+            vs_tool_print("%s", result.note);
+    }
     if (!err && !args.quiet)
         vs_tool_over_limit(NULL, args.output ? args.output : path);
     vs_symbolize_free(&result);

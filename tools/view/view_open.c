@@ -33,12 +33,6 @@ bool vs_view_name(const char *who, const char *first, const char *second, char o
     return false;
 }
 
-static bool has_desktop(void)
-{
-    const char *x = vs_environment("DISPLAY"), *wayland = vs_environment("WAYLAND_DISPLAY");
-    return (x && *x) || (wayland && *wayland);
-}
-
 bool vs_view_redirect(const char *url, char path[PATH_MAX])
 {
     const char *own = vs_environment("XDG_RUNTIME_DIR"), *folder = vs_environment("TMPDIR");
@@ -68,7 +62,8 @@ void vs_view_show(const char *who, const char *path, const char *place)
     posix_spawnattr_t attributes;
     pid_t pid;
     int error = -1;
-    if (has_desktop() && posix_spawn_file_actions_init(&actions) == 0) {
+    const char *x = vs_environment("DISPLAY"), *wayland = vs_environment("WAYLAND_DISPLAY");
+    if (((x && *x) || (wayland && *wayland)) && posix_spawn_file_actions_init(&actions) == 0) {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
         posix_spawnattr_init(&attributes);

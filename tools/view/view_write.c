@@ -63,11 +63,6 @@ static struct view_rank rank_of(const struct vs_report *report)
     return rank;
 }
 
-static bool is_above(const struct view_rank *a, const struct view_rank *b)
-{
-    return a->failed != b->failed ? a->failed : a->peak > b->peak;
-}
-
 /* Opens the trace at *path* and, unless *page* is NULL, writes its page there. */
 static bool record_page(const char *who, const char *path, const char *page, struct view_rank *rank)
 {
@@ -100,7 +95,7 @@ void vs_view_recorded(const char *who, char *const *traces, size_t count, const 
             continue;
         if (!record_page(who, traces[i], later ? NULL : output ? output : name, &rank))
             continue;
-        if (!chosen || is_above(&rank, &best)) {
+        if (!chosen || (rank.failed != best.failed ? rank.failed : rank.peak > best.peak)) {
             best = rank;
             chosen = traces[i];
         }
