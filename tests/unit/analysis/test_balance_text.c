@@ -32,6 +32,17 @@ static struct vs_balance full(void)
     return b;
 }
 
+#define OF_FULL                                                                                   \
+    "    other process: pid 77 holds 1.50 GiB\n"                                                  \
+    "    other process: pid 4194305 holds 512.0 MiB\n"                                            \
+    "    unexplained may be code loaded later, local memory, the driver's own tables, or calls "  \
+    "that were not intercepted\n"                                                                 \
+    "  memory by library at the highest use of the device\n"                                      \
+    "        6.00 GiB   85.3 %      40×  PyTorch, 5.00 GiB of it in tensors\n"                    \
+    "        1.00 GiB   14.2 %       9×  NCCL\n"                                                  \
+    "        32.0 MiB    0.4 %       2×  cuBLAS\n"                                                \
+    "        1.03 GiB  of it outside PyTorch's allocator\n"
+
 static void expect(const struct vs_balance *peak, const struct vs_balance *last, const char *text)
 {
     char *got = NULL;
@@ -62,14 +73,7 @@ TEST(every_part_has_its_row_and_they_add_up)
            "    = used                                           9.92 GiB\n"
            "    free                                             6.08 GiB\n"
            "    total                                           16.00 GiB\n"
-           "    other process: pid 77 holds 1.50 GiB\n"
-           "    other process: pid 4194305 holds 512.0 MiB\n"
-           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
-           "  memory by library at the highest use of the device\n"
-           "        6.00 GiB   85.3 %      40×  PyTorch, 5.00 GiB of it in tensors\n"
-           "        1.00 GiB   14.2 %       9×  NCCL\n"
-           "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "        1.03 GiB  of it outside PyTorch's allocator\n");
+           OF_FULL);
 }
 
 TEST(two_moments_stand_side_by_side)
@@ -95,14 +99,7 @@ TEST(two_moments_stand_side_by_side)
            "    = used                                           9.92 GiB      399.0 MiB\n"
            "    free                                             6.08 GiB      15.61 GiB\n"
            "    total                                           16.00 GiB      16.00 GiB\n"
-           "    other process: pid 77 holds 1.50 GiB\n"
-           "    other process: pid 4194305 holds 512.0 MiB\n"
-           "    unexplained may be code loaded later, local memory, the driver's own tables, or calls that were not intercepted\n"
-           "  memory by library at the highest use of the device\n"
-           "        6.00 GiB   85.3 %      40×  PyTorch, 5.00 GiB of it in tensors\n"
-           "        1.00 GiB   14.2 %       9×  NCCL\n"
-           "        32.0 MiB    0.4 %       2×  cuBLAS\n"
-           "        1.03 GiB  of it outside PyTorch's allocator\n");
+           OF_FULL);
 }
 
 TEST(what_is_not_known_is_said)

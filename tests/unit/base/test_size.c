@@ -92,26 +92,25 @@ TEST(a_printed_size_reads_back_within_its_rounding)
     }
 }
 
-TEST(times_print_in_their_unit)
+TEST(times_print_in_their_unit_and_counts_with_commas_between_thousands)
 {
+    static const struct {
+        uint64_t number;
+        const char *time, *count;
+    } cases[] = {
+        {0, "0 ns", "0"}, {850, "850 ns", "850"}, {999, "999 ns", "999"}, {1000, "1.0 µs", "1,000"},
+        {12300, "12.3 µs", "12,300"}, {4560000, "4.56 ms", "4,560,000"},
+        {1234000000, "1.234 s", "1,234,000,000"},
+        {UINT64_C(125000000000), "2 min 05 s", "125,000,000,000"},
+        {UINT64_MAX, NULL, "18,446,744,073,709,551,615"},
+    };
     char out[VS_SIZE_TEXT_MAX];
-    assert_string_equal(vs_time_format(out, 0), "0 ns");
-    assert_string_equal(vs_time_format(out, 850), "850 ns");
-    assert_string_equal(vs_time_format(out, 12300), "12.3 µs");
-    assert_string_equal(vs_time_format(out, 4560000), "4.56 ms");
-    assert_string_equal(vs_time_format(out, 1234000000), "1.234 s");
-    assert_string_equal(vs_time_format(out, UINT64_C(125000000000)), "2 min 05 s");
-    assert_true(strlen(vs_time_format(out, UINT64_MAX)) < VS_SIZE_TEXT_MAX);
-}
-
-TEST(counts_print_with_commas_between_thousands)
-{
-    char out[VS_SIZE_TEXT_MAX];
-    assert_string_equal(vs_count_format(out, 0), "0");
-    assert_string_equal(vs_count_format(out, 999), "999");
-    assert_string_equal(vs_count_format(out, 1000), "1,000");
-    assert_string_equal(vs_count_format(out, 1234567), "1,234,567");
-    assert_string_equal(vs_count_format(out, UINT64_MAX), "18,446,744,073,709,551,615");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(vs_count_format(out, cases[i].number), cases[i].count);
+        assert_true(strlen(vs_time_format(out, cases[i].number)) < VS_SIZE_TEXT_MAX);
+        if (cases[i].time)
+            assert_string_equal(out, cases[i].time);
+    }
 }
 
 TEST(two_sizes_that_differ_differ_in_print)

@@ -65,6 +65,17 @@ static unsigned counted_by(const char *command, const char *path)
 
 #define COPIES "ls -d '%s'.* | wc -l"
 
+/* The names of a run's process, of the trace that the user asked for, and of their live windows. */
+static char from[512], live_from[520], to[512], live[520];
+
+static void name_run(unsigned number)
+{
+    snprintf(from, sizeof from, "%s/%u.77.vst", scratch_dir, number);
+    snprintf(to, sizeof to, "%s/%u.vst", scratch_dir, number);
+    snprintf(live_from, sizeof live_from, "%s.live", from);
+    snprintf(live, sizeof live, "%s.live", to);
+}
+
 TEST(an_older_trace_is_lost_only_to_a_new_one)
 {
     struct vs_run_output output = {0};
@@ -118,8 +129,8 @@ TEST(anothers_live_window_is_not_lost)
 {
     SKIP_UNDER_TSAN();
     struct vs_run_output output = {0};
-    const char *path = scratch("mine.vst"), *killed = scratch("killed.vst"),
-               *live = scratch("mine.vst.live");
+    const char *path = scratch("mine.vst"), *killed = scratch("killed.vst");
+    snprintf(live, sizeof live, "%s.live", path);
     make_killed(killed);
     make_trace(path);
     assert_int_equal(rename(scratch("killed.vst.live"), live), 0);
@@ -137,10 +148,7 @@ TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
 {
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
-    char from[512], to[512], live[520];
-    snprintf(from, sizeof from, "%s/0.77.vst", scratch_dir);
-    snprintf(to, sizeof to, "%s/0.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", to);
+    name_run(0);
     make_trace(to);
     make_killed(scratch("stray.vst"));
     assert_int_equal(rename(scratch("stray.vst.live"), live), 0);
@@ -158,11 +166,7 @@ TEST(a_move_that_cannot_be_whole_is_none)
 {
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
-    char from[512], to[512], live[520], live_from[520];
-    snprintf(from, sizeof from, "%s/1.77.vst", scratch_dir);
-    snprintf(live_from, sizeof live_from, "%s.live", from);
-    snprintf(to, sizeof to, "%s/1.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", to);
+    name_run(1);
     make_trace(to);
     spit(live, "no live window", 14);
     make_killed(from);
@@ -182,15 +186,13 @@ TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
 {
     SKIP_UNDER_TSAN();
     struct vs_run_output older = {0};
-    char path[512], live[520];
-    snprintf(path, sizeof path, "%s/2.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", path);
-    make_killed(path);
+    name_run(2);
+    make_killed(to);
     make_killed(scratch("other.vst"));
-    assert_true(vs_run_output_set_aside(&older, path));
+    assert_true(vs_run_output_set_aside(&older, to));
     assert_int_equal(rename(scratch("other.vst.live"), live), 0);
     vs_run_output_settle(&older);
-    assert_true(vs_reader_owns_live(path, live));
+    assert_true(vs_reader_owns_live(to, live));
     assert_int_equal(counted_by(COPIES, live), 1);
 }
 
@@ -198,11 +200,7 @@ TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
 TEST(a_trace_that_has_its_new_name_has_moved)
 {
     SKIP_UNDER_TSAN();
-    char from[512], to[512], live[520], live_from[520];
-    snprintf(from, sizeof from, "%s/3.77.vst", scratch_dir);
-    snprintf(live_from, sizeof live_from, "%s.live", from);
-    snprintf(to, sizeof to, "%s/3.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", to);
+    name_run(3);
     make_killed(from);
     staying = from;
     bool moved = vs_run_output_move(from, to);

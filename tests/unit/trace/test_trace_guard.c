@@ -21,46 +21,28 @@ static struct vs_recorder *open_slow_recorder(unsigned flush_ms)
     return vs_recorder_open(&config, &r) ? NULL : r;
 }
 
-static void shorten_live(void)
-{
-    if (truncate(live, 0))
-        _exit(4);
-}
-
 /* --- FILE.live is truncated --- */
 
-static int shorten_while_recording(void)
-{
-    struct vs_recorder *r = open_slow_recorder(50);
-    record_some(r, 5000);
-    vs_recorder_flush(r);
-    shorten_live();
-    record_some(r, 400000);
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    return 0;
-}
+static const struct shortening {
+    unsigned flush_ms, before, after, wait_ms; /* events recorded before and after it */
+    bool end;                                  /* instead of a close */
+} *shortening, shortenings[] = {
+    {50, 0, 400000, 0, false}, /* while the program records */
+    {100, 10, 0, 300, false},  /* the fault comes in the background thread, or in close */
+    {100000, 10, 0, 0, true},
+};
 
-/* the fault comes in the background thread, or in close */
-static int shorten_before_it_is_written(void)
+static int shorten(void)
 {
-    struct vs_recorder *r = open_slow_recorder(100);
+    struct vs_recorder *r = open_slow_recorder(shortening->flush_ms);
     record_some(r, 5000);
     vs_recorder_flush(r);
-    record_some(r, 10);
-    shorten_live();
-    usleep(300000);
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    return 0;
-}
-
-static int shorten_before_the_end(void)
-{
-    struct vs_recorder *r = open_slow_recorder(100000);
-    record_some(r, 5000);
-    vs_recorder_flush(r);
-    record_some(r, 10);
-    shorten_live();
-    vs_recorder_end(r, VS_END_EXIT, 0);
+    record_some(r, shortening->before);
+    if (truncate(live, 0))
+        _exit(4);
+    record_some(r, shortening->after);
+    usleep(1000 * shortening->wait_ms);
+    (shortening->end ? vs_recorder_end : vs_recorder_close)(r, VS_END_EXIT, 0);
     return 0;
 }
 
@@ -82,11 +64,9 @@ static uint64_t events_in(void)
 
 TEST(a_live_file_that_is_shortened_stops_the_recording_only)
 {
-    static int (*const bodies[])(void) = {shorten_while_recording,
-                                                  shorten_before_it_is_written,
-                                                  shorten_before_the_end};
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        assert_int_equal(in_child(bodies[i], "guarded.vst"), 0);
+    for (size_t i = 0; i < sizeof shortenings / sizeof *shortenings; i++) {
+        shortening = &shortenings[i];
+        assert_int_equal(in_child(shorten, "guarded.vst"), 0);
         const char *word = strstr(child_said, "the file was truncated");
         assert_non_null(word);
         assert_null(strstr(word + 1, "vramscope["));
