@@ -266,10 +266,11 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
                                   .device_free_bytes = free_bytes,
                                   .device_total_bytes = known ? b->total_bytes : 0));
     } else if (!strcmp(verb, "segment")) {
-        uint64_t addr = address(&s), size_bytes = bytes(&s);
+        uint64_t addr = address(&s), size_bytes = bytes(&s), on = stream(&s);
         vs_builder_event(b, EVENT(segment_alloc, .addr = addr, .size = size_bytes,
                                   .device = b->device, .context = 1 + b->device, .stack = b->stack,
-                                  .stream = stream(&s)));
+                                  .stream = on,
+                                  .pool = next_is(&s, "pool") ? sum(&s, needed(&s)) : 0));
     } else if (!strcmp(verb, "grow")) {
         uint64_t addr = address(&s), size_bytes = bytes(&s);
         vs_builder_event(b, EVENT(segment_map, .addr = addr, .size = size_bytes,

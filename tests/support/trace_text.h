@@ -24,7 +24,7 @@
  *     fail SIZE [FAMILY] [free SIZE] [error N]   an allocation that the driver refuses; `free`: what
  *                                 the device had free, of all its memory; unknown without it
  *     refused context|module|limit|launch CONTEXT [free SIZE]    memory that is no allocation
- *     segment AT SIZE [stream N] | unsegment AT SIZE     of our cache
+ *     segment AT SIZE [stream N] [pool N] | unsegment AT SIZE    of our cache
  *     grow AT SIZE | shrink AT SIZE      a segment of our cache that is mapped in parts
  *     tensor AT SIZE [stream N] [of SIZE SIZE]   a block of PyTorch, at the current call site; `of`:
  *                                 what it has allocated and reserved then
