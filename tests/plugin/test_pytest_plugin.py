@@ -15,10 +15,16 @@ SIMULATE = "--vramscope-simulate=t4-16g"
 
 
 @pytest.fixture
-def run(start, monkeypatch):
+def restarted(start, monkeypatch):
     """Runs pytest with the plugin and this folder's modules; returns its result."""
     monkeypatch.setenv("PYTHONPATH", f"{os.environ['PYTHONPATH']}:{pathlib.Path(__file__).parent}")
     return start
+
+
+@pytest.fixture
+def run(restarted, forked):
+    """The same without the restart, where the first word is a device."""
+    return lambda *words: (forked if words and words[0].startswith("--vramscope-simulate=") else restarted)(*words)
 
 
 def write_tests(pytester, text):
@@ -834,21 +840,21 @@ def test_c():
     assert result.ret == 4 and "vramscope.pytest-baseline/1" in result.stderr.str()
 
 
-def test_unrecorded(pytester, run):
+def test_unrecorded(pytester, restarted):
     """Without an option a test with a limit is an error, which says what to type; others run."""
     text = PEAK + "\ndef test_other():\n    pass\n"
     pytester.path.joinpath("test_case.py").write_text("import pytest\n" + text, encoding="utf-8")
-    result = run()
+    result = restarted()
     result.assert_outcomes(passed=1, errors=2)
     result.stdout.fnmatch_lines(["@pytest.mark.limit_vram needs a process that vramscope records*",
                                  "    pytest --vramscope-simulate h100-80g    on any machine"])
     pytester.path.joinpath("test_case.py").write_text(
         "import pytest\n@pytest.mark.limit_vram('1 MiB')\ndef test_off():\n    pass\n", encoding="utf-8")
-    run("--vramscope-off", SIMULATE).assert_outcomes(passed=1)
+    restarted("--vramscope-off", SIMULATE).assert_outcomes(passed=1)
     assert not pytester.path.joinpath(".vramscope").exists()
 
 
-def test_unused(pytester, run):
+def test_unused(pytester, restarted):
     """Without options and markers nothing more of the package is loaded, and nothing is printed."""
     pytester.path.joinpath("test_case.py").write_text("""
 import sys
@@ -856,24 +862,28 @@ def test_modules():
     loaded = [m for m in sys.modules if m.startswith(("vramscope.pytest_", "torch"))]
     assert loaded == ["vramscope.pytest_plugin"], loaded
 """, encoding="utf-8")
-    result = run()
+    result = restarted()
     result.assert_outcomes(passed=1)
     assert "GPU memory" not in result.stdout.str()
 
 
-@pytest.mark.parametrize("mark, text", [
-    ('limit_vram("2 Gigs")', "'2 Gigs' is not a size"), ("limit_vram()", "limit_vram() missing 1 required"),
-    ("limit_vram(-1)", "-1 is not a size"), ('limit_vram("1.5")', "'1.5' is not a size"),
-    ("limit_vram(1, metrics=2)", "unexpected keyword argument 'metrics'"),
-    ("limit_vram(1, metric='peak')", "metric='peak' is not one of 'allocated', 'reserved'"),
-    ("limit_vram_growth(1, skip=-1)", "skip=-1 is not a number"),
-    ("limit_vram_leaks(0, device='0')", "device='0' is not a number")])
-def test_wrong_marker(pytester, run, mark, text):
-    pytester.path.joinpath("test_case.py").write_text(
-        f"import pytest\n@pytest.mark.{mark}\ndef test_it():\n    pass\n", encoding="utf-8")
-    result = run()
+WRONG_MARKS = {
+    'limit_vram("2 Gigs")': "'2 Gigs' is not a size", "limit_vram()": "limit_vram() missing 1 required",
+    "limit_vram(-1)": "-1 is not a size", 'limit_vram("1.5")': "'1.5' is not a size",
+    "limit_vram(1, metrics=2)": "unexpected keyword argument 'metrics'",
+    "limit_vram(1, metric='peak')": "metric='peak' is not one of 'allocated', 'reserved'",
+    "limit_vram_growth(1, skip=-1)": "skip=-1 is not a number",
+    "limit_vram_leaks(0, device='0')": "device='0' is not a number"}
+
+
+def test_wrong_markers(pytester, restarted):
+    text = "".join(f"@pytest.mark.{mark}\ndef test_{i}():\n    pass\n" for i, mark in enumerate(WRONG_MARKS))
+    pytester.path.joinpath("test_case.py").write_text("import pytest\n" + text, encoding="utf-8")
+    result = restarted()
     assert result.ret == 4, result.stdout.str()
-    assert "test_case.py::test_it" in result.stderr.str() and text in result.stderr.str(), result.stderr.str()
+    for i, text in enumerate(WRONG_MARKS.values()):
+        lines = [line for line in result.errlines if f"test_case.py::test_{i}: " in line]
+        assert len(lines) == 1 and text in lines[0], (text, result.stderr.str())
 
 
 def test_wrong_marker_in_workers(pytester, run):
@@ -889,13 +899,13 @@ def test_wrong_marker_in_workers(pytester, run):
     ((SIMULATE, "--vramscope-tolerance=x"), "'x' is not a tolerance"),
     ((SIMULATE, "--vramscope-tolerance=5"), "'5' needs a unit: 5% or 5MiB?"),
     ((SIMULATE, "--vramscope-output=test_case.py"), "cannot write traces to ")])
-def test_wrong_option(pytester, run, words, text):
+def test_wrong_option(pytester, restarted, words, text):
     pytester.path.joinpath("test_case.py").write_text("def test_it():\n    pass\n", encoding="utf-8")
-    result = run(*words)
+    result = restarted(*words)
     assert result.ret == 4 and text in result.stderr.str(), (result.ret, result.stderr.str())
 
 
-def test_restart_keeps_the_command_line(pytester, run, monkeypatch):
+def test_restart_keeps_the_command_line(pytester, restarted, monkeypatch):
     """Arguments, exit status, colours, captured output and the working folder; options of addopts too."""
     pytester.path.joinpath("pytest.ini").write_text(f"[pytest]\naddopts = {SIMULATE}\n", encoding="utf-8")
     write_tests(pytester, """
@@ -910,23 +920,23 @@ def test_empty(capfd):
     os.write(1, b"x")
     assert capfd.readouterr().out == "x"
 """)
-    result = run("--color=yes", "-k", "words or empty",
+    result = restarted("--color=yes", "-k", "words or empty",
                  "-o", "junit_suite_name=a b 'c'")
     assert "\x1b[" in result.stdout.str() and "2 passed" in result.stdout.str(), result.stdout.str()
     assert "hidden" not in result.stdout.str() and result.ret == 0
-    assert run("-k", "nothing_of_this").ret == 5
+    assert restarted("-k", "nothing_of_this").ret == 5
     assert len(list(pytester.path.glob(".vramscope/pytest.*.vst"))) <= 1, "traces of earlier runs stay"
 
 
-def test_restart_in_a_folder_with_a_percent_sign(pytester, run):
+def test_restart_in_a_folder_with_a_percent_sign(pytester, restarted):
     """A checkout of the branch feature/x is often named feature%2Fx."""
     write_tests(pytester, PEAK)
-    result = run(SIMULATE, "--vramscope-output=feature%2Fx%p")
+    result = restarted(SIMULATE, "--vramscope-output=feature%2Fx%p")
     result.assert_outcomes(passed=1, failed=1)
     assert list(pytester.path.glob("feature%2Fx%p/pytest.*.vst"))
 
 
-def test_restart_of_the_script(pytester, run):
+def test_restart_of_the_script(pytester, restarted):
     """`pytest` instead of `python -m pytest`; a test that changes the folder changes no path."""
     write_tests(pytester, """
 import os
@@ -948,7 +958,7 @@ def test_folder(tmp_path):
     assert pytester.path.joinpath("b.json").exists() and list(pytester.path.glob("out/pytest.*.vst"))
 
 
-def test_under_run(pytester, run):
+def test_under_run(pytester, restarted):
     """Somebody else started `vramscope run`: the plugin measures, and starts nothing."""
     write_tests(pytester, PEAK)
     result = unfolded.result(pytester.run(

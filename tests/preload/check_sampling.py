@@ -152,11 +152,11 @@ def without_live(trace):
 def killed(runs):
     """Counted allocations survive a kill as recorded ones do."""
     status = 128 + 9
+    base = ["--quiet", "--allocator=observe", "--flush-ms=100"]
+    whole = runs.report(runs.run("whole", base, "killed", "800", "at-once", status=status)[0])
     for options, *mode in ((["--sample=7"],), (["--min-size=40KiB"],), (["--sample=7"], "at-once")):
-        base = ["--quiet", "--allocator=observe", "--flush-ms=100"]
-        whole, _ = runs.run("whole", base, "killed", "800", *mode, status=status)
         part, _ = runs.run("part", base + options, "killed", "800", *mode, status=status)
-        same(runs.report(whole), runs.report(part), f"killed {options}")
+        same(whole, runs.report(part), f"killed {options}")
     # in the last stage of a limit as well
     for allocator in ("observe", "caching"):
         base = ["--quiet", f"--allocator={allocator}", "--compression=0"]
@@ -176,10 +176,9 @@ def killed(runs):
     text = runs.verb("report", "--partial", without_live(trace)).stdout
     assert ("are exact up to where the trace ends\n" in unbroken(text) or
             " up to the last totals" in unbroken(text)), text
-    trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB"], "killed", "60000",
+    trace, _ = runs.run("limited", base + ["--max-trace-size=1MiB", "--flush-ms=100"], "killed", "60000",
                         status=status)
-    text = runs.verb("report", "--partial", without_live(trace)).stdout
-    text = unbroken(text)
+    text = unbroken(runs.verb("report", "--partial", without_live(trace)).stdout)
     assert "only totals" in text and " up to the last totals, at " in text, text
     checked = runs.verb("check", "--partial", "--max-peak=1TiB", trace)
     assert checked.returncode == 2 and "the peak may be higher" in checked.stderr, checked

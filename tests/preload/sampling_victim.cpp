@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         return 1;
     if (!strcmp(argv[1], "killed")) {
         if (argc == 3)
-            sleep(5); // the totals are written meanwhile
+            sleep(2); // the totals are written meanwhile: --flush-ms=100
         raise(SIGKILL);
     }
     reset(plan, 0);
