@@ -7,8 +7,8 @@
 #
 #   check_headers.sh ROOT CC CUDA-INCLUDE-DIRS TABLES
 #
-# CUDA-INCLUDE-DIRS: separated by ';', may be empty. TABLES: the folder above the
-# generated/ that cmake/cuda_tables.py wrote; headers of the simulator are skipped where
+# CUDA-INCLUDE-DIRS: separated by ';', may be empty. TABLES: the folder above
+# simulator/generated/ and intercept/generated/, which cmake/*_tables.py wrote; headers of the simulator are skipped where
 # there is none.
 set -u
 root=$1 cc=$2
@@ -19,7 +19,7 @@ cd "$root" || exit 2
 flags=(-fsyntax-only -Wall -Wextra -Werror -Isrc -Iinclude -I.)
 cuda_flags=()
 for dir in "${cuda[@]}"; do cuda_flags+=(-isystem "$dir"); done
-cuda_flags+=(${cuda_flags:+-I"$tables"})
+cuda_flags+=(${cuda_flags:+-I"$tables/simulator" -I"$tables/intercept"})
 failed=0 checked=0 skipped=0
 
 fail() {
@@ -47,7 +47,7 @@ while IFS= read -r header; do
         check_table "$header"
         ;;
     src/intercept/* | src/simulator/* | examples/*)
-        if [ ${#cuda_flags[@]} -eq 0 ] || [[ $header == src/simulator/* && ! -d $tables/generated ]]; then
+        if [ ${#cuda_flags[@]} -eq 0 ] || [[ $header == src/simulator/* && ! -d $tables/simulator/generated ]]; then
             skipped=$((skipped + 1))
             continue
         fi

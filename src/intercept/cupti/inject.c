@@ -33,8 +33,7 @@
         const symbol##_params *p = params;             \
         symbol arguments;                              \
     }
-#include "intercept/cupti/inject_table.h"
-#undef VS_INJECT
+#include "generated/inject_table.h"
 #pragma GCC diagnostic pop
 
 enum when { NEVER, BEFORE, FREES, AFTER, ENDING };
@@ -46,8 +45,7 @@ static const struct call {
 } calls[CUPTI_DRIVER_TRACE_CBID_SIZE] = {
 #define VS_INJECT(symbol, when, arguments) \
     [CUPTI_DRIVER_TRACE_CBID_##symbol] = {when, VS_HOOK_##symbol, replay_##symbol},
-#include "intercept/cupti/inject_table.h"
-#undef VS_INJECT
+#include "generated/inject_table.h"
 };
 
 static void replay(const struct call *call, const void *params, CUresult result)

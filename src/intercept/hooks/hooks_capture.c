@@ -7,15 +7,13 @@
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args)
-#define VS_CAPTURE_HOOK(name, params, args, per_thread)                                  \
+#define VS_CAPTURE_HOOK(name, params, args, api, per_thread)                             \
     CUresult name params                                                                 \
     {                                                                                    \
-        CUcontext context = vs_capture_begins(stream);                                   \
-        return vs_capture_began(stream, per_thread, context, VS_REAL_OF(name, args));    \
+        CUcontext context = vs_capture_begins(hStream);                                  \
+        return vs_capture_began(hStream, per_thread, context, VS_REAL_OF(name, args));   \
     }
-#include "intercept/route/hook_table.h"
+#include "generated/hook_table.h"
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {

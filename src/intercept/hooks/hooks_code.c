@@ -82,9 +82,7 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
 #define BEGIN_ALWAYS vs_usage_begins(&mark)
 #define BEGIN_FIRST_USE(unit) first_use_begins(&mark, unit)
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args)
-#define VS_CODE_HOOK(name, params, args, api, what, measured)           \
+#define VS_CODE_HOOK(name, params, args, api, per_thread, what, measured) \
     CUresult name params                                                \
     {                                                                   \
         struct vs_usage_mark mark;                                      \
@@ -97,7 +95,7 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
             vs_track_overhead_failed(r, VS_OVERHEAD_##what, -1, api);   \
         return r;                                                       \
     }
-#include "intercept/route/hook_table.h"
+#include "generated/hook_table.h"
 
 static void unload_begins(struct vs_usage_mark *mark, const void *unit)
 {

@@ -29,20 +29,18 @@ static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_u
     return r;
 }
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args)
-#define VS_CONTEXT_HOOK(name, params, args, api, primary)          \
+#define VS_CONTEXT_HOOK(name, params, args, api, per_thread, primary) \
     CUresult name params                                           \
     {                                                              \
         struct vs_usage_mark mark;                                 \
         vs_hook_active();                                          \
-        vs_usage_context_begins(&mark, device, primary);           \
+        vs_usage_context_begins(&mark, dev, primary);              \
         CUresult r = VS_REAL_OF(name, args);                       \
-        if (vs_room_made_unseen(device, r))                        \
+        if (vs_room_made_unseen(dev, r))                           \
             r = VS_REAL_OF(name, args);                            \
-        return context_made(r, ctx, &mark, device, api);           \
+        return context_made(r, pctx, &mark, dev, api);             \
     }
-#include "intercept/route/hook_table.h"
+#include "generated/hook_table.h"
 
 static struct vs_context *primary_of(CUdevice device)
 {

@@ -342,17 +342,15 @@ static CUresult made(CUresult r, const CUgraphExec *exec, CUgraph graph)
     return r;
 }
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args)
-#define VS_INSTANTIATE_HOOK(name, params, args)     \
+#define VS_INSTANTIATE_HOOK(name, params, args, ...) \
     CUresult name params                            \
     {                                               \
         CUresult r = VS_REAL_OF(name, args);        \
         if (vs_room_made_unseen(-1, r))             \
             r = VS_REAL_OF(name, args);             \
-        return made(r, exec, graph);                \
+        return made(r, phGraphExec, hGraph);        \
     }
-#include "intercept/route/hook_table.h"
+#include "generated/hook_table.h"
 
 CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *node,
                            CUgraphExecUpdateResult *result)

@@ -5,7 +5,6 @@
  * address; the graphics API accounts for them. */
 #include "base/vs_lock.h"
 #include "base/vs_map.h"
-#include "intercept/cache/room.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/ipc_import.h"
@@ -66,18 +65,4 @@ CUresult vs_on_cuGraphicsUnregisterResource(CUgraphicsResource resource)
 {
     unmapping(1, &resource, "cuGraphicsUnregisterResource");
     return VS_REAL(cuGraphicsUnregisterResource, resource);
-}
-
-CUresult cuGraphicsMapResources(unsigned count, CUgraphicsResource *resources, CUstream stream)
-{
-    CUresult r;
-    VS_WITH_ROOM(r, VS_REAL(cuGraphicsMapResources, count, resources, stream));
-    return r;
-}
-
-CUresult cuGraphicsMapResources_ptsz(unsigned count, CUgraphicsResource *resources, CUstream stream)
-{
-    CUresult r;
-    VS_WITH_ROOM(r, VS_REAL(cuGraphicsMapResources_ptsz, count, resources, stream));
-    return r;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entries of the rows VS_RECORDED_HOOK: a call that is not recorded is forwarded; the handler of
- * any other runs as our own work, the real function included. */
+ * The entries of the rows *recorded*: a call that is not recorded is forwarded; the handler of any
+ * other runs as our own work, the real function included. And those of the rows *room*. */
+#include "intercept/cache/room.h"
 #include "intercept/route/hook.h"
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args)
-#define VS_RECORDED_HOOK(name, params, args)   \
+#define VS_RECORDED_HOOK(name, params, args, ...) \
     CUresult name params                       \
     {                                          \
         if (!vs_hook_active())                 \
@@ -16,4 +15,12 @@
         vs_thread.inside--;                    \
         return r;                              \
     }
-#include "intercept/route/hook_table.h"
+/* The cache gives way to memory that we do not record. */
+#define VS_ROOM_HOOK(name, params, args, ...)       \
+    CUresult name params                            \
+    {                                               \
+        CUresult r;                                 \
+        VS_WITH_ROOM(r, VS_REAL_OF(name, args));    \
+        return r;                                   \
+    }
+#include "generated/hook_table.h"

@@ -4,25 +4,8 @@
  * record nothing: they set their name for the driver hook that the runtime is about to call, so
  * that shared and static programs are counted by the same code, once. Each is defined once for
  * every version of VS_RUNTIME_VERSIONS; preload.map has the same versions. */
-#include <string.h>
-
 #include "base/vs_log.h"
 #include "intercept/route/hook.h"
-
-/* Users know the function, not its per-thread-stream variant. Folded at compile time: every name is
- * a literal. */
-static inline const char *api_name(const char *symbol)
-{
-    if (strcmp(symbol, "cudaMallocAsync_ptsz") == 0)
-        return "cudaMallocAsync";
-    if (strcmp(symbol, "cudaMallocFromPoolAsync_ptsz") == 0)
-        return "cudaMallocFromPoolAsync";
-    if (strcmp(symbol, "cudaFreeAsync_ptsz") == 0)
-        return "cudaFreeAsync";
-    if (strcmp(symbol, "cudaGraphLaunch_ptsz") == 0)
-        return "cudaGraphLaunch";
-    return symbol;
-}
 
 /* A linker that drops unneeded libraries may drop libcudart of a program that is linked with this library
  * before it and calls only functions that both have. */
@@ -40,7 +23,7 @@ static __attribute__((cold, noinline)) cudaError_t no_runtime(const char *name)
 #define AT_13 "@"
 #define AT_14 "@"
 
-#define FORWARD(suffix, version, name, params, args)                                        \
+#define FORWARD(suffix, version, name, params, args, name_of_users)                         \
     VS_EXPORT cudaError_t vs_runtime_##name##_##suffix params;                              \
     __asm__(".symver vs_runtime_" #name "_" #suffix ", " #name AT_##suffix version          \
             ", remove");                                                                    \
@@ -50,7 +33,7 @@ static __attribute__((cold, noinline)) cudaError_t no_runtime(const char *name)
         bool outermost = !vs_thread.api;                                                    \
         if (outermost) {                                                                    \
             vs_hook_called(__builtin_return_address(0));                                    \
-            vs_thread.api = api_name(#name);                                                \
+            vs_thread.api = name_of_users;                                                  \
         }                                                                                   \
         vs_fn_##name real = (vs_fn_##name)vs_runtime_real(VS_RUNTIME_##name,                \
                                                           VS_RUNTIME_VERSION_##suffix);     \
@@ -60,15 +43,11 @@ static __attribute__((cold, noinline)) cudaError_t no_runtime(const char *name)
         return r;                                                                           \
     }
 
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args) VS_RUNTIME_VERSIONS(FORWARD, name, params, args)
-#include "intercept/route/hook_table.h"
-#undef VS_RUNTIME_HOOK
+#define VS_RUNTIME_HOOK(name, params, args, api, ...) VS_RUNTIME_VERSIONS(FORWARD, name, params, args, api)
+#include "generated/hook_table.h"
 
 #define ADDRESS(suffix, version, name) (void *)vs_runtime_##name##_##suffix,
 void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUNT] = {
-#define VS_RUNTIME_HOOK(name, params, args) {VS_RUNTIME_VERSIONS(ADDRESS, name)},
-#include "intercept/route/hook_table.h"
-#undef VS_RUNTIME_HOOK
-#undef VS_DRIVER_HOOK
+#define VS_RUNTIME_HOOK(name, ...) {VS_RUNTIME_VERSIONS(ADDRESS, name)},
+#include "generated/hook_table.h"
 };

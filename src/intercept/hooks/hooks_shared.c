@@ -83,14 +83,6 @@ CUresult vs_on_cuMemPoolImportPointer(CUdeviceptr *ptr, CUmemoryPool pool,
     return mapped(r, ptr, 0, "cuMemPoolImportPointer");
 }
 
-CUresult cuImportExternalMemory(CUexternalMemory *memory,
-                                const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *desc)
-{
-    CUresult r;
-    VS_WITH_ROOM(r, VS_REAL(cuImportExternalMemory, memory, desc));
-    return r;
-}
-
 /* Freed by cuMemFree; it may outlive the object. */
 CUresult vs_on_cuExternalMemoryGetMappedBuffer(CUdeviceptr *ptr, CUexternalMemory memory,
                                                const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *desc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Common declarations of all handlers: the hook table as an enum, the call of the real function,
+ * Common declarations of all handlers: the hook table (hook_table.txt) as an enum, the call of the real function,
  * and the per-thread guard that keeps our own work from being recorded. */
 #ifndef VS_HOOK_H
 #define VS_HOOK_H
@@ -12,36 +12,7 @@
 #include <stdint.h>
 
 #include "base/vs_cancel.h"
-
-/* cuda.h maps plain names to versioned ones; hooks are named exactly */
-#undef cuGetProcAddress
-#undef cuStreamBeginCapture
-#undef cuStreamDestroy
-#undef cuCtxCreate
-#undef cuCtxDestroy
-#undef cuStreamEndCapture
-#undef cuStreamBeginCaptureToGraph
-#undef cuGraphAddNode
-#undef cuGraphInstantiate
-#undef cuGraphInstantiateWithParams
-#undef cuGraphExecUpdate
-#undef cuGraphLaunch
-#undef cuGraphUpload
-#undef cuIpcOpenMemHandle
-#undef cuMemAllocAsync
-#undef cuMemAllocFromPoolAsync
-#undef cuMemFreeAsync
-#undef cuDevicePrimaryCtxRelease
-#undef cuDevicePrimaryCtxReset
-#undef cuGraphicsMapResources
-#undef cuGraphicsUnmapResources
-#undef cuMemHostRegister
-#undef cuLaunchCooperativeKernel
-#undef cuLaunchKernel
-#undef cuLaunchKernelEx
-#undef cuMemMapArrayAsync
-#undef cuMulticastBindAddr
-#undef cuMulticastBindMem
+#include "generated/hook_names.h"
 
 /* types of later headers that hooks pass on by pointer, whatever they contain */
 #if CUDA_VERSION < 12000
@@ -69,20 +40,14 @@ typedef struct CUctxCreateParams_st CUctxCreateParams;
 #define VS_EXPORT __attribute__((visibility("default")))
 
 enum vs_hook_id {
-#define VS_DRIVER_HOOK(name, params, args) VS_HOOK_##name,
-#define VS_RUNTIME_HOOK(name, params, args)
-#include "intercept/route/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
+#define VS_DRIVER_HOOK(name, ...) VS_HOOK_##name,
+#include "generated/hook_table.h"
     VS_HOOK_COUNT
 };
 
 enum vs_runtime_id {
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args) VS_RUNTIME_##name,
-#include "intercept/route/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
+#define VS_RUNTIME_HOOK(name, ...) VS_RUNTIME_##name,
+#include "generated/hook_table.h"
     VS_RUNTIME_COUNT
 };
 
@@ -104,16 +69,14 @@ enum vs_runtime_version {
 };
 
 /* The real functions' types and our handlers' prototypes. */
-#define VS_DRIVER_HOOK(name, params, args) \
+#define VS_DRIVER_HOOK(name, params, ...) \
     typedef CUresult(*vs_fn_##name) params; \
     VS_EXPORT CUresult name params;
-#define VS_RECORDED_HOOK(name, params, args) \
-    VS_DRIVER_HOOK(name, params, args) \
+#define VS_RECORDED_HOOK(name, params, ...) \
+    VS_DRIVER_HOOK(name, params, ) \
     CUresult vs_on_##name params;
-#define VS_RUNTIME_HOOK(name, params, args) typedef cudaError_t(*vs_fn_##name) params;
-#include "intercept/route/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
+#define VS_RUNTIME_HOOK(name, params, ...) typedef cudaError_t(*vs_fn_##name) params;
+#include "generated/hook_table.h"
 
 /* vs_hook_real: the function that the program would have called without us, found on first use;
  * NULL if no loaded library has it. Any thread. */
@@ -128,13 +91,11 @@ extern void *const vs_runtime_handlers[VS_RUNTIME_COUNT][VS_RUNTIME_VERSION_COUN
 /* The driver's functions that we call for ourselves. */
 enum vs_driver_function {
 #define VS_DRIVER_FUNCTION(name, params) VS_FN_##name,
-#include "intercept/route/driver_table.h"
-#undef VS_DRIVER_FUNCTION
+#include "generated/driver_table.h"
     VS_FN_COUNT
 };
 #define VS_DRIVER_FUNCTION(name, params) typedef CUresult(*vs_fn_##name) params;
-#include "intercept/route/driver_table.h"
-#undef VS_DRIVER_FUNCTION
+#include "generated/driver_table.h"
 
 /* vs_driver_function: NULL if the driver lacks it or is not loaded. Any thread. The first search for
  * a function waits while another thread loads a library, whose constructor may wait for a lock: it
@@ -150,7 +111,7 @@ static inline void *vs_driver_function(enum vs_driver_function id)
 /* vs_driver_has: looks all of them up; false if the driver lacks one. */
 bool vs_driver_has(const enum vs_driver_function *functions, size_t count);
 
-/* Calls a function of driver_table.h; if the driver lacks it, returns the error for a missing one. */
+/* Calls one of them; if the driver lacks it, returns the error for a missing one. */
 #define VS_CALL(name, ...)                                                              \
     __extension__({                                                                     \
         vs_fn_##name vs_fn_ = (vs_fn_##name)vs_driver_function(VS_FN_##name);           \

@@ -34,19 +34,13 @@ struct hook {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static struct hook hooks[VS_HOOK_COUNT] = {
-#define VS_DRIVER_HOOK(name, params, args) {#name, (void *)name, NULL, NULL, false},
-#define VS_RUNTIME_HOOK(name, params, args)
-#include "intercept/route/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
+#define VS_DRIVER_HOOK(name, ...) {#name, (void *)name, NULL, NULL, false},
+#include "generated/hook_table.h"
 };
 
 static const char *const runtime_names[VS_RUNTIME_COUNT] = {
-#define VS_DRIVER_HOOK(name, params, args)
-#define VS_RUNTIME_HOOK(name, params, args) #name,
-#include "intercept/route/hook_table.h"
-#undef VS_DRIVER_HOOK
-#undef VS_RUNTIME_HOOK
+#define VS_RUNTIME_HOOK(name, ...) #name,
+#include "generated/hook_table.h"
 };
 
 static const char *const runtime_versions[VS_RUNTIME_VERSION_COUNT] = {
@@ -187,8 +181,7 @@ void *vs_driver_find(enum vs_driver_function id)
 {
     static const char *const names[VS_FN_COUNT] = {
 #define VS_DRIVER_FUNCTION(name, params) #name,
-#include "intercept/route/driver_table.h"
-#undef VS_DRIVER_FUNCTION
+#include "generated/driver_table.h"
     };
     static _Atomic bool absent[VS_FN_COUNT]; /* what the driver lacks now, it lacks for good */
     const struct link_map *driver =
