@@ -45,18 +45,6 @@ static void begin_rows(struct vs_composer *c)
     c->cursor = c->rows;
 }
 
-static void put_header(struct vs_composer *c, const struct vs_composer_start *start)
-{
-    struct vs_file_header header = {
-        .magic = VS_FILE_MAGIC, .major = VS_FORMAT_MAJOR, .minor = VS_FORMAT_MINOR,
-        .byte_order = VS_BYTE_ORDER, .created_realtime_ns = start->realtime_ns,
-        .created_ns = start->time_ns, .header_bytes = sizeof header,
-        .flags = VS_FILE_COUNTS_MODULES};
-    memcpy(header.uuid, start->uuid, sizeof header.uuid);
-    vs_header_seal(&header);
-    vs_frame_output_bytes(&c->out, &header, sizeof header);
-}
-
 /* Writes the event frame, if it has rows, and starts the next. */
 static void put_rows(struct vs_composer *c)
 {
@@ -93,9 +81,28 @@ static void put_text(struct vs_composer *c, const char *text, size_t length)
     c->cursor += length;
 }
 
-/* Describes every kind of event, so that other versions can read the trace. */
-static void define_kinds(struct vs_composer *c)
+enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
+                             struct vs_composer **composer)
 {
+    struct vs_composer *c = vs_xcalloc(1, sizeof *c);
+    c->out.fd = fileno(out);
+    if (fflush(out)) /* what the caller wrote comes first */
+        vs_frame_output_fail(&c->out, VS_ERR_IO);
+    c->out.last_ns = c->last_ns = start->time_ns;
+    /* an event or a definition may end a few bytes beyond its reserved room */
+    c->rows = vs_xcalloc(1, ROW_BYTES + VS_EVENT_BYTES_MAX);
+    begin_rows(c);
+    struct vs_file_header header = {
+        .magic = VS_FILE_MAGIC, .major = VS_FORMAT_MAJOR, .minor = VS_FORMAT_MINOR,
+        .byte_order = VS_BYTE_ORDER, .created_realtime_ns = start->realtime_ns,
+        .created_ns = start->time_ns, .header_bytes = sizeof header,
+        .flags = VS_FILE_COUNTS_MODULES};
+    memcpy(header.uuid, start->uuid, sizeof header.uuid);
+    vs_header_seal(&header);
+    vs_frame_output_bytes(&c->out, &header, sizeof header);
+    if (c->out.err)
+        return vs_composer_close(c);
+    /* Describes every kind of event, so that other versions can read the trace. */
     for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
         const struct vs_event_info *info = vs_event_describe(kind);
         if (!info)
@@ -110,23 +117,6 @@ static void define_kinds(struct vs_composer *c)
             put_text(c, info->fields[i].name, strlen(info->fields[i].name));
         c->definitions++;
     }
-}
-
-enum vs_err vs_composer_open(FILE *out, const struct vs_composer_start *start,
-                             struct vs_composer **composer)
-{
-    struct vs_composer *c = vs_xcalloc(1, sizeof *c);
-    c->out.fd = fileno(out);
-    if (fflush(out)) /* what the caller wrote comes first */
-        vs_frame_output_fail(&c->out, VS_ERR_IO);
-    c->out.last_ns = c->last_ns = start->time_ns;
-    /* an event or a definition may end a few bytes beyond its reserved room */
-    c->rows = vs_xcalloc(1, ROW_BYTES + VS_EVENT_BYTES_MAX);
-    begin_rows(c);
-    put_header(c, start);
-    if (c->out.err)
-        return vs_composer_close(c);
-    define_kinds(c);
     *composer = c;
     return VS_OK;
 }
@@ -184,8 +174,11 @@ uint64_t vs_composer_more(struct vs_composer *c)
     return define_node(c, 0, 0, VS_STACK_MORE);
 }
 
-static void put_head(struct vs_composer *c, const struct vs_event *event)
+void vs_composer_event(struct vs_composer *c, const struct vs_event *event)
 {
+    const struct vs_event_info *info = vs_event_describe(event->kind);
+    if (!info || !reserve(c, VS_EVENT_BYTES_MAX))
+        return;
     uint64_t time_ns = event->time_ns > c->last_ns ? event->time_ns : c->last_ns;
     unsigned char *head = c->cursor++;
     *head = (unsigned char)event->kind;
@@ -199,14 +192,6 @@ static void put_head(struct vs_composer *c, const struct vs_event *event)
     else
         put_varint(c, time_ns - c->last_ns);
     c->last_ns = time_ns;
-}
-
-void vs_composer_event(struct vs_composer *c, const struct vs_event *event)
-{
-    const struct vs_event_info *info = vs_event_describe(event->kind);
-    if (!info || !reserve(c, VS_EVENT_BYTES_MAX))
-        return;
-    put_head(c, event);
     for (unsigned i = 0; i < info->field_count; i++) {
         uint64_t value = event->fields[i];
         switch (info->fields[i].codec) {

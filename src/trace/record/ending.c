@@ -234,38 +234,33 @@ void vs_recorder_end(struct vs_recorder *r, enum vs_end_reason reason, uint64_t 
 
 /* --- the program asks for a copy --- */
 
-/* After settle_locked. */
-static enum vs_err begin_copy_locked(struct vs_recorder *r, struct vs_own_copy *copy)
-{
-    unsigned char record[VS_END_RECORD_BYTES_MAX];
-    uint64_t now = vs_ticks_now(&r->ticks);
-    if (now < r->last_ns)
-        now = r->last_ns;
-    struct vs_window end = {.data = record,
-                            .used = vs_encode_end(record, VS_END_COPY, 0),
-                            .sequence = r->written_sequence + 1,
-                            .first_event = r->events,
-                            .events = 1,
-                            .base_ns = now,
-                            .last_ns = now,
-                            .strings_after = r->strings,
-                            .nodes_after = r->stack_nodes};
-    struct vs_writer_tail tail;
-    enum vs_err err = vs_writer_make_tail(r, &end, &tail);
-    if (err)
-        return err;
-    err = vs_own_copy_begin(copy, r->writer.fd, r->writer.offset, tail.data, tail.bytes);
-    VS_KEEP_ERRNO();
-    vs_writer_drop_tail(&tail);
-    return err;
-}
-
 static enum vs_err try_copy_locked(struct vs_recorder *r, struct vs_own_copy *copy)
 {
     if (!r->writer.regular || r->closed || r->ending.on)
         return VS_ERR_STATE;
-    if (!r->failed && settle_locked(r))
-        return begin_copy_locked(r, copy);
+    if (!r->failed && settle_locked(r)) {
+        unsigned char record[VS_END_RECORD_BYTES_MAX];
+        uint64_t now = vs_ticks_now(&r->ticks);
+        if (now < r->last_ns)
+            now = r->last_ns;
+        struct vs_window end = {.data = record,
+                                .used = vs_encode_end(record, VS_END_COPY, 0),
+                                .sequence = r->written_sequence + 1,
+                                .first_event = r->events,
+                                .events = 1,
+                                .base_ns = now,
+                                .last_ns = now,
+                                .strings_after = r->strings,
+                                .nodes_after = r->stack_nodes};
+        struct vs_writer_tail tail;
+        enum vs_err err = vs_writer_make_tail(r, &end, &tail);
+        if (err)
+            return err;
+        err = vs_own_copy_begin(copy, r->writer.fd, r->writer.offset, tail.data, tail.bytes);
+        VS_KEEP_ERRNO();
+        vs_writer_drop_tail(&tail);
+        return err;
+    }
     errno = r->failed ? r->error : ETIMEDOUT; /* the disk of the trace does not respond */
     return VS_ERR_IO;
 }

@@ -27,16 +27,11 @@ static void publish_definition_locked(struct vs_recorder *r, unsigned char *end)
     vs_window_publish_locked(r, end);
 }
 
-/* Small windows do not hold the longest texts: those are truncated. */
-static size_t text_that_fits(const struct vs_recorder *r, size_t length)
-{
-    size_t most = r->window_bytes - VS_WINDOW_TAIL - 1 - VS_VARINT_MAX;
-    return length < most ? length : most;
-}
-
 uint64_t vs_intern_string_locked(struct vs_recorder *r, const char *text, size_t length)
 {
-    length = text_that_fits(r, length);
+    /* Small windows do not hold the longest texts: those are truncated. */
+    size_t most = r->window_bytes - VS_WINDOW_TAIL - 1 - VS_VARINT_MAX;
+    length = length < most ? length : most;
     uint64_t key = key_of(XXH3_64bits(text, length));
     const uint64_t *known = vs_map_get(&r->string_ids, key);
     if (known)

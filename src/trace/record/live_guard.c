@@ -44,31 +44,17 @@ static bool answer(uintptr_t address)
     return false;
 }
 
-/* A fault is raised again on return; a signal that was sent has to be sent again. */
-static void end_as_by_default(int number, siginfo_t *info)
-{
-    struct sigaction by_default = {.sa_handler = SIG_DFL};
-    sigaction(number, &by_default, NULL);
-    if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO)
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info);
-}
-
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     VS_KEEP_ERRNO();
     (void)context;
-    if (info->si_code <= 0 || !answer((uintptr_t)info->si_addr))
-        end_as_by_default(number, info);
-}
-
-static void take_signal(void)
-{
-    struct sigaction now, was, ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-    ours.sa_sigaction = on_bus_error;
-    if (!sigaction(SIGBUS, NULL, &now) && now.sa_handler == SIG_DFL &&
-        !sigaction(SIGBUS, &ours, &was) && was.sa_handler != SIG_DFL &&
-        was.sa_sigaction != on_bus_error)
-        sigaction(SIGBUS, &was, NULL); /* the program set it between the two calls */
+    if (info->si_code <= 0 || !answer((uintptr_t)info->si_addr)) {
+        /* A fault is raised again on return; a signal that was sent has to be sent again. */
+        struct sigaction by_default = {.sa_handler = SIG_DFL};
+        sigaction(number, &by_default, NULL);
+        if (info->si_code <= 0 || info->si_code == BUS_MCEERR_AO)
+            syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), number, info);
+    }
 }
 
 void vs_live_guard_prepare(int fd)
@@ -92,7 +78,12 @@ void vs_live_guard_add(void *map, size_t bytes)
         atomic_store_explicit(&guarded[i].lost, false, memory_order_relaxed);
         atomic_store_explicit(&guarded[i].bytes, bytes, memory_order_relaxed);
         atomic_store_explicit(&guarded[i].start, (uintptr_t)map, memory_order_release);
-        take_signal();
+        struct sigaction now, was, ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+        ours.sa_sigaction = on_bus_error;
+        if (!sigaction(SIGBUS, NULL, &now) && now.sa_handler == SIG_DFL &&
+            !sigaction(SIGBUS, &ours, &was) && was.sa_handler != SIG_DFL &&
+            was.sa_sigaction != on_bus_error)
+            sigaction(SIGBUS, &was, NULL); /* the program set it between the two calls */
         return;
     }
 }

@@ -230,24 +230,18 @@ static bool drop_vanished_locked(struct vs_recorder *r, struct module_list_found
     return kept < count;
 }
 
-/* The number of recorded modules that begin below *start*. */
-static size_t below_locked(const struct vs_recorder *r, uint64_t start)
-{
-    size_t low = 0, high = r->module_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (r->modules[middle].start < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void add_new_locked(struct vs_recorder *r, const struct module_list_found *f)
 {
     char path[PATH_MAX];
-    size_t at = below_locked(r, f->start);
+    /* The number of recorded modules that begin below *start*. */
+    size_t at = 0, high = r->module_count;
+    while (at < high) {
+        size_t middle = (at + high) / 2;
+        if (r->modules[middle].start < f->start)
+            at = middle + 1;
+        else
+            high = middle;
+    }
     if (at < r->module_count && is_same(&r->modules[at], f))
         return;
     struct vs_loaded_module m = {f->base, f->start, f->end, identity_of(f), r->module_next_index++};

@@ -226,29 +226,6 @@ static void bound_places_locked(struct vs_recorder *r)
     r->python_places_dropped++;
 }
 
-/* Afterwards every Python frame of the stack is defined under its key, or has no name. */
-static void name_frames(struct vs_recorder *r, const struct python_stack_stack *s)
-{
-    struct vs_python_place place;
-    for (size_t i = 0; i < s->count; i++) {
-        const struct vs_python_step *step = &s->steps[i];
-        if (!step->code)
-            continue;
-        uint64_t key = vs_python_step_key(step);
-        vs_lock_acquire(&r->lock);
-        bound_places_locked(r);
-        bool known = vs_map_get(&r->python_places, key) != NULL;
-        vs_recorder_release(r);
-        if (known || !vs_python_place(s->python, step, &place))
-            continue;
-        uint32_t index;
-        VS_RECORDER_SCOPE(r);
-        if (number_function_locked(r, &place, &index) &&
-            vs_map_put(&r->python_places, key, (uint64_t)index << 32 | place.line))
-            vs_recorder_out_of_memory_locked(r);
-    }
-}
-
 /* Returns with the lock held, all frames defined and room for the stack reserved: waiting for that
  * room later would release the lock, and other threads could drop the definitions. */
 static void name_all_and_acquire(struct vs_recorder *r, const struct vs_new_stack *stack)
@@ -259,7 +236,25 @@ static void name_all_and_acquire(struct vs_recorder *r, const struct vs_new_stac
     do {
         dropped = r->python_places_dropped;
         vs_recorder_release(r);
-        name_frames(r, s);
+        /* Afterwards every Python frame of the stack is defined under its key, or has no name. */
+        struct vs_python_place place;
+        for (size_t i = 0; i < s->count; i++) {
+            const struct vs_python_step *step = &s->steps[i];
+            if (!step->code)
+                continue;
+            uint64_t key = vs_python_step_key(step);
+            vs_lock_acquire(&r->lock);
+            bound_places_locked(r);
+            bool known = vs_map_get(&r->python_places, key) != NULL;
+            vs_recorder_release(r);
+            if (known || !vs_python_place(s->python, step, &place))
+                continue;
+            uint32_t index;
+            VS_RECORDER_SCOPE(r);
+            if (number_function_locked(r, &place, &index) &&
+                vs_map_put(&r->python_places, key, (uint64_t)index << 32 | place.line))
+                vs_recorder_out_of_memory_locked(r);
+        }
         vs_lock_acquire(&r->lock);
     } while (vs_window_reserve_locked(r, stack->count * VS_STACK_NODE_BYTES_MAX) &&
              dropped != r->python_places_dropped);

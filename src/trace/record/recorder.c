@@ -240,22 +240,6 @@ static void finish_here_locked(struct vs_recorder *r)
     r->finished = true;
 }
 
-static void release_locked(struct vs_recorder *r)
-{
-    r->file_bytes = r->writer.offset;
-    vs_window_close(r, !r->finished);
-    vs_writer_close(r);
-    vs_map_free(&r->string_ids);
-    vs_map_free(&r->stack_ids);
-    vs_map_free(&r->node_ids);
-    vs_map_free(&r->python_places);
-    vs_map_free(&r->python_functions);
-    vs_selection_close(r);
-    vs_pages_unmap(r->modules, r->module_capacity * sizeof *r->modules);
-    r->modules = NULL;
-    r->module_count = r->module_capacity = 0;
-}
-
 void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_t status)
 {
     if (!r)
@@ -294,7 +278,18 @@ void vs_recorder_close(struct vs_recorder *r, enum vs_end_reason reason, uint64_
                 vs_shortage_finish_locked(r);
             else if (!r->finished)
                 finish_here_locked(r);
-            release_locked(r);
+            r->file_bytes = r->writer.offset;
+            vs_window_close(r, !r->finished);
+            vs_writer_close(r);
+            vs_map_free(&r->string_ids);
+            vs_map_free(&r->stack_ids);
+            vs_map_free(&r->node_ids);
+            vs_map_free(&r->python_places);
+            vs_map_free(&r->python_functions);
+            vs_selection_close(r);
+            vs_pages_unmap(r->modules, r->module_capacity * sizeof *r->modules);
+            r->modules = NULL;
+            r->module_count = r->module_capacity = 0;
         }
     }
     vs_lock_release(&r->lock);

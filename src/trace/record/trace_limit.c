@@ -59,35 +59,18 @@ static enum vs_recording stage_for_locked(const struct vs_recorder *r, uint64_t 
     return bytes > left / 2 ? VS_RECORDING_NO_ACTIVITY : VS_RECORDING_SELECTS;
 }
 
-/* The names of kinds are needed at the end, when no new text is accepted any more. */
-static void define_names_locked(struct vs_recorder *r)
-{
-    for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
-        const struct vs_event_info *info = vs_event_describe(kind);
-        if (info)
-            (void)vs_intern_string_locked(r, info->name, strlen(info->name));
-    }
-}
-
-static void say(const struct vs_recorder *r, enum vs_recording stage)
-{
-    static const char *const stops[] = {
-        [VS_RECORDING_NO_ACTIVITY] = "half full: kernels and copies are no longer recorded",
-        [VS_RECORDING_NO_STACKS] = "three quarters full: new call stacks are no longer recorded",
-        [VS_RECORDING_TOTALS] = "nearly full: only totals, peaks and failures are recorded now",
-    };
-    char limit[VS_SIZE_TEXT_MAX];
-    vs_log(stage == VS_RECORDING_TOTALS ? VS_LOG_WARN : VS_LOG_INFO,
-           "%s, limited to %s, is %s", r->path,
-           vs_size_format(limit, r->selection.limit_bytes), stops[stage]);
-}
-
 static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, uint64_t bytes)
 {
     struct vs_selection *s = &r->selection;
     bool totals = stage == VS_RECORDING_TOTALS;
-    if (totals)
-        define_names_locked(r);
+    if (totals) {
+        /* The names of kinds are needed at the end, when no new text is accepted any more. */
+        for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
+            const struct vs_event_info *info = vs_event_describe(kind);
+            if (info)
+                (void)vs_intern_string_locked(r, info->name, strlen(info->name));
+        }
+    }
     s->dropped_kinds |= totals ? ~vs_event_kinds(VS_PROPERTY_KEPT)
                                : vs_event_kinds(VS_PROPERTY_ACTIVITY);
     s->watched_kinds |= s->dropped_kinds;
@@ -101,7 +84,15 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
                                                    .limit_bytes = s->limit_bytes,
                                                    .file_bytes = bytes}};
     vs_recorder_event_locked(r, &event);
-    say(r, stage);
+    static const char *const stops[] = {
+        [VS_RECORDING_NO_ACTIVITY] = "half full: kernels and copies are no longer recorded",
+        [VS_RECORDING_NO_STACKS] = "three quarters full: new call stacks are no longer recorded",
+        [VS_RECORDING_TOTALS] = "nearly full: only totals, peaks and failures are recorded now",
+    };
+    char limit[VS_SIZE_TEXT_MAX];
+    vs_log(stage == VS_RECORDING_TOTALS ? VS_LOG_WARN : VS_LOG_INFO,
+           "%s, limited to %s, is %s", r->path,
+           vs_size_format(limit, r->selection.limit_bytes), stops[stage]);
 }
 
 /* Whether the limit can still affect the recording. */

@@ -95,26 +95,22 @@ static void warn_if_deleted(const struct vs_recorder *r)
         vs_log_once(VS_LOG_WARN, "%s was deleted while it was being recorded: nothing is kept", r->path);
 }
 
-/* Behind what the tail has so far. */
-static enum vs_err append_to_tail(struct vs_writer *w, const void *from, size_t bytes)
-{
-    struct vs_writer_tail *tail = w->tail;
-    if (bytes > tail->room - tail->bytes) {
-        errno = EOVERFLOW;
-        return VS_ERR_IO;
-    }
-    memcpy(tail->data + tail->bytes, from, bytes);
-    tail->bytes += bytes;
-    w->offset += bytes;
-    return VS_OK;
-}
-
 /* All of *bytes* at the end of the file, or nothing. */
 static enum vs_err append(struct vs_recorder *r, const void *from, size_t bytes)
 {
     struct vs_writer *w = &r->writer;
-    if (w->tail)
-        return append_to_tail(w, from, bytes);
+    if (w->tail) {
+        /* Behind what the tail has so far. */
+        struct vs_writer_tail *tail = w->tail;
+        if (bytes > tail->room - tail->bytes) {
+            errno = EOVERFLOW;
+            return VS_ERR_IO;
+        }
+        memcpy(tail->data + tail->bytes, from, bytes);
+        tail->bytes += bytes;
+        w->offset += bytes;
+        return VS_OK;
+    }
     const unsigned char *p = from;
     size_t done = 0;
     struct vs_signal_guard guard;

@@ -134,14 +134,6 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
-/* Reads a string that exists once the object is initialised. */
-static unsigned minor_by_call(const struct python_find_candidate *c)
-{
-    const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c->get_version;
-    const char *text = get ? get() : "";
-    return strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
-}
-
 /* Whether an object of this name holds only the interpreter. */
 static bool is_interpreter_alone(const char *name)
 {
@@ -211,8 +203,12 @@ static bool look(bool unloads_reported, const char **note)
         return false;
     }
     atomic_store(&awaited, 0);
-    if (!c.version && (c.python.at_start || unloads_reported))
-        c.minor = minor_by_call(&c);
+    if (!c.version && (c.python.at_start || unloads_reported)) {
+        /* Reads a string that exists once the object is initialised. */
+        const char *(*get)(void) = (const char *(*)(void))(uintptr_t)c.get_version;
+        const char *text = get ? get() : "";
+        c.minor = strncmp(text, "3.", 2) == 0 ? (unsigned)strtoul(text + 2, NULL, 10) : 0;
+    }
     const char *why = accept(&c, unloads_reported);
     if (!why) {
         the_python = c.python;

@@ -367,20 +367,6 @@ static void keep_older(struct object *object)
     }
 }
 
-static void close_object(struct vs_symbols *s, struct object *object)
-{
-    const char *dir = s->options.cache_dir;
-    if (dir && object->grown && vs_debug_files_is_build_id(object->build_id)) {
-        keep_older(object);
-        snprintf(object->source.link, sizeof object->source.link, "%s", object->facts.link);
-        struct vs_debug_query query = query_of(s, object);
-        object->source.signature = vs_debug_files_sign(&query);
-        (void)vs_symbol_cache_store(dir, object->build_id, &object->names, &object->source);
-    }
-    vs_symbol_set_free(&object->names);
-    vs_symbol_set_free(&object->older);
-}
-
 void vs_symbols_close(struct vs_symbols *s)
 {
     if (!s)
@@ -390,7 +376,16 @@ void vs_symbols_close(struct vs_symbols *s)
     vs_symbol_worker_stop(&s->worker);
     for (struct object *o = s->objects; o; o = o->next) {
         stored |= o->grown;
-        close_object(s, o);
+        const char *dir = s->options.cache_dir;
+        if (dir && o->grown && vs_debug_files_is_build_id(o->build_id)) {
+            keep_older(o);
+            snprintf(o->source.link, sizeof o->source.link, "%s", o->facts.link);
+            struct vs_debug_query query = query_of(s, o);
+            o->source.signature = vs_debug_files_sign(&query);
+            (void)vs_symbol_cache_store(dir, o->build_id, &o->names, &o->source);
+        }
+        vs_symbol_set_free(&o->names);
+        vs_symbol_set_free(&o->older);
     }
     if (stored && s->options.cache_dir)
         vs_symbol_cache_trim(s->options.cache_dir, VS_SYMBOL_CACHE_BYTES_MAX);
