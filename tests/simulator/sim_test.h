@@ -16,7 +16,6 @@
 
 #include "vramscope_simulator.h"
 
-#define MIB ((size_t)1 << 20)
 #define OK(call) assert_int_equal((call), 0)
 #define FAILS(call, error) assert_int_equal((call), (error))
 #define INVALID(call) FAILS(call, CUDA_ERROR_INVALID_VALUE)

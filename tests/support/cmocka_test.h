@@ -17,6 +17,10 @@
 
 #include <cmocka.h>
 
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
 enum { VS_TESTS_MAX = 256 }; /* of one program */
 
 enum { VS_FIXTURES_MAX = 4 }; /* of one kind */

@@ -9,10 +9,6 @@
 #include "analysis/report/report.h"
 #include "support/trace_text.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-#define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB) /* an address of a trace's text */
-
 static struct vs_builder b;
 static struct vs_reader *reader;
 static struct vs_report *report;

@@ -11,7 +11,6 @@
 #include "base/vs_size.h"
 #include "trace/record/recorder_internal.h"
 
-#define MIB (UINT64_C(1) << 20)
 #define TEXT_MAX 8192
 #define STATEMENT_MAX 1024
 

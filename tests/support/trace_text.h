@@ -49,6 +49,7 @@
 #include "support/trace_builder.h"
 
 #define VS_TRACE_ADDRESS UINT64_C(0x7f0000000000)
+#define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB) /* an address of a trace's text */
 
 /* vs_trace: adds the events of *format*. */
 void vs_trace(struct vs_builder *builder, const char *format, ...)

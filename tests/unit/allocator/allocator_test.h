@@ -12,10 +12,6 @@
 #include "allocator/core/allocator.h"
 #include "support/fake_device.h"
 
-#define KIB UINT64_C(1024)
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
 #define LOG_MAX 256
 struct fixture {
     struct fake_device device;
@@ -160,7 +156,6 @@ static const struct vs_allocator_config after_sync_config = {.reuse = VS_REUSE_A
         assert_int_equal((call), (err));                              \
         assert_int_equal(vs_allocator_check(f.allocator), VS_OK);     \
     } while (0)
-
 
 /* --- what a program does, as text --- */
 

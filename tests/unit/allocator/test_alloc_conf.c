@@ -7,8 +7,6 @@
 #include "support/cmocka_test.h"
 #include "allocator/core/alloc_conf.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 struct parsed {
     struct vs_alloc_conf conf;
     struct vs_alloc_conf_messages messages;

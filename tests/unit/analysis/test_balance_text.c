@@ -8,9 +8,6 @@
 #include "support/cmocka_test.h"
 #include "viewer/report/report_parts.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
 static const struct vs_balance_library libraries[] = {
     {"PyTorch", true, 6 * GIB, 40}, {"NCCL", false, GIB, 9}, {"cuBLAS", false, 32 * MIB, 2}};
 

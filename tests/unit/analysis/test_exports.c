@@ -15,8 +15,6 @@
 #include "viewer/flame/stack_source.h"
 #include "viewer/flame/svg_graph.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB)
 #define LONG_NAME 65536
 
 static char long_name[LONG_NAME];

@@ -8,8 +8,6 @@
 #include "support/cmocka_test.h"
 #include "viewer/report/answer_text.h"
 
-#define GIB (UINT64_C(1) << 30)
-
 /* What fit prints for a run that fits, with *kinds* at its peak. Free with free(). */
 static char *printed(const struct vs_kinds_table *kinds, bool json)
 {

@@ -8,8 +8,6 @@
 #include "support/growth_cases.h"
 #include "support/trace_builder.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 /* A replay without a trace behind it: only the name of a step. */
 struct fed {
     struct vs_builder builder;

@@ -12,7 +12,6 @@
 #include "trace/symbols/symbol_set.h"
 
 #define TORCH "/env/lib/python3.11/site-packages/torch/"
-#define MIB (UINT64_C(1) << 20)
 
 /* The main thread, and one of the autograd engine. */
 #define MAIN "thread 0; "

@@ -6,7 +6,7 @@
 #include "analysis/estimate/model_memory.h"
 #include "analysis/estimate/peak_scaling.h"
 
-#define GIB 1073741824.0
+#define GI 1073741824.0 /* a GiB in sums of reals */
 
 #define BASE .layers = 8, .width = 1024, .heads = 16, .vocab = 32000, .batch = 8, .sequence = 1024
 #define LARGE .layers = 24, .width = 2048, .heads = 16, .vocab = 32000, .batch = 1, .sequence = 512
@@ -108,7 +108,7 @@ TEST(the_largest_batch_just_fits)
 {
     struct vs_model m = base;
     struct vs_estimate e;
-    uint64_t capacity = (uint64_t)(24 * GIB);
+    uint64_t capacity = (uint64_t)(24 * GI);
     m.half = true;
     uint64_t best = vs_model_largest(&m, false, capacity);
     m.batch = best;
@@ -129,15 +129,15 @@ TEST(runs_of_another_phase_are_left_out)
 {
     struct vs_scaling s;
     struct vs_scaling_run runs[] = {
-        batch_run(1, 5 * GIB, 5.2 * GIB, "optimizer"), batch_run(2, 5 * GIB, 5.2 * GIB, "optimizer"),
-        batch_run(4, 6 * GIB, 6.6 * GIB, "forward"), batch_run(8, 10 * GIB, 10.5 * GIB, "backward")};
+        batch_run(1, 5 * GI, 5.2 * GI, "optimizer"), batch_run(2, 5 * GI, 5.2 * GI, "optimizer"),
+        batch_run(4, 6 * GI, 6.6 * GI, "forward"), batch_run(8, 10 * GI, 10.5 * GI, "backward")};
     assert_int_equal(vs_scaling_fit(runs, 4, 1, &s), 0);
     assert_true(s.places_differ);
     assert_int_equal(s.used, 2);
-    assert_float_equal(vs_scaling_at(&s.allocated, (double[]){16, 1}) / GIB, 18, 1e-6);
+    assert_float_equal(vs_scaling_at(&s.allocated, (double[]){16, 1}) / GI, 18, 1e-6);
     assert_float_equal(s.reserved_ratio, 1.1, 1e-9);
-    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){8, 1}, 0, 22 * GIB), 20);
-    assert_int_equal(vs_scaling_largest(&s.reserved, (double[]){8, 1}, 0, 22 * GIB), 18);
+    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){8, 1}, 0, 22 * GI), 20);
+    assert_int_equal(vs_scaling_largest(&s.reserved, (double[]){8, 1}, 0, 22 * GI), 18);
 }
 
 TEST(a_square_is_found_when_a_line_misses)
@@ -173,17 +173,17 @@ TEST(two_arguments_multiply)
 TEST(a_flat_line_has_no_largest_value)
 {
     struct vs_scaling s;
-    struct vs_scaling_run runs[] = {batch_run(1, GIB, GIB, ""), batch_run(2, GIB, GIB, ""),
-                                    batch_run(4, GIB + 1e-3, GIB, "")};
+    struct vs_scaling_run runs[] = {batch_run(1, GI, GI, ""), batch_run(2, GI, GI, ""),
+                                    batch_run(4, GI + 1e-3, GI, "")};
     assert_int_equal(vs_scaling_fit(runs, 3, 1, &s), 0);
-    assert_true(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, 8 * GIB) == VS_SCALING_ANY);
-    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, GIB / 2), 0);
+    assert_true(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, 8 * GI) == VS_SCALING_ANY);
+    assert_int_equal(vs_scaling_largest(&s.allocated, (double[]){4, 1}, 0, GI / 2), 0);
 }
 
 TEST(one_point_is_not_a_line)
 {
     struct vs_scaling s;
-    struct vs_scaling_run runs[] = {batch_run(4, GIB, GIB, ""), batch_run(4, GIB, GIB, "")};
+    struct vs_scaling_run runs[] = {batch_run(4, GI, GI, ""), batch_run(4, GI, GI, "")};
     assert_int_not_equal(vs_scaling_fit(runs, 2, 1, &s), 0);
     assert_int_not_equal(vs_scaling_fit(runs, 1, 1, &s), 0);
 }

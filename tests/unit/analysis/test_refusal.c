@@ -6,8 +6,6 @@
 #include "analysis/report/report.h"
 #include "support/trace_builder.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 static void assert_two_out_of_memory(struct vs_reader *reader, const char *path,
                                      const struct vs_time_window *window)
 {

@@ -10,8 +10,6 @@
 #include "support/trace_text.h"
 #include "viewer/report/report_text.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 static struct vs_builder b;
 
 #define GPU "device 1G Test GPU; "

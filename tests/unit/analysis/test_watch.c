@@ -8,7 +8,6 @@
 #include "support/cmocka_test.h"
 #include "support/trace_text.h"
 
-#define MIB (UINT64_C(1) << 20)
 #define SECOND UINT64_C(1000000000)
 
 TEST(the_time_left_is_the_free_memory_by_the_growth)

@@ -15,9 +15,6 @@
 #include "viewer/check/check_output.h"
 #include "viewer/check/check_words.h"
 
-#define MIB ((uint64_t)1 << 20)
-#define GIB ((uint64_t)1 << 30)
-
 struct bench {
     struct vs_builder b;
     struct vs_measured run;

@@ -5,8 +5,6 @@
 #include "analysis/report/report.h"
 #include "support/cmocka_test.h"
 
-#define KIB ((uint64_t)1 << 10)
-
 /* A buffer that has two blocks at the peak of the baseline and one at that of the run, which has another new line
  * between: nearer to the old sum, but not of the same blocks. */
 TEST(blocks_of_one_size_are_one_line)

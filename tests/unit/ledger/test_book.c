@@ -9,7 +9,6 @@
 #include "ledger/book.h"
 
 #define DEVICE 3
-#define MIB (UINT64_C(1) << 20)
 
 static struct vs_book book;
 

@@ -8,8 +8,6 @@
 
 #include "ledger/ledger.h"
 
-#define MIB (UINT64_C(1) << 20)
-
 static unsigned alloc(struct vs_ledger *ledger, enum vs_level level, enum vs_family family,
                       uint64_t requested, uint64_t size)
 {

@@ -17,7 +17,6 @@
 #include "tools/top/top_command.h"
 #include "trace/format/format.h"
 
-#define MIB (UINT64_C(1) << 20)
 #define FIFTY "device 1G GPU; repeat 50 { alloc i 1M }"
 
 /* Sends the trace's path, then uses every window for each byte that it is sent. */

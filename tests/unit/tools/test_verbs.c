@@ -9,9 +9,6 @@
 #include "support/shell_folder.h"
 #include "support/trace_text.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-
 static struct json_object *json; /* of the last expect_json */
 static struct vs_builder b;
 

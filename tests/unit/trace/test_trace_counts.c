@@ -23,7 +23,6 @@
 #define SIZE_BITS 16
 #define THREADS 2u
 #define ALL_DEVICES DEVICES /* as a thread's device, and the host's memory as well */
-#define MIB ((uint64_t)1 << 20)
 
 static const enum vs_family families[FAMILIES] = {VS_FAMILY_DEVICE, VS_FAMILY_PINNED};
 

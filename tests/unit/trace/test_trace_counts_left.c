@@ -8,7 +8,6 @@
 #include "trace/record/recorder_internal.h"
 #include "trace/record/selection.h"
 
-#define MIB ((int64_t)1 << 20)
 #define ALLOCS (offsetof(struct vs_event_unrecorded, allocs) / sizeof(uint64_t))
 
 struct recording {

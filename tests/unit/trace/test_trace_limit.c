@@ -7,7 +7,6 @@
 
 #include "trace/record/selection.h"
 
-#define MIB ((uint64_t)1 << 20)
 #define SLOTS 64u
 #define STEPS_MAX 3000000u
 

@@ -13,10 +13,6 @@
 #include "viewer/html/page.h"
 #include "viewer/html/page_column.h"
 
-#define MIB (UINT64_C(1) << 20)
-#define GIB (UINT64_C(1) << 30)
-#define A(n) (VS_TRACE_ADDRESS + (uint64_t)(n) * MIB)
-
 static struct vs_builder b;
 static struct {
     struct vs_reader *reader;
