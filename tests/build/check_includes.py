@@ -112,8 +112,9 @@ ROOMS = {
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
     "simulator/driver": ("base public",
-                         "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h vs_sim_host.h "
-                         "vs_sim_nvml.h vs_sim_spec.h vs_sim_thunk.h vs_sim_work.h"),
+                         "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h "
+                         "vs_sim_error_text_table.h vs_sim_host.h vs_sim_nvml.h vs_sim_spec.h "
+                         "vs_sim_thunk.h vs_sim_work.h"),
     "simulator/memory": ("base simulator/driver",
                          "vs_sim_array.h vs_sim_ipc.h vs_sim_managed.h vs_sim_memory.h vs_sim_pool.h"),
     "simulator/context": ("base simulator/driver simulator/memory", ""),

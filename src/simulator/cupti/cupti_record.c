@@ -8,6 +8,17 @@
 
 #define REGISTERS 32 /* as the driver reports for every kernel */
 
+/* What the records of kernels, copies and memsets share; what those of copies share. */
+#define WORK(a)                                                                             \
+    .start = vs_cupti_time((a)->start_ns), .end = vs_cupti_time((a)->end_ns),               \
+    .deviceId = (a)->device, .contextId = (a)->context, .streamId = (a)->stream,            \
+    .correlationId = (a)->correlation, .graphNodeId = (a)->graph_node, .graphId = (a)->graph
+#define COPY(a)                                                                             \
+    WORK(a), .srcKind = (uint8_t)vs_cupti_memory_kind((a)->u.copy.from),                    \
+    .dstKind = (uint8_t)vs_cupti_memory_kind((a)->u.copy.to), .bytes = (a)->u.copy.bytes,   \
+    .flags = (a)->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC : CUPTI_ACTIVITY_FLAG_NONE, \
+    .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY
+
 static atomic_bool latency_timestamps;
 
 CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
@@ -24,13 +35,9 @@ static void put_kernel(const struct vs_sim_activity *a)
         return;
     CUpti_ActivityKernel10 r = {
         .kind = concurrent ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_KERNEL,
+        WORK(a),
         .registersPerThread = REGISTERS,
-        .start = vs_cupti_time(a->start_ns),
-        .end = vs_cupti_time(a->end_ns),
         .completed = vs_cupti_time(a->end_ns),
-        .deviceId = a->device,
-        .contextId = a->context,
-        .streamId = a->stream,
         .gridX = (int32_t)a->u.kernel.grid[0],
         .gridY = (int32_t)a->u.kernel.grid[1],
         .gridZ = (int32_t)a->u.kernel.grid[2],
@@ -38,9 +45,6 @@ static void put_kernel(const struct vs_sim_activity *a)
         .blockY = (int32_t)a->u.kernel.block[1],
         .blockZ = (int32_t)a->u.kernel.block[2],
         .dynamicSharedMemory = (int32_t)a->u.kernel.shared_bytes,
-        .correlationId = a->correlation,
-        .graphNodeId = a->graph_node,
-        .graphId = a->graph,
         .gridId = (int64_t)a->u.kernel.serial,
         .name = a->u.kernel.name,
         .queued = latency ? vs_cupti_time(a->submit_ns) : CUPTI_TIMESTAMP_UNKNOWN,
@@ -73,51 +77,23 @@ static uint8_t copy_kind(const struct vs_sim_activity *a)
 static void put_copy(const struct vs_sim_activity *a)
 {
     uint8_t kind = copy_kind(a);
-    if (kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP) {
-        if (vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMCPY2, a->context)) {
-            CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                           .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
-                                           .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
-                                           .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
-                                           .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
-                                                                    : CUPTI_ACTIVITY_FLAG_NONE,
-                                           .bytes = a->u.copy.bytes,
-                                           .start = vs_cupti_time(a->start_ns),
-                                           .end = vs_cupti_time(a->end_ns),
-                                           .deviceId = a->device,
-                                           .contextId = a->context,
-                                           .streamId = a->stream,
-                                           .srcDeviceId = a->u.copy.from_device,
-                                           .srcContextId = a->context,
-                                           .dstDeviceId = a->u.copy.to_device,
-                                           .dstContextId = a->context,
-                                           .correlationId = a->correlation,
-                                           .graphNodeId = a->graph_node,
-                                           .graphId = a->graph,
-                                           .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY};
-            vs_cupti_put(&r);
-        }
+    bool peer = kind == CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    if (!vs_cupti_enabled_in(peer ? CUPTI_ACTIVITY_KIND_MEMCPY2 : CUPTI_ACTIVITY_KIND_MEMCPY,
+                             a->context))
+        return;
+    if (peer) {
+        CUpti_ActivityMemcpyPtoP4 r = {COPY(a),
+                                       .kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                       .copyKind = kind,
+                                       .srcDeviceId = a->u.copy.from_device,
+                                       .srcContextId = a->context,
+                                       .dstDeviceId = a->u.copy.to_device,
+                                       .dstContextId = a->context};
+        vs_cupti_put(&r);
         return;
     }
-    if (!vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMCPY, a->context))
-        return;
-    CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
-                               .copyKind = kind,
-                               .srcKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.from),
-                               .dstKind = (uint8_t)vs_cupti_memory_kind(a->u.copy.to),
-                               .flags = a->u.copy.async ? CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC
-                                                        : CUPTI_ACTIVITY_FLAG_NONE,
-                               .bytes = a->u.copy.bytes,
-                               .start = vs_cupti_time(a->start_ns),
-                               .end = vs_cupti_time(a->end_ns),
-                               .deviceId = a->device,
-                               .contextId = a->context,
-                               .streamId = a->stream,
-                               .correlationId = a->correlation,
-                               .graphNodeId = a->graph_node,
-                               .graphId = a->graph,
-                               .channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY,
-                               .copyCount = 1};
+    CUpti_ActivityMemcpy6 r = {
+        COPY(a), .kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = kind, .copyCount = 1};
     vs_cupti_put(&r);
 }
 
@@ -125,17 +101,10 @@ static void put_set(const struct vs_sim_activity *a)
 {
     if (!vs_cupti_enabled_in(CUPTI_ACTIVITY_KIND_MEMSET, a->context))
         return;
-    CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+    CUpti_ActivityMemset4 r = {WORK(a),
+                               .kind = CUPTI_ACTIVITY_KIND_MEMSET,
                                .value = a->u.set.value,
                                .bytes = a->u.set.bytes,
-                               .start = vs_cupti_time(a->start_ns),
-                               .end = vs_cupti_time(a->end_ns),
-                               .deviceId = a->device,
-                               .contextId = a->context,
-                               .streamId = a->stream,
-                               .correlationId = a->correlation,
-                               .graphNodeId = a->graph_node,
-                               .graphId = a->graph,
                                .flags = a->u.set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC
                                                        : CUPTI_ACTIVITY_FLAG_NONE,
                                .memoryKind = (uint8_t)vs_cupti_memory_kind(a->u.set.memory),

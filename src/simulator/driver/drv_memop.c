@@ -142,45 +142,19 @@ CUresult cuStreamBatchMemOp_v2_in(struct vs_sim_stream *stream, unsigned int cou
     return e;
 }
 
-static CUresult single(CUstream handle, CUdeviceptr address, uint64_t value, unsigned bytes,
-                       unsigned flags, bool write)
-{
-    CUstreamBatchMemOpParams p = {0};
-    if (write) {
-        p.operation =
-            bytes == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
-        p.writeValue.address = address;
-        p.writeValue.value64 = value; /* the low half is the 32-bit value */
-        p.writeValue.flags = flags;
-    } else {
-        p.operation = bytes == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
-        p.waitValue.address = address;
-        p.waitValue.value64 = value;
-        p.waitValue.flags = flags;
+/* Both structures have the 32-bit value in the low half of the other. */
+#define VALUE(name, bits, which, given)                                                        \
+    CUresult name(CUstream stream, CUdeviceptr addr, cuuint##bits##_t value, unsigned int flags) \
+    {                                                                                          \
+        CUstreamBatchMemOpParams p = {                                                         \
+            .given = {.operation = CU_STREAM_MEM_OP_##which##_VALUE_##bits,                    \
+                      .address = addr,                                                         \
+                      .value64 = value,                                                        \
+                      .flags = flags}};                                                        \
+        return cuStreamBatchMemOp_v2(stream, 1, &p, 0);                                        \
     }
-    return cuStreamBatchMemOp_v2(handle, 1, &p, 0);
-}
 
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                unsigned int flags)
-{
-    return single(stream, addr, value, 4, flags, false);
-}
-
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                unsigned int flags)
-{
-    return single(stream, addr, value, 8, flags, false);
-}
-
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                 unsigned int flags)
-{
-    return single(stream, addr, value, 4, flags, true);
-}
-
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                 unsigned int flags)
-{
-    return single(stream, addr, value, 8, flags, true);
-}
+VALUE(cuStreamWaitValue32_v2, 32, WAIT, waitValue)
+VALUE(cuStreamWaitValue64_v2, 64, WAIT, waitValue)
+VALUE(cuStreamWriteValue32_v2, 32, WRITE, writeValue)
+VALUE(cuStreamWriteValue64_v2, 64, WRITE, writeValue)

@@ -4,15 +4,10 @@
  * runtime or its driver return also have a text. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
-static const struct {
+static const struct { /* errors that the driver does not have */
     cudaError_t error;
     const char *text;
 } texts[] = {
-    {cudaSuccess, "no error"},
-    {cudaErrorInvalidValue, "invalid argument"},
-    {cudaErrorMemoryAllocation, "out of memory"},
-    {cudaErrorInitializationError, "initialization error"},
-    {cudaErrorCudartUnloading, "driver shutting down"},
     {cudaErrorInvalidConfiguration, "invalid configuration argument"},
     {cudaErrorInvalidPitchValue, "invalid pitch argument"},
     {cudaErrorInvalidSymbol, "invalid device symbol"},
@@ -22,34 +17,6 @@ static const struct {
     {cudaErrorInsufficientDriver, "CUDA driver version is insufficient for CUDA runtime version"},
     {cudaErrorMissingConfiguration, "__global__ function call is not configured"},
     {cudaErrorInvalidDeviceFunction, "invalid device function"},
-    {cudaErrorNoDevice, "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "invalid device ordinal"},
-    {cudaErrorInvalidKernelImage, "device kernel image is invalid"},
-    {cudaErrorDeviceUninitialized, "invalid device context"},
-    {cudaErrorUnsupportedLimit, "limit is not supported on this architecture"},
-    {cudaErrorPeerAccessUnsupported, "peer access is not supported between these two devices"},
-    {cudaErrorFileNotFound, "file not found"},
-    {cudaErrorOperatingSystem, "OS call failed or operation not supported on this OS"},
-    {cudaErrorInvalidResourceHandle, "invalid resource handle"},
-    {cudaErrorIllegalState, "the operation cannot be performed in the present state"},
-    {cudaErrorSymbolNotFound, "named symbol not found"},
-    {cudaErrorNotReady, "device not ready"},
-    {cudaErrorIllegalAddress, "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "the launch timed out and was terminated"},
-    {cudaErrorPeerAccessAlreadyEnabled, "peer access is already enabled"},
-    {cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"},
-    {cudaErrorContextIsDestroyed, "context is destroyed"},
-    {cudaErrorAssert, "device-side assert triggered"},
-    {cudaErrorHostMemoryAlreadyRegistered,
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"},
-    {cudaErrorLaunchFailure, "unspecified launch failure"},
-    {cudaErrorNotPermitted, "operation not permitted"},
-    {cudaErrorNotSupported, "operation not supported"},
-    {cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"},
-    {cudaErrorTimeout, "wait operation timed out"},
-    {cudaErrorUnknown, "unknown error"},
 };
 
 const char *cudaGetErrorName(cudaError_t error)
@@ -67,5 +34,10 @@ const char *cudaGetErrorString(cudaError_t error)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].error == error)
             return texts[i].text;
-    return cudaGetErrorName(error);
+    switch ((int)error) {
+#define VS_SIM_ERROR(code, text)
+#define VS_SIM_ERROR_OF_BOTH(code, text) case code: return text;
+#include "simulator/driver/vs_sim_error_text_table.h"
+    default: return cudaGetErrorName(error);
+    }
 }

@@ -105,16 +105,29 @@ OLD(cudaChooseDevice, int *device, const void *prop)
 
 /* ---- structures that grew ---- */
 
-#define POINTER_ATTRIBUTES_BYTES 24
+#define RESOURCE_BYTES 64
+#define VIEW_BYTES 48
+#define TEXTURE_BYTES (VS_SIM_RT_MAJOR == 11 ? 68 : 72)
 
-OLD(cudaPointerGetAttributes, void *attributes, const void *ptr)
-{
-    struct cudaPointerAttributes ours;
-    cudaError_t e = cudaPointerGetAttributes(attributes ? &ours : NULL, ptr);
-    if (!e)
-        memcpy(attributes, &ours, POINTER_ATTRIBUTES_BYTES);
-    return e;
-}
+/* A query whose result is the first *bytes* of our structure. */
+#define NARROWED(name, type, bytes, key)                       \
+    OLD(name, void *out, key of)                               \
+    {                                                          \
+        struct type ours = {0};                                \
+        cudaError_t e = name(out ? &ours : NULL, of);          \
+        if (!e)                                                \
+            memcpy(out, &ours, bytes);                         \
+        return e;                                              \
+    }
+NARROWED(cudaPointerGetAttributes, cudaPointerAttributes, 24, const void *)
+NARROWED(cudaGetTextureObjectResourceDesc, cudaResourceDesc, RESOURCE_BYTES, cudaTextureObject_t)
+NARROWED(cudaGetSurfaceObjectResourceDesc, cudaResourceDesc, RESOURCE_BYTES, cudaTextureObject_t)
+NARROWED(cudaGetTextureObjectResourceViewDesc, cudaResourceViewDesc, VIEW_BYTES,
+         cudaTextureObject_t)
+NARROWED(cudaGetTextureObjectTextureDesc, cudaTextureDesc, TEXTURE_BYTES, cudaTextureObject_t)
+#if VS_SIM_RT_MAJOR == 11
+NARROWED(cudaFuncGetAttributes, cudaFuncAttributes, 56, const void *)
+#endif
 
 /* *name*: our structure, filled from the *bytes* of the program's, or NULL. */
 #define WIDEN(type, name, given, bytes)                 \
@@ -122,19 +135,16 @@ OLD(cudaPointerGetAttributes, void *attributes, const void *ptr)
     if (given)                                          \
         name = memcpy(&name##_wide, given, bytes)
 
-/* Called with *out*, the program's structure of *bytes*, and ours. */
-static cudaError_t narrow(cudaError_t e, void *out, const void *ours, size_t bytes)
-{
-    if (!e)
-        memcpy(out, ours, bytes);
-    return e;
-}
-
-OLD(cudaImportExternalMemory, cudaExternalMemory_t *memory, const void *desc)
-{
-    WIDEN(cudaExternalMemoryHandleDesc, wide, desc, 40);
-    return cudaImportExternalMemory(memory, wide);
-}
+/* A function that makes something from a description. */
+#define WIDENED(name, handle, type, bytes)   \
+    OLD(name, handle *made, const void *desc) \
+    {                                        \
+        WIDEN(type, wide, desc, bytes);      \
+        return name(made, wide);             \
+    }
+WIDENED(cudaImportExternalMemory, cudaExternalMemory_t, cudaExternalMemoryHandleDesc, 40)
+WIDENED(cudaImportExternalSemaphore, cudaExternalSemaphore_t, cudaExternalSemaphoreHandleDesc, 32)
+WIDENED(cudaCreateSurfaceObject, cudaSurfaceObject_t, cudaResourceDesc, RESOURCE_BYTES)
 
 OLD(cudaExternalMemoryGetMappedBuffer, void **ptr, cudaExternalMemory_t memory, const void *desc)
 {
@@ -149,16 +159,6 @@ OLD(cudaExternalMemoryGetMappedMipmappedArray, cudaMipmappedArray_t *array,
     return cudaExternalMemoryGetMappedMipmappedArray(array, memory, wide);
 }
 
-OLD(cudaImportExternalSemaphore, cudaExternalSemaphore_t *semaphore, const void *desc)
-{
-    WIDEN(cudaExternalSemaphoreHandleDesc, wide, desc, 32);
-    return cudaImportExternalSemaphore(semaphore, wide);
-}
-
-#define RESOURCE_BYTES 64
-#define VIEW_BYTES 48
-#define TEXTURE_BYTES (VS_SIM_RT_MAJOR == 11 ? 68 : 72)
-
 OLD(cudaCreateTextureObject, cudaTextureObject_t *object, const void *resource,
     const void *texture, const void *view)
 {
@@ -166,40 +166,6 @@ OLD(cudaCreateTextureObject, cudaTextureObject_t *object, const void *resource,
     WIDEN(cudaTextureDesc, t, texture, TEXTURE_BYTES);
     WIDEN(cudaResourceViewDesc, v, view, VIEW_BYTES);
     return cudaCreateTextureObject(object, r, t, v);
-}
-
-OLD(cudaCreateSurfaceObject, cudaSurfaceObject_t *object, const void *resource)
-{
-    WIDEN(cudaResourceDesc, r, resource, RESOURCE_BYTES);
-    return cudaCreateSurfaceObject(object, r);
-}
-
-OLD(cudaGetTextureObjectResourceDesc, void *resource, cudaTextureObject_t object)
-{
-    struct cudaResourceDesc ours = {0};
-    return narrow(cudaGetTextureObjectResourceDesc(resource ? &ours : NULL, object), resource,
-                  &ours, RESOURCE_BYTES);
-}
-
-OLD(cudaGetSurfaceObjectResourceDesc, void *resource, cudaSurfaceObject_t object)
-{
-    struct cudaResourceDesc ours = {0};
-    return narrow(cudaGetSurfaceObjectResourceDesc(resource ? &ours : NULL, object), resource,
-                  &ours, RESOURCE_BYTES);
-}
-
-OLD(cudaGetTextureObjectResourceViewDesc, void *view, cudaTextureObject_t object)
-{
-    struct cudaResourceViewDesc ours = {0};
-    return narrow(cudaGetTextureObjectResourceViewDesc(view ? &ours : NULL, object), view,
-                  &ours, VIEW_BYTES);
-}
-
-OLD(cudaGetTextureObjectTextureDesc, void *texture, cudaTextureObject_t object)
-{
-    struct cudaTextureDesc ours = {0};
-    return narrow(cudaGetTextureObjectTextureDesc(texture ? &ours : NULL, object), texture,
-                  &ours, TEXTURE_BYTES);
 }
 
 #if VS_SIM_RT_MAJOR == 11
@@ -288,15 +254,6 @@ OLD(cudaSetDoubleForHost, double *d)
 /* ---- CUDA 11 alone ---- */
 
 #if VS_SIM_RT_MAJOR == 11
-#define FUNC_ATTRIBUTES_BYTES 56
-
-OLD(cudaFuncGetAttributes, void *attributes, const void *function)
-{
-    struct cudaFuncAttributes ours;
-    return narrow(cudaFuncGetAttributes(attributes ? &ours : NULL, function), attributes, &ours,
-                  FUNC_ATTRIBUTES_BYTES);
-}
-
 OLD(cudaGraphInstantiate, cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *error_node,
     char *log, size_t log_bytes)
 {
