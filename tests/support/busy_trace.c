@@ -9,16 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WINDOW_BYTES 1 /* the smallest size: 128 KiB */
-#define MIB (UINT64_C(1) << 20)
+#include "support/cmocka_test.h"
 
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
-}
+#define WINDOW_BYTES 1 /* the smallest size: 128 KiB */
 
 static void memory(struct vs_builder *b, uint64_t r)
 {
@@ -127,10 +120,10 @@ void vs_busy_trace(struct vs_builder *b, uint64_t seed, unsigned events)
     vs_builder_context(b, 1, 0, true);
     vs_builder_step(b, step);
     for (unsigned i = 0; i < events; i++) {
-        uint64_t r = next_random(&seed);
+        uint64_t r = vs_random(&seed);
         b->tid = VS_BUILDER_PID + (r >> 60 ? 0 : 1);
         b->tick_ns = r >> 50 & 3 ? 1000 * (r >> 52 & 7) : 0; /* some at the same time */
-        r = next_random(&seed) >> 1;
+        r = vs_random(&seed) >> 1;
         b->stack = vs_recorder_caller(b->recorder, code + (r >> 30 & 255) + i / 1000);
         if (i % 97 == 96) {
             b->tid = VS_BUILDER_PID;

@@ -82,14 +82,6 @@ static void export(const char *name, struct vs_export_options options)
     fclose(out);
 }
 
-static size_t occurrences(const char *at, const char *part)
-{
-    size_t n = 0;
-    for (; (at = strstr(at, part)) != NULL; at += strlen(part))
-        n++;
-    return n;
-}
-
 /* No control characters but line ends (and those of the SVG's script). */
 static void assert_plain(void)
 {
@@ -107,7 +99,7 @@ static void assert_inert(void)
                  {"\xef\xbf\xbf", 0}}; /* not a character of XML */
     assert_plain();
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        assert_int_equal(occurrences(text, parts[i].part), parts[i].times);
+        assert_int_equal(vs_times(text, parts[i].part), parts[i].times);
 }
 
 /* The data of a flame graph. */
@@ -126,8 +118,8 @@ TEST(names_in_a_flame_graph_are_inert)
     hostile_trace();
     export("flamegraph", (struct vs_export_options){0});
     assert_inert();
-    assert_int_equal(occurrences(text, "onerror=alert(1)&#62;"), occurrences(text, "onerror=") -
-                     occurrences(text, "onerror=alert(1)\\u003e"));
+    assert_int_equal(vs_times(text, "onerror=alert(1)&#62;"), vs_times(text, "onerror=") -
+                     vs_times(text, "onerror=alert(1)\\u003e"));
     assert_true(length < 4 * LONG_NAME); /* the long name is cut */
 }
 
@@ -174,9 +166,9 @@ TEST(cells_are_no_formulas)
         assert_null(strchr("=+-@\t", p[2]));
     assert_non_null(strstr(text, ",\"'=HYPERLINK (\"\"net\"\".py:7)\""));
     assert_non_null(strstr(text, ",\"'=phase\"\"<b>\","));
-    lines = occurrences(text, "\r\n");
+    lines = vs_times(text, "\r\n");
     assert_int_equal(lines, 1 + HOSTILE + 2);
-    assert_int_equal(occurrences(text, "\n"), lines);
+    assert_int_equal(vs_times(text, "\n"), lines);
 }
 
 TEST(a_line_of_collapsed_stacks_is_one_stack)
@@ -184,12 +176,12 @@ TEST(a_line_of_collapsed_stacks_is_one_stack)
     hostile_trace();
     export("collapsed", (struct vs_export_options){0});
     assert_plain();
-    assert_int_equal(occurrences(text, "\n"), HOSTILE + 1);
+    assert_int_equal(vs_times(text, "\n"), HOSTILE + 1);
     assert_non_null(strstr(text, "device 0;a:b:c 12 (\"net\".py:7) 6144\n"));
     assert_non_null(strstr(text, "line?break?tab?[31m"));
     export("collapsed", (struct vs_export_options){.one_device = true, .device = 1});
-    assert_int_equal(occurrences(text, "\n"), 1);
-    assert_int_equal(occurrences(text, "device 1"), 0); /* one device needs no frame */
+    assert_int_equal(vs_times(text, "\n"), 1);
+    assert_int_equal(vs_times(text, "device 1"), 0); /* one device needs no frame */
     assert_non_null(strstr(text, " 3145728\n"));        /* at its own peak */
 }
 

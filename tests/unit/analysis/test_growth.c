@@ -297,10 +297,7 @@ static uint64_t random_state = 1;
 
 static uint64_t below(uint64_t bound)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state % bound;
+    return vs_random(&random_state) % bound;
 }
 
 /* Events in any order, with frees of unknown addresses, lost contexts and unbalanced ranges. */

@@ -25,10 +25,7 @@ static uint64_t seed;
 
 static uint64_t below(uint64_t bound)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed % bound;
+    return vs_random(&seed) % bound;
 }
 
 /* Addresses collide on purpose: blocks in segments, frees of addresses never allocated, allocations

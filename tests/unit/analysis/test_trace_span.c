@@ -10,47 +10,31 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "base/vs_time_spec.h"
 #include "support/busy_trace.h"
-#include "support/cmocka_test.h"
+#include "support/report_test.h"
 #include "trace/read/seek.h"
 #include "viewer/report/report_text.h"
 
 #define EVENTS 60000
 
-static struct vs_reader *open_trace(const char *path)
+static struct vs_report *report_of(struct vs_reader *from, const struct vs_time_window *window)
 {
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    assert_int_equal(vs_reader_open(path, &reader, why), VS_OK);
-    return reader;
-}
-
-static void remove_all(const struct vs_builder *b)
-{
-    char command[256];
-    snprintf(command, sizeof command, "rm -rf '%s'", b->dir);
-    assert_int_equal(system(command), 0);
-}
-
-static struct vs_report *report_of(struct vs_reader *reader, const struct vs_time_window *window)
-{
-    struct vs_report *report;
+    struct vs_report *built;
     struct vs_report_options options = {.window = window};
-    assert_int_equal(vs_report_build(reader, "trace.vst", &options, &report), VS_OK);
-    return report;
+    assert_int_equal(vs_report_build(from, "trace.vst", &options, &built), VS_OK);
+    return built;
 }
 
 /* The report as JSON, without the trace's size. */
-static char *json_of(struct vs_reader *reader, const struct vs_time_window *window)
+static char *json_of(struct vs_reader *from, const struct vs_time_window *window)
 {
-    struct vs_report *report = report_of(reader, window);
+    struct vs_report *part = report_of(from, window);
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    report->trace_bytes = 0;
-    vs_report_json(report, false, out);
+    part->trace_bytes = 0;
+    vs_report_json(part, false, out);
     fclose(out);
-    vs_report_free(report);
+    vs_report_free(part);
     return text;
 }
 
@@ -66,45 +50,43 @@ static struct vs_time_window some_window(const struct vs_span *span, int turn)
     struct vs_time_window window = {0};
     bool by_event = turn & 1;
     uint64_t length = span->extent.last_ns - span->extent.first_ns;
-    uint64_t a = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
-    uint64_t b = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
-    window.from = (struct vs_time_window_end){turn % 3 != 0, by_event, a < b ? a : b};
-    window.to = (struct vs_time_window_end){true, by_event, a < b ? b : a};
+    uint64_t ends[2];
+    for (int i = 0; i < 2; i++)
+        ends[i] = by_event ? 1 + below(span->extent.events) : span->extent.first_ns + below(length);
+    window.from = (struct vs_time_window_end){turn % 3 != 0, by_event, ends[ends[0] > ends[1]]};
+    window.to = (struct vs_time_window_end){true, by_event, ends[ends[0] <= ends[1]]};
     return window;
 }
 
 TEST(reports_by_checkpoints_are_those_of_a_full_read)
 {
-    struct vs_builder b;
     struct vs_span span;
     char why[VS_READER_WHY_MAX];
     vs_busy_trace(&b, 21, EVENTS);
     vs_builder_close(&b, VS_END_EXIT, 0);
     struct vs_checkpoint_options often = {.interval = 3000, .share = 100000};
     assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
-    struct vs_reader *plain = open_trace(b.path), *quick = open_trace(b.path);
+    struct vs_reader *quick;
+    read_trace(0);
+    assert_int_equal(vs_reader_open(b.path, &quick, why), VS_OK);
     assert_int_equal(vs_reader_attach(quick), VS_OK);
-    assert_int_equal(vs_span_of(plain, &span), VS_OK);
+    assert_int_equal(vs_span_of(reader, &span), VS_OK);
     for (int turn = 0; turn < 12; turn++) {
         struct vs_time_window window = some_window(&span, turn);
-        char *x = json_of(plain, &window), *y = json_of(quick, &window);
+        char *x = json_of(reader, &window), *y = json_of(quick, &window);
         assert_string_equal(x, y);
         free(x);
         free(y);
     }
     assert_non_null(vs_reader_checkpoints(quick));
-    vs_reader_close(plain);
     vs_reader_close(quick);
-    remove_all(&b);
 }
 
 TEST(the_state_at_the_end_is_the_report)
 {
-    struct vs_builder b;
     struct vs_span span;
     vs_busy_trace(&b, 22, EVENTS / 4);
-    vs_builder_close(&b, VS_END_EXIT, 3);
-    struct vs_reader *reader = open_trace(b.path);
+    read_trace(3);
     assert_int_equal(vs_span_of(reader, &span), VS_OK);
     struct vs_time_window all = {.to = {true, false, span.extent.last_ns}};
     struct vs_report *whole = report_of(reader, NULL), *then = report_of(reader, &all);
@@ -124,8 +106,6 @@ TEST(the_state_at_the_end_is_the_report)
     }
     vs_report_free(whole);
     vs_report_free(then);
-    vs_reader_close(reader);
-    remove_all(&b);
 }
 
 /* Sums of a window computed independently, for a simple program: every allocation at its own
@@ -137,7 +117,6 @@ struct tally {
 TEST(windows_are_what_counting_by_hand_says)
 {
     enum { COUNT = 3000 };
-    struct vs_builder b;
     static uint64_t size[COUNT], freed[COUNT]; /* index of the free's event, from 1 */
     vs_builder_open(&b, "observe");
     vs_builder_device(&b, 0, "Demo GPU", UINT64_C(1) << 34);
@@ -162,8 +141,7 @@ TEST(windows_are_what_counting_by_hand_says)
         }
     }
     uint64_t last = b.now_ns;
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    struct vs_reader *reader = open_trace(b.path);
+    read_trace(0);
     for (int turn = 0; turn < 20; turn++) {
         uint64_t from = b.start_ns + below(last - b.start_ns), to = from + below(last - from + 1);
         struct vs_time_window window = {{true, false, from}, {true, false, to}};
@@ -180,7 +158,8 @@ TEST(windows_are_what_counting_by_hand_says)
         }
         if (hand.at_start > hand.peak)
             hand.peak = hand.at_start;
-        struct vs_report *report = report_of(reader, &window);
+        vs_report_free(report);
+        report = report_of(reader, &window);
         const struct vs_report_device *device = &report->devices[0];
         assert_int_equal(device->peak_allocated.bytes, hand.peak);
         assert_int_equal(device->allocated, hand.live);
@@ -189,10 +168,7 @@ TEST(windows_are_what_counting_by_hand_says)
         assert_int_equal(device->family[VS_FAMILY_DEVICE].frees, hand.frees);
         assert_int_equal(device->at_peak.total_bytes, hand.peak);
         assert_true(!hand.peak || device->peak_allocated.time_ns >= from - b.start_ns);
-        vs_report_free(report);
     }
-    vs_reader_close(reader);
-    remove_all(&b);
 }
 
 /* Kernels 1 ms long, one every 2 ms, recorded half a second after they ran, and one copy of 100
@@ -200,27 +176,31 @@ TEST(windows_are_what_counting_by_hand_says)
 #define MS UINT64_C(1000000)
 #define LATE_KERNELS 2000
 
-static void late_kernels(struct vs_builder *b, uint64_t until)
+static void late_kernels(uint64_t until)
 {
-    vs_builder_open(b, "observe");
-    vs_builder_device(b, 0, "Demo GPU", UINT64_C(1) << 34);
+    vs_builder_open(&b, "observe");
+    vs_builder_device(&b, 0, "Demo GPU", UINT64_C(1) << 34);
     for (uint64_t i = 0; i < LATE_KERNELS; i++) {
         if (i % 250 == 0) {
-            b->now_ns = b->start_ns + (i + 250) * 2 * MS;
-            vs_builder_alloc(b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 65536, 512,
+            b.now_ns = b.start_ns + (i + 250) * 2 * MS;
+            vs_builder_alloc(&b, 0, VS_FAMILY_DEVICE, UINT64_C(0x7f0000000000) + i * 65536, 512,
                              512);
         }
         if (i < until)
-            vs_builder_kernel(b, 0, 7, "late", i * 2 * MS, MS);
+            vs_builder_kernel(&b, 0, 7, "late", i * 2 * MS, MS);
         if (i == 600)
-            vs_builder_memcpy(b, 0, 7, VS_COPY_HTOD, 100000, 950 * MS, 100 * MS);
+            vs_builder_memcpy(&b, 0, 7, VS_COPY_HTOD, 100000, 950 * MS, 100 * MS);
     }
 }
 
-static void window_kernels(struct vs_reader *reader, struct vs_time_window window, uint64_t count,
-                           uint64_t time_ns, uint64_t copied)
+/* Of the part from *from* to *to* ms, to the half. */
+static void window_kernels(uint64_t from, uint64_t to, uint64_t count, uint64_t time_ns,
+                           uint64_t copied)
 {
-    struct vs_report *report = report_of(reader, &window);
+    struct vs_time_window window = {{from != 0, false, b.start_ns + from * MS / 2},
+                                    {true, false, b.start_ns + to * MS / 2}};
+    vs_report_free(report);
+    report = report_of(reader, &window);
     const struct vs_report_device *device = &report->devices[0];
     assert_int_equal(device->kernel_total.count, count);
     assert_int_equal(device->kernel_total.time_ns, time_ns);
@@ -231,45 +211,28 @@ static void window_kernels(struct vs_reader *reader, struct vs_time_window windo
         assert_int_equal(device->kernels[0].longest_ns, MS);
     }
     assert_int_equal(report->kernels_until_ns, 0);
-    vs_report_free(report);
 }
 
 TEST(kernels_of_a_part_are_those_that_ran_in_it)
 {
-    struct vs_builder b;
     char why[VS_READER_WHY_MAX];
-    late_kernels(&b, LATE_KERNELS);
+    late_kernels(LATE_KERNELS);
     vs_builder_close(&b, VS_END_EXIT, 0);
     struct vs_checkpoint_options often = {.interval = 100, .share = 100000};
     assert_int_equal(vs_checkpoint_into_trace(b.path, &often, NULL, why), VS_OK);
     for (int quick = 0; quick < 2; quick++) {
-        struct vs_reader *reader = open_trace(b.path);
+        read_trace(0);
         if (quick)
             assert_int_equal(vs_reader_attach(reader), VS_OK);
-        uint64_t s = b.start_ns, h = MS / 2;
-        struct vs_time_window a = {{true, false, s + 1000 * MS + h}, {true, false, s + 1200 * MS + h}};
-        window_kernels(reader, a, 101, 100 * MS, 49500);
-        struct vs_time_window c = {{true, false, s + 901 * MS + h}, {true, false, s + 1000 * MS - h}};
-        window_kernels(reader, c, 49, 49 * MS, 49500);
-        struct vs_time_window gap = {{true, false, s + 601 * MS + h}, {true, false, s + 602 * MS - h}};
-        window_kernels(reader, gap, 0, 0, 0);
-        struct vs_time_window at = {.to = {true, false, s + 3000 * MS + h}};
-        window_kernels(reader, at, 1501, 1500 * MS + h, 100000);
+        window_kernels(2001, 2401, 101, 100 * MS, 49500);
+        window_kernels(1803, 1999, 49, 49 * MS, 49500);
+        window_kernels(1203, 1203, 0, 0, 0);
+        window_kernels(0, 6001, 1501, 1500 * MS + MS / 2, 100000);
+        vs_report_free(report);
+        report = NULL;
         vs_reader_close(reader);
+        reader = NULL;
     }
-    remove_all(&b);
-}
-
-static void says_kernels_until(struct vs_report *report, const char *words)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    vs_report_text(report, 0, &(struct vs_style){.out = out, .width = 100, .sites = 5, .kernels = 5});
-    fclose(out);
-    assert_non_null(strstr(text, words));
-    free(text);
 }
 
 /* A copy over the whole range of times, with the maximum size, overlapping the part. */
@@ -284,27 +247,27 @@ TEST(sizes_and_times_may_be_anything)
 
 TEST(a_killed_program_s_last_kernels_are_said_to_lack)
 {
-    struct vs_builder b;
-    late_kernels(&b, 1500);
+    static const uint64_t parts[][3] = {{3500, 3600, 2999}, {500, 600, 0}}; /* ms; what is said */
+    char *text = NULL;
+    size_t size = 0;
+    late_kernels(1500);
     vs_builder_close(&b, VS_END_KILLED, 0);
-    struct vs_reader *reader = open_trace(b.path);
-    struct vs_report *report = report_of(reader, NULL);
+    read_report(0);
     assert_int_equal(report->kernels_until_ns, 2999 * MS);
-    says_kernels_until(report, "  kernels  recorded up to 2.999 s: later kernels and copies were "
-                               "not delivered before the end\n");
-    vs_report_free(report);
-    struct vs_time_window last = {{true, false, b.start_ns + 3500 * MS},
-                             {true, false, b.start_ns + 3600 * MS}};
-    report = report_of(reader, &last);
-    assert_int_equal(report->kernels_until_ns, 2999 * MS);
-    vs_report_free(report);
-    struct vs_time_window early = {{true, false, b.start_ns + 500 * MS},
-                              {true, false, b.start_ns + 600 * MS}};
-    report = report_of(reader, &early);
-    assert_int_equal(report->kernels_until_ns, 0);
-    vs_report_free(report);
-    vs_reader_close(reader);
-    remove_all(&b);
+    FILE *out = open_memstream(&text, &size);
+    struct vs_style style = {.out = out, .width = 100, .sites = 5, .kernels = 5};
+    vs_report_text(report, 0, &style);
+    fclose(out);
+    assert_non_null(strstr(text, "  kernels  recorded up to 2.999 s: later kernels and copies were "
+                                 "not delivered before the end\n"));
+    free(text);
+    for (int i = 0; i < 2; i++) {
+        struct vs_time_window part = {{true, false, b.start_ns + parts[i][0] * MS},
+                                      {true, false, b.start_ns + parts[i][1] * MS}};
+        vs_report_free(report);
+        report = report_of(reader, &part);
+        assert_int_equal(report->kernels_until_ns, parts[i][2] * MS);
+    }
 }
 
 TEST(moments_are_understood)

@@ -209,14 +209,6 @@ static void write_text(char *out, size_t size)
     fclose(file);
 }
 
-static size_t times(const char *text, const char *word)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, word)) != NULL; text++)
-        count++;
-    return count;
-}
-
 /* The large test has the program's peak, so its sites are those of the program. */
 TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
 {
@@ -226,11 +218,11 @@ TEST(a_baseline_keeps_few_sites_of_a_phase_and_none_twice)
     write_text(text, sizeof text);
     char *phases = strstr(text, "\"phases\""), *sites = strstr(phases, "\n      \"sites\"");
     assert_non_null(sites);
-    assert_int_equal(times(sites, "\"large\""), 2); /* allocated, and reserved in use */
+    assert_int_equal(vs_times(sites, "\"large\""), 2); /* allocated, and reserved in use */
     *sites = 0;
-    assert_int_equal(times(phases, "\"large\""), 0);
+    assert_int_equal(vs_times(phases, "\"large\""), 0);
     /* allocated and live at end; in use at the peak of reserved are those of allocated */
-    assert_int_equal(times(phases, "\"line "), 2 * VS_BASELINE_PHASE_SITES_MAX);
+    assert_int_equal(vs_times(phases, "\"line "), 2 * VS_BASELINE_PHASE_SITES_MAX);
 }
 
 /* Reserved memory has its peak while *thread* has a block. */
@@ -249,14 +241,14 @@ TEST(an_update_by_an_unchanged_program_changes_nothing)
     record_threads(&third, "another line", "another thread");
     update_baseline(&before);
     write_text(first, sizeof first);
-    assert_int_equal(times(first, "one thread"), 1);
+    assert_int_equal(vs_times(first, "one thread"), 1);
     update_baseline(&after);
     write_text(then, sizeof then);
     assert_string_equal(first, then);
     update_baseline(&third);
     write_text(then, sizeof then);
-    assert_int_equal(times(then, "one thread"), 0);
-    assert_int_equal(times(then, "another thread"), 1);
+    assert_int_equal(vs_times(then, "one thread"), 0);
+    assert_int_equal(vs_times(then, "another thread"), 1);
 }
 
 /* Files of earlier versions have no call sites of phases. None is then new. */
@@ -400,7 +392,7 @@ TEST(many_sites_of_one_size_are_all_found_again)
         }
     }
     const char *changes = changes_of(old, now[0]);
-    assert_int_equal(times(changes, "grown "), 4);
-    assert_int_equal(times(changes, " +40"), 4);
+    assert_int_equal(vs_times(changes, "grown "), 4);
+    assert_int_equal(vs_times(changes, " +40"), 4);
     assert_string_equal(changes_of(old, now[1]), "");
 }

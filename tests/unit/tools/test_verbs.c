@@ -57,14 +57,6 @@ static void run(const char *args)
     exit_code = shell("%s %s", VS_TEST_COMMAND, args);
 }
 
-static size_t lines_in(const char *text)
-{
-    size_t lines = 0;
-    for (; *text; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
 /* Whether *part* is in *text*, also where its words are on several lines. */
 static bool contains(const char *text, const char *part)
 {
@@ -110,7 +102,7 @@ static void refuses(const char *verb, const char *const (*rows)[2])
         char args[1024];
         snprintf(args, sizeof args, "%s%s%s", verb, *verb ? " " : "", (*rows)[0]);
         run(args);
-        if (exit_code != 2 || *out || lines_in(err) != 1 || !contains(err, (*rows)[1]))
+        if (exit_code != 2 || *out || vs_times(err, "\n") != 1 || !contains(err, (*rows)[1]))
             fail_msg("%s: exit %d, not '%s': %s%s", args, exit_code, (*rows)[1], out, err);
     }
 }
@@ -227,7 +219,8 @@ TEST(unusable_input_gets_one_clear_line_and_exit_2)
             run(args);
             /* the folder also has a truncated copy, and the two above it; then the remedy */
             size_t lines = v <= 1 && i == 3 ? 4 : 1;
-            if (exit_code != 2 || lines_in(err) != lines || strncmp(err, start, strlen(start)) != 0)
+            if (exit_code != 2 || vs_times(err, "\n") != lines ||
+                strncmp(err, start, strlen(start)) != 0)
                 fail_msg("%s: code %d, said: %s", args, exit_code, err);
             assert_string_equal(out, "");
         }
@@ -458,7 +451,7 @@ TEST(view_writes_a_page_with_the_figures_of_the_report)
     assert_true(contains(page, "<!doctype html>"));
     assert_true(contains(page, "Content-Security-Policy"));
     expect(0, "", "view trace.vst -o - | grep -c '\"allocated_bytes\"\\|\"peak_user\"'");
-    assert_int_equal(lines_in(out), 1); /* all in one element of one line */
+    assert_int_equal(vs_times(out, "\n"), 1); /* all in one element of one line */
     expect(0, "!as asked", "view trace.vst --from 2us -o part.html");
     expect(0, "!around the peak", "view --events 4 trace.vst trace.vst -o two.html");
 }
@@ -660,14 +653,6 @@ TEST(the_parts_of_a_capacity_add_up)
     }
 }
 
-static size_t count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-    for (; (text = strstr(text, part)) != NULL; text += strlen(part))
-        count++;
-    return count;
-}
-
 /* No row twice, and each failing row says which request failed. */
 TEST(rows_of_a_sweep_are_all_different)
 {
@@ -678,13 +663,13 @@ TEST(rows_of_a_sweep_are_all_different)
     end_as("trace.vst", VS_END_EXIT, 1);
     expect(1, "\nbest: none of these 11 settings fits\n",
            "replay --sweep --set expandable_segments:True --set max_split_size_mb:32 trace.vst");
-    assert_int_equal(count_of(out, "\nexpandable_segments:True  "), 1);
-    assert_int_equal(count_of(out, "\nmax_split_size_mb:32 "), 1);
-    assert_int_equal(count_of(out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
+    assert_int_equal(vs_times(out, "\nexpandable_segments:True  "), 1);
+    assert_int_equal(vs_times(out, "\nmax_split_size_mb:32 "), 1);
+    assert_int_equal(vs_times(out, "\n    request: 60.0 MiB, short by 10.0 MiB\n    at alloc_buffers "
                                      "("), 1);
-    size_t explained = count_of(out, "  fails\n");
-    assert_int_equal(explained + count_of(out, "  fails as above\n"), 11);
-    assert_int_equal(explained, 1 + count_of(out, "\n    the same request, "));
+    size_t explained = vs_times(out, "  fails\n");
+    assert_int_equal(explained + vs_times(out, "  fails as above\n"), 11);
+    assert_int_equal(explained, 1 + vs_times(out, "\n    the same request, "));
 }
 
 /* A run of a program that allocates *batch* blocks of 1 GiB above 2 GiB. */
@@ -754,7 +739,7 @@ TEST(one_trace_counts_once_and_a_damaged_one_is_not_passed_over)
     expect(0, "!the same trace as trace.vst, counted once|48.0 MiB", "report trace.vst trace.vst");
     shell("cp trace.vst copy.vst && mkdir f && ln -s ../trace.vst f/a.vst && cp trace.vst f/b.vst");
     expect(0, "", "report --json f copy.vst");
-    assert_int_equal(lines_in(err), 2);
+    assert_int_equal(vs_times(err, "\n"), 2);
     shell("head -c 300 trace.vst >a_cut.vst");
     expect(0, "", "report a_cut.vst trace.vst"); /* the complete one is used */
     small_trace();
@@ -827,7 +812,7 @@ TEST(nothing_in_a_trace_or_its_name_steers_the_terminal)
     expect(1, "x?[31my%25%0Az.vst: device 1: peak allocated|make?[1m??api line",
            "check --max-peak 1KiB --device 1 --format github f/*.vst");
     assert_harmless("github", out);
-    assert_int_equal(lines_in(out), 1); /* a workflow command is a line */
+    assert_int_equal(vs_times(out, "\n"), 1); /* a workflow command is a line */
 }
 
 /* Over midnight; a free without its allocation, a thread that does not fit, and a line that is cut

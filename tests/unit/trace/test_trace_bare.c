@@ -88,10 +88,8 @@ SETUP(setup)
 static unsigned times_printed(const char *part)
 {
     size_t bytes;
-    unsigned n = 0;
     char *text = (char *)slurp(log_name, &bytes);
-    for (char *p = text; (p = strstr(p, part)); p++)
-        n++;
+    unsigned n = (unsigned)vs_times(text, part);
     free(text);
     return n;
 }

@@ -190,19 +190,13 @@ static void check_rows(void)
     }
 }
 
-static uint64_t next_random(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *random >> 33;
-}
-
 TEST(live_blocks_add_up_to_the_peak_and_never_overlap)
 {
     uint64_t sizes[40] = {0}, random = 3;
     vs_builder_open(&b, "observe");
     vs_trace(&b, "device 80G GPU; gpu 1; device 80G GPU");
     for (int i = 0; i < 1500; i++) {
-        uint64_t pick = next_random(&random), slot = pick % 40;
+        uint64_t pick = (vs_random(&random) >> 33), slot = pick % 40;
         b.device = slot % 2;
         if (sizes[slot]) {
             vs_trace(&b, "free %u", (unsigned)slot * 100);
@@ -395,8 +389,8 @@ TEST(long_sections_are_split_and_join_again)
     uint64_t random = 1;
     size_t count = 800000, bytes, got;
     for (size_t i = 0; i < count; i++) {
-        vs_column_add(&columns[0], next_random(&random) * 5);
-        vs_column_add(&columns[1], i % 3 ? next_random(&random) : UINT64_MAX - i);
+        vs_column_add(&columns[0], (vs_random(&random) >> 33) * 5);
+        vs_column_add(&columns[1], i % 3 ? (vs_random(&random) >> 33) : UINT64_MAX - i);
     }
     vs_sections_pack(&section, 1);
     assert_true(section.text_count > 1);
@@ -420,8 +414,8 @@ TEST(long_sections_are_split_and_join_again)
     assert_int_equal(got, count);
     random = 1;
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(deltas[i], next_random(&random) * 5);
-        assert_int_equal(varints[i], i % 3 ? next_random(&random) : UINT64_MAX - i);
+        assert_int_equal(deltas[i], (vs_random(&random) >> 33) * 5);
+        assert_int_equal(varints[i], i % 3 ? (vs_random(&random) >> 33) : UINT64_MAX - i);
     }
     free(deltas);
     free(varints);
