@@ -94,7 +94,6 @@ struct vs_growth_result {
     size_t row_of_count;
     const struct vs_growth_row *accounts; /* by account of the replay, host included */
     size_t account_count;
-    uint64_t unjudged; /* sites without a history: there are too many */
 };
 
 struct vs_growth_tracker;
@@ -132,6 +131,9 @@ static inline bool vs_growth_is_named(const struct vs_growth_row *row)
  * the earliest since, the highest confidence. Returns their number; 0 leaves *out* zero. */
 size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
                      struct vs_growth_row *out);
+
+/* vs_steps_begun_by: rows of *steps* that began at *time_ns* or before. */
+size_t vs_steps_begun_by(const struct vs_growth_step *steps, size_t count, uint64_t time_ns);
 
 /* Steps that were found from the repeating requests, for a later reading of the same trace.
  *

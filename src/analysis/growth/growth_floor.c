@@ -35,8 +35,6 @@ void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row)
             vs_vec_push(&floors->series, &floors->series_count, &floors->series_capacity,
                         sizeof *floors->series);
             row->series = (uint32_t)floors->series_count;
-        } else {
-            floors->refused++;
         }
     }
     uint64_t *series = series_of(floors, row);

@@ -42,7 +42,6 @@ struct vs_floors {
     size_t count, capacity;
     uint64_t (*series)[VS_FLOOR_WINDOWS];
     size_t series_count, series_capacity;
-    uint64_t refused;  /* rows beyond VS_FLOOR_SERIES_MAX */
     uint64_t requests; /* so far */
     unsigned shift;    /* a window has 1 << shift requests */
     uint32_t window;   /* the current one */
@@ -123,7 +122,6 @@ struct vs_trend_axis {
     uint32_t first[VS_FLOOR_WINDOWS + 1];   /* window of each one's begin; [count]: of the rest */
     double at[VS_FLOOR_WINDOWS + 1];        /* its begin, in steps or requests */
     uint32_t windows;                       /* with those of the rest, which is in progress */
-    bool by_step;
     uint64_t warm_up; /* periods that count as the program's start */
 };
 
@@ -291,9 +289,6 @@ void vs_steps_clear(struct vs_step_rows *rows);
 
 /* vs_steps_summary: fills in the rows and medians of *out*. */
 void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out);
-
-/* vs_steps_begun_by: rows that began at *time_ns* or before. */
-size_t vs_steps_begun_by(const struct vs_growth_step *items, size_t count, uint64_t time_ns);
 
 /* vs_steps_before: steps begun before event *event*, those before the first row included. */
 uint64_t vs_steps_before(const struct vs_step_rows *rows, uint64_t event);

@@ -46,7 +46,7 @@ void vs_trend_axis_make(const struct vs_floors *floors, const uint64_t *steps_at
 {
     uint32_t windows = floors->window + 1;
     uint32_t each = (windows + PERIODS_WITHOUT_STEPS - 1) / PERIODS_WITHOUT_STEPS;
-    *out = (struct vs_trend_axis){.windows = windows, .by_step = steps_at != NULL};
+    *out = (struct vs_trend_axis){.windows = windows};
     for (uint32_t w = 0; w < windows; w++) {
         bool begins = steps_at ? steps_at[w + 1] > steps_at[w] : w % each == 0;
         if (w && !begins)

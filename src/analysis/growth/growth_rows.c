@@ -416,7 +416,7 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
 {
     struct judging judging = {.tracker = tracker};
     vs_growth_follow_all(tracker);
-    *out = (struct vs_growth_result){.unjudged = tracker->floors.refused};
+    *out = (struct vs_growth_result){0};
     if (tracker->marked.begun == 0 && tracker->requests.total > tracker->searched)
         vs_growth_search(tracker);
     out->steps.account = tracker->marked.begun ? tracker->marked_account : tracker->loop.account;

@@ -436,7 +436,6 @@ static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_rep
                                     vs_reader_string(reader, replay->accounts[failure->account]->name));
     const struct vs_report_device *device = vs_report_device_of(report, oom->failure.device);
     examine(oom, &scene, device ? device->limit_bytes : 0);
-    vs_map_free(&scene.libraries);
     vs_symbols_close(symbols);
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/naming/library.h"
 #include "analysis/oom/verdict.h"
+#include "analysis/report/balance_build.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/driver_pages.h"
 #include "analysis/state/user_level.h"
@@ -16,45 +17,6 @@
 #include "base/reading/vs_xalloc.h"
 
 #define USUAL_CONTEXT (UINT64_C(640) << 20) /* of a current GPU, with the usual libraries */
-
-enum scene_owner { OWNER_PROGRAM = 1, OWNER_FRAMEWORK, OWNER_LIBRARY };
-
-static const char *exe_of(const struct vs_oom_scene *scene)
-{
-    const struct vs_replay *replay = scene->summary->replay;
-    return replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-}
-
-static const char *library_of(const struct vs_oom_scene *scene, uint64_t stack,
-                              char name[VS_LIBRARY_NAME_MAX], bool *framework)
-{
-    return vs_library_of_stack(scene->summary->replay->reader, stack, exe_of(scene), name,
-                               framework);
-}
-
-/* Another executable than the recorded one (a script's interpreter) is the program as well; shared
- * objects have ".so" in their name, and those with a common name capitals. */
-static bool is_library(const char *name)
-{
-    return strstr(name, ".so") || strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-}
-
-static enum scene_owner owner_of(struct vs_oom_scene *scene, uint64_t stack)
-{
-    char buffer[VS_LIBRARY_NAME_MAX];
-    bool framework;
-    const uint64_t *found = stack ? vs_map_get(&scene->libraries, stack) : NULL;
-    if (found || !stack)
-        return found ? (enum scene_owner)*found : OWNER_PROGRAM;
-    const char *name = library_of(scene, stack, buffer, &framework);
-    enum scene_owner owner = framework         ? OWNER_FRAMEWORK
-                             : is_library(name) ? OWNER_LIBRARY
-                                                : OWNER_PROGRAM;
-    vs_xmap_put(&scene->libraries, stack, owner);
-    return owner;
-}
-
-/* --- naming --- */
 
 struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene,
                                        uint32_t index, uint64_t bytes, uint64_t count)
@@ -75,17 +37,18 @@ bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_sit
     return strcmp(vs_text_site(one, a, 64), vs_text_site(two, b, 64)) == 0;
 }
 
-size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns)
+struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs_report_site *items,
+                                         const struct vs_report_site *site)
 {
-    size_t low = 0, high = steps->count;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (steps->items[mid].time_ns <= time_ns)
-            low = mid + 1;
-        else
-            high = mid;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!vs_oom_same_site(&items[i], site))
+            continue;
+        items[i].bytes += site->bytes;
+        items[i].count += site->count;
+        return &items[i];
     }
-    return low;
+    items[list->count++] = *site;
+    return NULL;
 }
 
 /* --- cached memory ---
@@ -112,48 +75,12 @@ struct census_list {
 
 /* A count in progress. */
 struct census {
-    const struct vs_oom_scene *scene;
     uint64_t request, request_stream; /* the stream: 0: none, or unknown; of a framework's request its number */
     bool comparable; /* the request was one to the allocator that has the segments */
     struct census_list segments, blocks;
     uint64_t *beside, *withheld; /* by site: free bytes beside its live blocks */
     struct vs_cache_census *out;
 };
-
-static void put(struct census_list *list, const struct census_extent *one)
-{
-    VS_VEC_ADD(list->items, list->count, list->capacity, *one);
-}
-
-/* The live blocks of the allocator's level. */
-static void gather_blocks(struct census *c)
-{
-    for (size_t i = 0; i < c->scene->history->block_count; i++) {
-        const struct vs_history_block *block = &c->scene->history->blocks[i];
-        const struct vs_history_site *site = block->used ? &c->scene->history->sites[block->site] : NULL;
-        struct census_extent one = {block->addr, block->bytes, block->stream, block->site};
-        if (!site || site->account != c->scene->failure->account || block->family != VS_FAMILY_DEVICE)
-            continue;
-        if (site->framework == c->out->framework)
-            put(&c->blocks, &one);
-    }
-}
-
-static void gather_segments(struct census *c, const struct vs_replay *replay)
-{
-    struct vs_user_segment *list = NULL;
-    size_t count = 0;
-    if (c->out->framework)
-        vs_user_segments(replay, c->scene->failure->account, &list, &count);
-    for (size_t i = 0; i < count; i++)
-        put(&c->segments, &(struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
-    free(list);
-    for (size_t i = 0; !c->out->framework && i < replay->segments.count; i++) {
-        const struct vs_replay_segment *s = &replay->segments.items[i];
-        if (s->device == c->scene->failure->account && !s->view)
-            put(&c->segments, &(struct census_extent){s->addr, s->size, s->stream, 0});
-    }
-}
 
 /* Whether *segment*, which holds a block of *largest* bytes, is certainly of the other class: PyTorch
  * serves requests of up to 1 MiB from segments of their own. */
@@ -165,19 +92,15 @@ static bool other_class(const struct census *c, const struct census_extent *segm
     return largest > SMALL_BLOCK || segment->size >= LARGE_SEGMENT;
 }
 
-/* Whether the framework's allocator serves the request from segments such as *segment*. */
-static bool same_class(const struct census *c, const struct census_extent *segment)
-{
-    return (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK);
-}
-
 static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
                         uint64_t largest, const struct census_extent *before,
                         const struct census_extent *after)
 {
     struct vs_cache_census *out = c->out;
     bool other = c->comparable && segment->stream != c->request_stream;
-    bool enough = bytes >= c->request, fits = out->framework && c->comparable && same_class(c, segment);
+    bool enough = bytes >= c->request;
+    bool fits = out->framework && c->comparable &&
+         (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK); /* it serves the request from such */
     bool withheld = other || enough;
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
@@ -202,20 +125,12 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     }
 }
 
-/* The largest live block of *segment*; *at* is the first of its blocks. */
-static uint64_t largest_block(const struct census *c, const struct census_extent *segment, size_t at)
-{
-    uint64_t largest = 0, end = segment->addr + segment->size;
-    for (; at < c->blocks.count && c->blocks.items[at].addr < end; at++)
-        if (c->blocks.items[at].size > largest)
-            largest = c->blocks.items[at].size;
-    return largest;
-}
-
 static void count_segment(struct census *c, struct census_extent *segment, size_t *at)
 {
     uint64_t cursor = segment->addr, end = segment->addr + segment->size;
-    uint64_t largest = largest_block(c, segment, *at);
+    uint64_t largest = 0; /* live block */
+    for (size_t i = *at; i < c->blocks.count && c->blocks.items[i].addr < end; i++)
+        largest = c->blocks.items[i].size > largest ? c->blocks.items[i].size : largest;
     if (c->out->framework && *at < c->blocks.count && c->blocks.items[*at].addr < end)
         segment->stream = c->blocks.items[*at].stream; /* all blocks of a segment have the same */
     const struct census_extent *before = NULL;
@@ -264,12 +179,34 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     bool framework = vs_user_level(replay, scene->failure->account) == VS_LEVEL_FRAMEWORK;
     *out = (struct vs_cache_census){.framework = framework};
     struct census c = {
-        .scene = scene, .out = out, .request = oom->failure.requested,
+        .out = out, .request = oom->failure.requested,
         .request_stream = oom->failure.framework ? scene->framework_stream : scene->failure->stream,
         .comparable = framework == oom->failure.framework, .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
         .withheld = vs_xcalloc(sites + 1, sizeof *c.withheld)};
-    gather_blocks(&c);
-    gather_segments(&c, replay);
+    const struct vs_history *history = scene->history;
+    unsigned account = scene->failure->account;
+    for (size_t i = 0; i < history->block_count; i++) { /* the live blocks of the allocator's level */
+        const struct vs_history_block *block = &history->blocks[i];
+        const struct vs_history_site *site = block->used ? &history->sites[block->site] : NULL;
+        if (site && site->account == account && block->family == VS_FAMILY_DEVICE &&
+            site->framework == framework)
+            VS_VEC_ADD(c.blocks.items, c.blocks.count, c.blocks.capacity,
+                       (struct census_extent){block->addr, block->bytes, block->stream, block->site});
+    }
+    struct vs_user_segment *list = NULL;
+    size_t count = 0;
+    if (framework)
+        vs_user_segments(replay, account, &list, &count);
+    for (size_t i = 0; i < count; i++)
+        VS_VEC_ADD(c.segments.items, c.segments.count, c.segments.capacity,
+                   (struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+    free(list);
+    for (size_t i = 0; !framework && i < replay->segments.count; i++) {
+        const struct vs_replay_segment *s = &replay->segments.items[i];
+        if (s->device == account && !s->view)
+            VS_VEC_ADD(c.segments.items, c.segments.count, c.segments.capacity,
+                       (struct census_extent){s->addr, s->size, s->stream, 0});
+    }
     vs_vec_sort(c.segments.items, c.segments.count, sizeof *c.segments.items, vs_order_u64); /* by address */
     vs_vec_sort(c.blocks.items, c.blocks.count, sizeof *c.blocks.items, vs_order_u64);
     for (size_t i = 0; i < c.segments.count; i++) {
@@ -305,37 +242,37 @@ static void weigh(struct heaviest *most, uint32_t site, uint64_t bytes)
         *most = (struct heaviest){bytes, site};
 }
 
-/* Whether memory of the device at site *index* belongs neither to the framework nor, where there is
- * none, to the program. */
-static bool is_outside(const struct vs_oom *oom, struct vs_oom_scene *scene, size_t index)
-{
-    const struct vs_replay *replay = scene->summary->replay;
-    const struct vs_history_site *site = &scene->history->sites[index];
-    if (site->framework || site->account != scene->failure->account)
-        return false;
-    return oom->has_framework ? vs_user_has_site(replay, &replay->sites.items[index])
-                              : owner_of(scene, site->stack) == OWNER_LIBRARY;
-}
-
+/* Memory of the device that belongs neither to the framework nor, where there is none, to the program. Another
+ * executable than the recorded one (a script's interpreter) is the program as well; shared objects have
+ * ".so" in their name, and those with a common name capitals. */
 static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
+    const struct vs_sites *sites = &scene->summary->replay->sites;
     const struct vs_history *history = scene->history;
+    struct vs_site_libraries set = {0};
     struct heaviest most = {0};
-    char name[VS_LIBRARY_NAME_MAX];
-    bool framework;
     oom->library = "";
-    for (size_t i = 0; i < history->site_count; i++) {
+    for (uint32_t i = 0; i < history->site_count; i++) {
         const struct vs_history_site *site = &history->sites[i];
-        if (!site->live_bytes || !is_outside(oom, scene, i))
+        if (!site->live_bytes || site->framework || site->account != scene->failure->account)
+            continue;
+        size_t at = oom->has_framework ? 0 : vs_site_library(scene->summary, &set, i);
+        bool outside = oom->has_framework ? vs_user_has_site(scene->summary->replay, &sites->items[i])
+                                          : !set.items[at].framework &&
+                                                (strstr(set.items[at].name, ".so") ||
+                                                 strpbrk(set.items[at].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+        if (!outside)
             continue;
         oom->library_bytes += site->live_bytes;
-        weigh(&most, (uint32_t)i, site->live_bytes);
+        weigh(&most, i, site->live_bytes);
     }
-    if (!most.bytes)
-        return;
-    oom->library = vs_xarena_text(
-        &oom->memory, library_of(scene, history->sites[most.site].stack, name, &framework));
-    oom->library_site = vs_oom_name_site(oom, scene, most.site, most.bytes, 1);
+    if (most.bytes) {
+        size_t at = vs_site_library(scene->summary, &set, most.site);
+        oom->library = set.items[at].name;
+        oom->library_site = vs_oom_name_site(oom, scene, most.site, most.bytes, 1);
+    }
+    free(set.items);
+    free(set.of_site);
 }
 
 /* --- which call took the memory of contexts, modules and limits: the overheads at the failure, by the
@@ -344,19 +281,15 @@ static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
 
 #define OVERHEADS_MAX 4096 /* more are not followed */
 
-static void forget_context(struct vs_oom_overheads *list, uint64_t context)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].context != context)
-            list->items[kept++] = list->items[i];
-    list->count = kept;
-}
-
 void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event *event)
 {
-    if (event->kind == VS_EVENT_context && !event->context.alive)
-        forget_context(list, event->context.context);
+    if (event->kind == VS_EVENT_context && !event->context.alive) {
+        size_t kept = 0;
+        for (size_t i = 0; i < list->count; i++)
+            if (list->items[i].context != event->context.context)
+                list->items[kept++] = list->items[i];
+        list->count = kept;
+    }
     if (event->kind != VS_EVENT_overhead || list->count == OVERHEADS_MAX)
         return;
     const struct vs_event_overhead *e = &event->overhead;
@@ -415,15 +348,10 @@ static void overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 
 #define MIB (UINT64_C(1) << 20)
 
-static const struct vs_site *row_of(const struct vs_oom_scene *scene, size_t index)
-{
-    return &scene->summary->replay->sites.items[index];
-}
-
 static bool is_failures_site(const struct vs_oom_scene *scene, size_t index)
 {
     const struct vs_history_site *site = &scene->history->sites[index];
-    const struct vs_site *row = row_of(scene, index);
+    const struct vs_site *row = &scene->summary->replay->sites.items[index];
     const struct vs_failure *failure = scene->failure;
     if (site->framework != failure->framework)
         return false;
@@ -433,59 +361,36 @@ static bool is_failures_site(const struct vs_oom_scene *scene, size_t index)
            vs_library_same_caller(scene->summary->replay->reader, site->stack, failure->stack);
 }
 
-/* Whether PyTorch's segments for smaller requests have the size of the request. */
-static bool is_segment(const struct vs_oom *oom)
+static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
-    uint64_t request = oom->failure.requested;
-    return oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
-}
-
-static uint64_t failing_first(const struct vs_oom *oom, const struct vs_oom_scene *scene)
-{
-    uint64_t least = 0;
-    for (size_t i = 0; i < scene->history->site_count && !is_segment(oom); i++) {
-        const struct vs_history_site *site = &scene->history->sites[i];
-        uint64_t first = site->allocs && site->account == scene->failure->account
-                             ? vs_history_rising(site, oom->failure.requested) : 0;
-        if (first && (!least || first < least) && is_failures_site(scene, i))
-            least = first;
-    }
-    return least;
-}
-
-/* The site of live blocks whose requests grew most, by at least the missing bytes; SIZE_MAX: none. */
-static size_t most_risen(const struct vs_oom *oom, const struct vs_oom_scene *scene)
-{
-    uint64_t most = 0;
-    size_t found = SIZE_MAX;
+    const struct vs_replay *replay = scene->summary->replay;
+    uint64_t request = oom->failure.requested, most = 0;
+    size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the missing bytes */
+    /* whether PyTorch's segments for smaller requests have the size of the request */
+    bool segment = oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
     for (size_t i = 0; i < scene->history->site_count; i++) {
         const struct vs_history_site *site = &scene->history->sites[i];
-        uint64_t first = site->allocs && site->account == scene->failure->account
-                             ? vs_history_rising(site, site->last) : 0;
+        if (!site->allocs || site->account != scene->failure->account)
+            continue;
+        uint64_t first = segment ? 0 : vs_history_rising(site, request);
+        if (first && (!oom->request_first || first < oom->request_first) && is_failures_site(scene, i))
+            oom->request_first = first;
+        first = vs_history_rising(site, site->last);
         if (!first || site->live_bytes < site->last || site->last - first < oom->missing ||
-            site->last - first <= most || !vs_user_has_site(scene->summary->replay, row_of(scene, i)))
+            site->last - first <= most || !vs_user_has_site(replay, &replay->sites.items[i]))
             continue;
         most = site->last - first;
         found = i;
     }
-    return found;
-}
-
-static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
-{
-    oom->request_first = failing_first(oom, scene);
     if (oom->request_first) {
-        oom->rising_last = oom->failure.requested;
+        oom->rising_last = request;
         oom->rising_site = oom->failure.site;
-        return;
+    } else if (found != SIZE_MAX) {
+        const struct vs_history_site *site = &scene->history->sites[found];
+        oom->request_first = site->first;
+        oom->rising_last = site->last;
+        oom->rising_site = vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1);
     }
-    size_t found = most_risen(oom, scene);
-    if (found == SIZE_MAX)
-        return;
-    const struct vs_history_site *site = &scene->history->sites[found];
-    oom->request_first = site->first;
-    oom->rising_last = site->last;
-    oom->rising_site = vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1);
 }
 
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)

@@ -154,7 +154,6 @@ struct vs_oom_scene {
     struct vs_oom_reading reading;
     struct vs_oom_overheads overheads;
     uint64_t framework_stream; /* of a framework's failure: its number of the stream */
-    struct vs_map libraries; /* stack -> enum of oom_facts.c; initially empty */
 };
 
 /* vs_oom_facts: completes *oom*, whose figures of the device are set. */
@@ -174,8 +173,10 @@ struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_s
                                        uint32_t index, uint64_t bytes, uint64_t count);
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
 
-/* vs_oom_step_at: the row of the step in progress at *time_ns*, + 1; 0: before the first. */
-size_t vs_oom_step_at(const struct vs_growth_steps *steps, uint64_t time_ns);
+/* vs_oom_merge_site: adds *site* to the one of *list*, in *items*, with the same text, which is returned; NULL:
+ * there was none, and it is the last one now. */
+struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs_report_site *items,
+                                         const struct vs_report_site *site);
 
 /* vs_oom_cache_facts: counts the cached memory, which the missing bytes depend on. Called before them. */
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);

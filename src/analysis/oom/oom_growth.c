@@ -16,34 +16,6 @@
 #define SMALL_PART 8        /* of the growth */
 #define SMALL_BESIDE_SURE 3 /* beside a site that certainly grows */
 
-static void merge_site(struct vs_report_sites *list, struct vs_report_site *items,
-                       const struct vs_report_site *one)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (!vs_oom_same_site(&items[i], one))
-            continue;
-        items[i].bytes += one->bytes;
-        items[i].count += one->count;
-        items[i].allocs += one->allocs;
-        items[i].frees += one->frees;
-        vs_growth_merge(&items[i], one);
-        return;
-    }
-    items[list->count++] = *one;
-}
-
-/* Completed steps from the one at *since_ns* on, and its number; 0: none were found. */
-static uint64_t found_steps(const struct vs_oom_scene *scene, uint64_t since_ns, uint64_t *number)
-{
-    const struct vs_growth_steps *steps = &scene->growth->steps;
-    if (steps->source != VS_STEPS_FOUND || steps->account != scene->failure->account)
-        return 0;
-    size_t row = vs_oom_step_at(steps, since_ns), first = row ? row - 1 : 0;
-    *number = steps->first_number + first * steps->stride;
-    uint64_t before = *number > steps->first_number ? *number - steps->first_number : 0;
-    return steps->done > before ? steps->done - before : 0;
-}
-
 /* How a site grows: as the report says it, where the tracker is sure as well; otherwise the mean over
  * the steps since its first block. */
 static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_growth *found,
@@ -54,8 +26,13 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
     out->growing = true;
     out->growth_bytes = found->bytes;
     out->growth_since = found->since_step;
-    if (!steps)
-        steps = found_steps(scene, since_ns, &out->growth_since);
+    const struct vs_growth_steps *known = &scene->growth->steps;
+    if (!steps && known->source == VS_STEPS_FOUND && known->account == scene->failure->account) {
+        size_t rows = vs_steps_begun_by(known->items, known->count, since_ns);
+        uint64_t before = rows ? (rows - 1) * known->stride : 0;
+        out->growth_since = known->first_number + before;
+        steps = known->done > before ? known->done - before : 0;
+    }
     if (row && vs_growth_is_named(row) && row->since_step_known && row->per_step) {
         out->growth_in_steps = true;
         out->growth_per_step = row->per_step;
@@ -71,20 +48,6 @@ static void fill_rate(const struct vs_oom_scene *scene, const struct vs_history_
         out->growth_per_step = out->growth_every ? found->per_time : found->bytes / steps;
     }
     out->growth_since_ns = vs_replay_since(scene->summary->replay, since_ns);
-}
-
-static void add_growing(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                        struct vs_report_site *items, const struct vs_history_growth *found)
-{
-    struct vs_report_site one = vs_oom_name_site(oom, scene, found->site, found->bytes, found->count);
-    fill_rate(scene, found, &one);
-    oom->growth_stacks.stack[oom->growth_stacks.count++] = scene->history->sites[found->site].stack;
-    merge_site(&oom->growing, items, &one);
-    oom->growth_bytes += found->held;
-    oom->growth_count += found->count;
-    oom->growth_each += found->per_time;
-    if (found->times > oom->growth_times)
-        oom->growth_times = found->times;
 }
 
 /* Whether *row* may be added to the *count* sites that were found: one that the tracker alone found,
@@ -134,14 +97,6 @@ static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_gr
     return row && vs_growth_is_named(row);
 }
 
-static uint64_t held_of(const struct vs_history_growth *found, size_t count)
-{
-    uint64_t held = 0;
-    for (size_t i = 0; i < count; i++)
-        held += found[i].held;
-    return held;
-}
-
 void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_history_growth found[SITES_MAX], since[SITES_MAX];
@@ -151,7 +106,12 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     size_t count = vs_history_growing(scene->history, replay, account, found, SITES_MAX);
     size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX,
                                              &repeats);
-    if (held_of(since, others) > held_of(found, count)) { /* in a loop that marks no steps */
+    uint64_t all = 0, beside = 0;
+    for (size_t i = 0; i < count; i++)
+        all += found[i].held;
+    for (size_t i = 0; i < others; i++)
+        beside += since[i].held;
+    if (beside > all) { /* in a loop that marks no steps */
         memcpy(found, since, others * sizeof *found);
         count = others;
         oom->growth_repeats = repeats;
@@ -161,8 +121,9 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         /* without small sites that the tracker does not hold for growing: a ring of buffers whose
          * pace changed may hold blocks that are older than any freed one */
         bool sure = count && is_sure(scene, &found[0]);
-        uint64_t all = 0, part = sure ? SMALL_BESIDE_SURE : SMALL_PART;
+        uint64_t part = sure ? SMALL_BESIDE_SURE : SMALL_PART;
         size_t kept = 0;
+        all = 0;
         for (size_t i = 0; i < count; i++)
             all += found[i].held;
         for (size_t i = 0; i < count; i++)
@@ -172,8 +133,23 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     }
     struct vs_report_site *items = vs_xarena(&oom->memory, (count + 1) * sizeof *items);
     oom->growing = (struct vs_report_sites){.items = items, .weight = 1};
-    for (size_t i = 0; i < count; i++)
-        add_growing(oom, scene, items, &found[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct vs_report_site one =
+            vs_oom_name_site(oom, scene, found[i].site, found[i].bytes, found[i].count), *same;
+        fill_rate(scene, &found[i], &one);
+        same = vs_oom_merge_site(&oom->growing, items, &one);
+        if (same) {
+            same->allocs += one.allocs;
+            same->frees += one.frees;
+            vs_growth_merge(same, &one);
+        }
+        oom->growth_stacks.stack[oom->growth_stacks.count++] = scene->history->sites[found[i].site].stack;
+        oom->growth_bytes += found[i].held;
+        oom->growth_count += found[i].count;
+        oom->growth_each += found[i].per_time;
+        if (found[i].times > oom->growth_times)
+            oom->growth_times = found[i].times;
+    }
     /* the sums of the growing sites, most bytes first */
     bool in_steps = oom->growing.count > 0;
     uint64_t every = 0;

@@ -23,15 +23,6 @@ struct spike {
     uint64_t peak_before; /* before the first of them */
 };
 
-/* Whether *bytes* is larger than all that the program allocated in its steps, at its own call site
- * (*before*) and at any other (*others*). */
-static bool stands_out(const struct vs_oom *oom, uint64_t bytes, uint64_t before, uint64_t others)
-{
-    if (bytes == 0 || before >= bytes / 2 || others >= bytes / 2)
-        return false;
-    return bytes / 4 > others || bytes > oom->total / 4;
-}
-
 /* Without marked steps, earlier allocations can be compared where memory is freed and allocated
  * again. *peak*: of the live memory before. */
 static bool has_past(const struct vs_oom *oom, uint64_t peak)
@@ -51,8 +42,9 @@ static bool same_step(const struct vs_oom_scene *scene, const struct spike *spik
     if (replay->phases.steps.begun)
         return block->epoch == (other ? other->epoch : vs_replay_epoch(replay));
     if (steps->source == VS_STEPS_FOUND && steps->account == account)
-        return vs_oom_step_at(steps, block->time_ns) ==
-               vs_oom_step_at(steps, other ? other->time_ns : scene->failure->time_ns);
+        return vs_steps_begun_by(steps->items, steps->count, block->time_ns) ==
+               vs_steps_begun_by(steps->items, steps->count,
+                                 other ? other->time_ns : scene->failure->time_ns);
     bool framework = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     uint64_t at = other ? other->frees : scene->history->frees[account][framework];
     return (at > block->frees ? at - block->frees : block->frees - at) <= FREES_TOGETHER;
@@ -144,16 +136,8 @@ static void list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
         listed++;
         struct vs_report_site one =
             vs_oom_name_site(oom, scene, (uint32_t)i, part_bytes[i], spike->parts[i]);
-        struct vs_report_sites *list = &oom->spike_sites;
-        size_t at = 0;
-        while (at < list->count && !vs_oom_same_site(&items[at], &one))
-            at++;
-        if (at < list->count) {
-            items[at].bytes += one.bytes;
-            items[at].count += one.count;
-        } else {
-            items[list->count++] = one;
-        }
+        struct vs_report_site *same = vs_oom_merge_site(&oom->spike_sites, items, &one);
+        size_t at = same ? (size_t)(same - items) : oom->spike_sites.count - 1;
         for (; at && items[at - 1].bytes < items[at].bytes; at--) {
             struct vs_report_site less = items[at - 1];
             items[at - 1] = items[at];
@@ -200,8 +184,10 @@ static void try_request(struct vs_oom *oom, const struct vs_oom_scene *scene, st
     spike->peak_before = peak;
     find_parts(oom, scene, spike);
     drop_usual(oom, scene, spike);
-    if (!oom->total || !has_past(oom, oom->live_peak) ||
-        !stands_out(oom, spike->bytes, oom->request_before, spike->usual))
+    /* larger than all that the program allocated in its steps, at its own call site and at any other */
+    if (!oom->total || !has_past(oom, oom->live_peak) || !spike->bytes ||
+        oom->request_before >= spike->bytes / 2 || spike->usual >= spike->bytes / 2 ||
+        (spike->bytes / 4 <= spike->usual && spike->bytes <= oom->total / 4))
         return;
     oom->spike_bytes = spike->bytes;
     oom->spike_is_request = true;
@@ -213,16 +199,6 @@ static void try_request(struct vs_oom *oom, const struct vs_oom_scene *scene, st
     oom->spike_peak = spike->peak_before;
     if (spike->peak_before + oom->outside > oom->total / 100 * 98)
         forget(oom);
-}
-
-/* Whether the failed request is one more of the blocks, of which the largest has *bytes*. */
-static bool is_one_more(const struct vs_oom *oom, uint64_t bytes)
-{
-    for (size_t i = 0; i < oom->spike_sites.count; i++)
-        if (oom->failure.requested > bytes / 2 &&
-            vs_oom_same_site(&oom->spike_sites.items[i], &oom->failure.site))
-            return true;
-    return false;
 }
 
 /* Whether *block* and those beside it stand out. */
@@ -238,8 +214,11 @@ static void try_block(struct vs_oom *oom, const struct vs_oom_scene *scene, stru
         return;
     add_parts(oom, scene, spike);
     uint64_t rest = oom->live > oom->spike_bytes ? oom->live - oom->spike_bytes : 0;
+    bool one_more = false; /* the failed request is one more of the blocks */
+    for (size_t i = 0; i < oom->spike_sites.count && oom->failure.requested > spike->bytes / 2; i++)
+        one_more |= vs_oom_same_site(&oom->spike_sites.items[i], &oom->failure.site);
     /* the program has run with as much as it would hold without them */
-    if (is_one_more(oom, spike->bytes) ||
+    if (one_more ||
         rest + oom->failure.requested > spike->peak_before + spike->peak_before / 50) {
         forget(oom);
         return;
