@@ -34,20 +34,6 @@ struct chosen {
     uint64_t repeated; /* identical ones after it */
 };
 
-static enum vs_err choose_number(const struct vs_report *report, uint64_t nth, struct chosen *out)
-{
-    uint64_t forgotten = report->failure_total - report->failure_count;
-    for (size_t i = 0; i < report->first_count; i++)
-        if (report->firsts[i].number == nth) {
-            *out = (struct chosen){&report->firsts[i].failure, nth, 0};
-            return VS_OK;
-        }
-    if (nth <= forgotten || nth > report->failure_total)
-        return VS_ERR_NOT_FOUND;
-    *out = (struct chosen){&report->failures[nth - forgotten - 1], nth, 0};
-    return VS_OK;
-}
-
 static bool identical(const struct vs_report_failure *a, const struct vs_report_failure *b)
 {
     return a->framework == b->framework && a->stack == b->stack && a->requested == b->requested &&
@@ -61,47 +47,33 @@ static int rank_of(const struct vs_report_failure *failure)
     return 2 * vs_oom_is_out_of_memory(failure) + !failure->recovered;
 }
 
-/* The first of those identical to the latest failure with the highest rank. */
-static void choose_first(const struct vs_report *report, struct chosen *out)
+/* Failure *nth*, or with 0 the first of those identical to the latest failure with the highest rank; no failure
+ * if there is none. */
+static struct chosen choose(const struct vs_report *report, uint64_t nth)
 {
-    const struct vs_report_failure *best = &report->failures[report->failure_count - 1];
     uint64_t forgotten = report->failure_total - report->failure_count, same = 0;
-    for (size_t i = report->failure_count - 1; i-- > 0;)
-        if (rank_of(&report->failures[i]) > rank_of(best))
+    const struct vs_report_failure *best = NULL;
+    struct chosen out = {0};
+    for (size_t i = report->failure_count; i-- > 0;)
+        if (!best || rank_of(&report->failures[i]) > rank_of(best))
             best = &report->failures[i];
-    for (size_t i = report->first_count; i-- > 0;)
+    for (size_t i = report->first_count; best && i-- > 0;)
         if (rank_of(&report->firsts[i].failure) > rank_of(best))
             best = &report->firsts[i].failure;
-    *out = (struct chosen){.failure = best};
-    for (size_t i = 0; i < report->first_count; i++) {
+    for (size_t i = 0; best && i < report->first_count; i++) {
         const struct vs_report_first *first = &report->firsts[i];
-        if (!identical(&first->failure, best))
+        if (nth ? first->number != nth : !identical(&first->failure, best))
             continue;
-        *out = (struct chosen){&first->failure, first->number, 0};
+        out = (struct chosen){&first->failure, first->number, 0};
         same += 1 + first->more;
     }
-    for (size_t i = 0; i < report->failure_count; i++) {
-        if (!identical(&report->failures[i], best))
-            continue;
-        if (!same++)
-            *out = (struct chosen){&report->failures[i], forgotten + i + 1, 0};
-    }
-    out->repeated = same - 1;
-}
-
-/* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
- * needed: more than was free. */
-static void fill_overhead_need(struct vs_oom *oom, const struct vs_account *account,
-                               const struct vs_failure *failure)
-{
-    const struct vs_device_usage *usage = &account->usage;
-    int64_t largest = 0;
-    for (size_t i = 0; failure->overhead == 1 + VS_OVERHEAD_CONTEXT && i < usage->context_count; i++)
-        if (usage->contexts[i].measured && usage->contexts[i].how != VS_OVERHEAD_AT_MOST &&
-            usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT] > largest)
-            largest = usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT];
-    oom->need_at_least = (uint64_t)largest <= oom->free_bytes;
-    oom->need = oom->need_at_least ? oom->free_bytes + VS_DRIVER_PAGE : (uint64_t)largest;
+    if (nth && !out.failure && nth > forgotten && nth <= report->failure_total)
+        out = (struct chosen){&report->failures[nth - forgotten - 1], nth, 0};
+    for (size_t i = 0; !nth && i < report->failure_count; i++)
+        if (identical(&report->failures[i], best) && !same++)
+            out = (struct chosen){&report->failures[i], forgotten + i + 1, 0};
+    out.repeated = nth || !same ? 0 : same - 1;
+    return out;
 }
 
 /* Bytes needed from the device for a request: of a framework the segment that it could not get, or
@@ -130,9 +102,7 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     oom->allocated = account->sums.now.allocated;
     oom->steps_begun = replay->phases.steps.begun;
     oom->steps_done = replay->phases.steps.done;
-    oom->earlier_peak = account->peak_allocated.bytes;
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        oom->family[f] = account->sums.now.family[f];
+    memcpy(oom->family, account->sums.now.family, sizeof oom->family);
     oom->total = account->total_bytes;
     if (failure->device_total) {
         oom->total = failure->device_total;
@@ -148,33 +118,20 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     } else {
         oom->free_bytes = oom->total > oom->reserved ? oom->total - oom->reserved : 0;
     }
-    if (failure->overhead)
-        fill_overhead_need(oom, account, failure);
+    if (failure->overhead) {
+        /* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
+         * needed: more than was free. */
+        const struct vs_device_usage *usage = &account->usage;
+        int64_t largest = 0;
+        for (size_t i = 0; failure->overhead == 1 + VS_OVERHEAD_CONTEXT && i < usage->context_count; i++)
+            if (usage->contexts[i].measured && usage->contexts[i].how != VS_OVERHEAD_AT_MOST &&
+                usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT] > largest)
+                largest = usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT];
+        oom->need_at_least = (uint64_t)largest <= oom->free_bytes;
+        oom->need = oom->need_at_least ? oom->free_bytes + VS_DRIVER_PAGE : (uint64_t)largest;
+    }
     uint64_t known = oom->free_bytes + oom->reserved;
     oom->outside = oom->total > known ? oom->total - known : 0;
-}
-
-static void fill_cached(struct vs_oom *oom, const struct vs_replay *replay,
-                        const struct vs_failure *failure)
-{
-    if (oom->failure.host)
-        return;
-    struct vs_holes holes;
-    vs_replay_holes(replay, failure->account, &holes);
-    oom->cached = holes.free_bytes;
-    oom->largest_hole = holes.largest;
-    oom->holes = holes.count;
-    oom->empty_bytes = holes.empty_bytes;
-    if (oom->cache.framework) {
-        oom->cached = oom->cache.segment_bytes > oom->cache.used_bytes
-                          ? oom->cache.segment_bytes - oom->cache.used_bytes : 0; /* damaged trace */
-        oom->largest_hole = oom->cache.largest > oom->cache.withheld_largest
-                                ? oom->cache.largest : oom->cache.withheld_largest;
-        oom->holes = oom->cache.pieces;
-    }
-    uint64_t available = oom->free_bytes + oom->empty_bytes;
-    oom->missing = oom->need > available ? oom->need - available : 0;
-    oom->missing_unknown = !oom->missing && !oom->free_known;
 }
 
 /* With the option `limit`: if the limit was reached before the device's end, converts the figures
@@ -200,20 +157,37 @@ static void apply_limit(struct vs_oom *oom, uint64_t limit)
 static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
 {
     const struct vs_summary *summary = scene->summary;
+    const struct vs_replay *replay = summary->replay;
     const struct vs_failure *failure = scene->failure;
-    fill_device(oom, summary->replay, failure, &scene->reading);
+    fill_device(oom, replay, failure, &scene->reading);
     if (!oom->failure.host && !failure->overhead)
         apply_limit(oom, limit);
-    if (!oom->failure.host)
+    if (!oom->failure.host) {
+        const struct vs_cache_census *cache = &oom->cache;
+        struct vs_holes holes;
         vs_oom_cache_facts(oom, scene);
-    fill_cached(oom, summary->replay, failure);
+        vs_replay_holes(replay, failure->account, &holes);
+        oom->cached = holes.free_bytes;
+        oom->largest_hole = holes.largest;
+        oom->holes = holes.count;
+        oom->empty_bytes = holes.empty_bytes;
+        if (cache->framework) {
+            oom->cached = cache->segment_bytes > cache->used_bytes
+                              ? cache->segment_bytes - cache->used_bytes : 0; /* damaged trace */
+            oom->largest_hole = cache->largest > cache->withheld_largest ? cache->largest
+                                                                         : cache->withheld_largest;
+            oom->holes = cache->pieces;
+        }
+        uint64_t available = oom->free_bytes + oom->empty_bytes;
+        oom->missing = oom->need > available ? oom->need - available : 0;
+        oom->missing_unknown = !oom->missing && !oom->free_known;
+    }
     if (!oom->failure.host && oom->free_known && !oom->limit) {
         struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
                                      failure->place};
         vs_balance_build(summary, failure->account, &reading, &oom->balance);
     }
     vs_summary_sites(summary, failure->account, VS_SITES_LIVE, &oom->sites);
-    const struct vs_replay *replay = summary->replay;
     struct vs_user_sums sums = vs_user_sums(replay, failure->account);
     const struct vs_site *site = vs_user_failure_site(replay, failure);
     uint64_t epoch = vs_replay_epoch(replay);
@@ -391,12 +365,6 @@ const struct vs_peak *vs_oom_watch_peaks(const struct vs_oom_watch *watch)
     return watch->peaks;
 }
 
-static void free_before(struct before *before)
-{
-    vs_history_free(&before->history);
-    free(before->overheads.items);
-}
-
 void vs_oom_watch_close(struct vs_oom_watch *watch)
 {
     if (!watch)
@@ -405,8 +373,10 @@ void vs_oom_watch_close(struct vs_oom_watch *watch)
     free((void *)watch->kept.growth.sites);
     free((void *)watch->kept.growth.row_of);
     free((void *)watch->kept.growth.accounts);
-    free_before(&watch->kept);
-    free_before(&watch->now);
+    for (int i = 0; i < 2; i++) {
+        vs_history_free(i ? &watch->kept.history : &watch->now.history);
+        free((i ? &watch->kept : &watch->now)->overheads.items);
+    }
     vs_growth_close(watch->tracker);
     free(watch);
 }
@@ -432,8 +402,7 @@ static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_rep
     oom->failure = vs_report_failure_of(&summary, failure);
     oom->failure.recovered = wanted->recovered || oom->went_on;
     oom->failure.workspace = wanted->workspace;
-    oom->device_name = vs_text_copy(&oom->memory,
-                                    vs_reader_string(reader, replay->accounts[failure->account]->name));
+    oom->device_name = vs_summary_text(&summary, replay->accounts[failure->account]->name);
     const struct vs_report_device *device = vs_report_device_of(report, oom->failure.device);
     examine(oom, &scene, device ? device->limit_bytes : 0);
     vs_symbols_close(symbols);
@@ -503,30 +472,22 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const str
 
 uint64_t vs_oom_event(const struct vs_report *report)
 {
-    struct chosen chosen;
-    if (report->failure_count == 0)
-        return 0;
-    choose_first(report, &chosen);
-    return chosen.failure->event;
+    const struct vs_report_failure *failure = choose(report, 0).failure;
+    return failure ? failure->event : 0;
 }
 
 enum vs_err vs_oom_build(struct vs_reader *reader, const struct vs_report *report,
                          struct vs_oom_watch *watch, uint64_t nth, struct vs_oom **out)
 {
-    struct chosen chosen;
-    if (report->failure_count == 0)
+    const struct chosen chosen = choose(report, nth);
+    if (!chosen.failure)
         return VS_ERR_NOT_FOUND;
-    enum vs_err err = nth ? choose_number(report, nth, &chosen) : VS_OK;
-    if (err)
-        return err;
-    if (!nth)
-        choose_first(report, &chosen);
     struct vs_oom *oom = vs_xcalloc(1, sizeof *oom);
     oom->number = chosen.number;
     oom->repeated = chosen.repeated;
     oom->total_failures = report->failure_total;
     oom->failures_recovered = report->failures_recovered;
-    err = build(oom, reader, report, watch, chosen.failure);
+    enum vs_err err = build(oom, reader, report, watch, chosen.failure);
     oom->ended = !oom->failure.recovered;
     if (err) {
         vs_oom_free(oom);

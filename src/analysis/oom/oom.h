@@ -79,7 +79,6 @@ struct vs_oom_stacks {
 struct vs_cache_census {
     bool framework;        /* of the framework's allocator */
     uint64_t segments, segment_bytes, used_bytes;
-    uint64_t empty;        /* bytes of segments without any block: the allocator can free them */
     uint64_t scattered;    /* in pieces that are too small for the request, beside live blocks */
     uint64_t largest, pieces; /* of those */
     uint64_t withheld;     /* of other streams, or large enough for the request and still not used:
@@ -137,7 +136,6 @@ struct vs_oom {
     uint64_t step_bytes;    /* live at the failure and allocated in that step, or since the last one
                              * ended */
     uint64_t steps_peak;    /* peak of allocated in completed steps */
-    uint64_t earlier_peak;  /* of allocated, over the whole trace before the failure */
     uint64_t steps_largest; /* largest single allocation in completed steps */
     uint64_t largest;       /* largest single allocation after the program first freed memory */
     uint64_t freed_bytes;   /* sum of all frees before */
@@ -176,7 +174,6 @@ struct vs_oom {
     const struct vs_verdict *verdict;
     const struct vs_verdict *refusal; /* of a failure that the program recovered from: what would be
                                        * the verdict; otherwise NULL */
-    bool placement; /* the verdict was true capacity before the replay of other settings */
     const struct vs_verdict *second; /* only together with it the cause is sufficient; NULL */
     size_t second_evidence; /* index of its first evidence */
     /* other causes without which the request fits, too, those with most bytes; they are explained */

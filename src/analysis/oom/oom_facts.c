@@ -145,14 +145,14 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
             cursor = block->addr + block->size;
         before = block;
     }
-    if (!before && c->out->framework) {
+    if (!before && !c->out->framework)
+        return; /* the allocator can free it */
+    if (!before) {
         c->out->withheld += segment->size;
         c->out->private_pools += segment->size;
         if (segment->size > c->out->withheld_largest)
             c->out->withheld_largest = segment->size;
         c->withheld[segment->site] += segment->size;
-    } else if (!before) {
-        c->out->empty += segment->size;
     } else if (cursor < end) {
         count_piece(c, segment, end - cursor, largest, before, NULL);
     }

@@ -151,16 +151,6 @@ static struct vs_remedy *find(struct vs_oom *oom, const char *kind)
     return NULL;
 }
 
-/* Whether the trial shows more than that this request fits: it ends the growth of a program that
- * repeats itself, and got as much before. The trace ends with the failure: what other
- * trials would have met later is not in it. */
-static bool goes_on(const struct vs_oom *oom, const struct trial *trial)
-{
-    return strcmp(trial->kind, "free_growth") == 0 && (oom->steps_done || oom->steps_found) &&
-           (oom->request_before >= oom->failure.requested ||
-            oom->largest >= oom->failure.requested);
-}
-
 /* The peak with the remedy beside the recorded one. Reserved memory does not include cached memory of
  * pools and memory of other processes: for these, the device's use with the request served, and at
  * its failure. */
@@ -194,8 +184,13 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
         return;
     }
     struct vs_remedy tried = {.kind = trial->kind, .fits = true, .replayed = true};
-    const char *fits = goes_on(oom, trial) ? "fits"
-                                           : "this request fits, later ones are not known";
+    /* Whether the trial shows more than that this request fits: it ends the growth of a program that
+     * repeats itself, and got as much before. The trace ends with the failure: what other
+     * trials would have met later is not in it. */
+    bool goes_on = strcmp(trial->kind, "free_growth") == 0 && (oom->steps_done || oom->steps_found) &&
+                   (oom->request_before >= oom->failure.requested ||
+                    oom->largest >= oom->failure.requested);
+    const char *fits = goes_on ? "fits" : "this request fits, later ones are not known";
     const char *peak = peak_text(oom, trial, outcome, before, &tried.bytes);
     tried.text = vs_oom_text_of(oom, "%s: %s; %s", trial->text, fits, peak);
     if (estimate && !policy)
@@ -224,31 +219,6 @@ static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
                                two.a, two.b)};
 }
 
-/* Runs the recorded setting: *before*. */
-static bool fails_as_recorded(const struct vs_oom *oom, const struct vs_whatif_log *log,
-                              struct vs_whatif_outcome *before)
-{
-    struct vs_whatif_setting setting;
-    vs_whatif_setting_init(&setting);
-    vs_whatif_run(log, &setting, before);
-    const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
-    return !before->err && !before->survives &&
-           (before->fail_event == oom->failure.event || before->fail_event == recorded->last_failure);
-}
-
-/* Whether the verdict is true capacity although another setting of the caching allocator that served
- * the program serves the request, too. */
-static bool placed_otherwise(const struct vs_oom *oom, const struct vs_whatif_recorded *recorded,
-                             const struct trials *trials, const struct vs_whatif_outcome *outcomes)
-{
-    bool any = false;
-    for (size_t i = 0; i < trials->count; i++)
-        any |= strcmp(trials->items[i].kind, "policy") == 0 && !outcomes[i].err &&
-               outcomes[i].survives;
-    return any && oom->verdict == &vs_verdict_capacity &&
-           (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK);
-}
-
 /* Whether *verdict* is one of the causes that are explained. */
 static bool is_cause(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
@@ -272,7 +242,11 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
     if (vs_whatif_open(reader, &query, &log))
         return; /* not replayed */
     const struct vs_whatif_recorded *recorded = vs_whatif_recorded(log);
-    if (fails_as_recorded(oom, log, &before)) {
+    struct vs_whatif_setting as_recorded;
+    vs_whatif_setting_init(&as_recorded);
+    vs_whatif_run(log, &as_recorded, &before);
+    if (!before.err && !before.survives &&
+        (before.fail_event == oom->failure.event || before.fail_event == recorded->last_failure)) {
         const struct vs_oom_stacks *growth = &oom->growth_stacks, *spike = &oom->spike_stacks;
         if (has_requests(growth, log))
             trials.growing = growth->count;
@@ -304,7 +278,11 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         for (size_t i = 0; i < trials.count; i++)
             settings[i] = trials.items[i].setting;
         vs_whatif_run_all(log, settings, trials.count, outcomes);
-        if (placed_otherwise(oom, recorded, &trials, outcomes))
+        bool served = false; /* by another setting of the caching allocator that served the program */
+        for (size_t i = 0; i < trials.count; i++)
+            served |= strcmp(trials.items[i].kind, "policy") == 0 && !outcomes[i].err && outcomes[i].survives;
+        if (served && oom->verdict == &vs_verdict_capacity &&
+            (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK))
             vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
             note_outcome(oom, &trials.items[i], &outcomes[i], &before);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/report/site_text.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
@@ -38,30 +39,6 @@ static uint64_t live_of(const struct vs_oom *oom, const struct vs_verdict *verdi
     return verdict->live ? *(const uint64_t *)((const char *)oom + verdict->live) : 0;
 }
 
-/* Whether the program would have needed no more than it needed before: then it is known to run
- * without this cause. */
-static bool ran_before(const struct vs_oom *oom, const struct vs_verdict *verdict)
-{
-    uint64_t live = live_of(oom, verdict);
-    live = oom->live > live ? oom->live - live : 0;
-    return oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
-}
-
-static bool is_large(const struct vs_oom *oom, const struct vs_verdict *verdict, uint64_t bytes)
-{
-    uint64_t own = live_of(oom, verdict);
-    uint64_t live = oom->live > own ? oom->live - own : 0;
-    return bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
-}
-
-/* A small part of the device that was kept a few times: a leak, or a buffer of fixed size which is
- * being filled. */
-static bool may_be_filling(const struct vs_oom *oom, const struct vs_verdict *verdict, uint64_t bytes)
-{
-    return verdict == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
-           bytes < oom->total / OF_DEVICE;
-}
-
 static const struct vs_report_site *site_of(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
     const char *at = (const char *)oom;
@@ -73,23 +50,25 @@ static const struct vs_report_site *site_of(const struct vs_oom *oom, const stru
     return sites->count ? &sites->items[0] : NULL;
 }
 
-static bool has_share(const struct vs_verdict *verdict)
-{
-    return verdict->recovers || verdict->live;
-}
-
 static void find_shares(struct vs_oom *oom)
 {
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
-        uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : live_of(oom, verdicts[i]);
-        bool large = bytes && is_large(oom, verdicts[i], bytes);
+        uint64_t own = live_of(oom, verdicts[i]), live = oom->live > own ? oom->live - own : 0;
+        uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : own;
+        bool large = bytes && bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
+        /* Whether the program would have needed no more than it needed before: then it is known to run
+         * without this cause. A small part of the device that was kept a few times may be a leak, or a
+         * buffer of fixed size which is being filled. */
+        bool ran = oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
+        bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
+                       bytes < oom->total / OF_DEVICE;
         /* without the missing bytes, only a large share is a cause */
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
             continue;
         const struct vs_report_site *site = site_of(oom, verdicts[i]);
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
-            large || (ran_before(oom, verdicts[i]) && !may_be_filling(oom, verdicts[i], bytes)),
+            large || (ran && !filling),
             site && (site->count || site->frame_count) ? site : NULL};
     }
 }
@@ -101,27 +80,6 @@ const struct vs_oom_cause *vs_oom_cause_of(const struct vs_oom *oom,
         if (oom->causes[i].verdict == verdict)
             return &oom->causes[i];
     return NULL;
-}
-
-static int by_share(const void *a, const void *b)
-{
-    const struct vs_oom_cause *x = a, *y = b;
-    return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
-}
-
-/* The verdict's first, then that which is needed with it, then by bytes. */
-static void sort_causes(struct vs_oom *oom)
-{
-    const struct vs_verdict *first[] = {oom->second, oom->refusal ? oom->refusal : oom->verdict};
-    qsort(oom->causes, oom->cause_count, sizeof *oom->causes, by_share);
-    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
-        for (size_t i = 1; i < oom->cause_count; i++) {
-            struct vs_oom_cause cause = oom->causes[i];
-            if (cause.verdict != first[k])
-                continue;
-            memmove(oom->causes + 1, oom->causes, i * sizeof cause);
-            oom->causes[0] = cause;
-        }
 }
 
 /* --- the verdict --- */
@@ -159,30 +117,6 @@ static bool two_that_suffice(struct vs_oom *oom)
     oom->verdict = a->verdict;
     oom->second = b->verdict;
     return true;
-}
-
-static const struct vs_verdict *deciding(const struct vs_oom *oom)
-{
-    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++)
-        if (verdicts[i]->decides && verdicts[i] != &vs_verdict_recovered && verdicts[i]->decides(oom))
-            return verdicts[i];
-    return NULL;
-}
-
-static void select_verdict(struct vs_oom *oom)
-{
-    const struct vs_oom_cause *one = one_that_suffices(oom, false);
-    if (!one)
-        one = one_that_suffices(oom, true);
-    oom->verdict = deciding(oom);
-    if (!oom->verdict && one)
-        oom->verdict = one->verdict;
-    else if (!oom->verdict && !two_that_suffice(oom))
-        oom->verdict = verdicts[sizeof verdicts / sizeof *verdicts - 1];
-    if (vs_verdict_recovered.decides(oom)) {
-        oom->refusal = oom->verdict;
-        oom->verdict = &vs_verdict_recovered;
-    }
 }
 
 /* A larger device is a purchase: after all others that let the request fit. It does not end growth:
@@ -229,15 +163,6 @@ static void explain_further(struct vs_oom *oom, const struct vs_verdict *verdict
     oom->remedy_count = kept;
 }
 
-/* What to do against a cause: the first of *count* remedies that is not a purchase; or NULL. */
-static const char *first_remedy(const struct vs_remedy *remedies, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(remedies[i].kind, "bigger_device") != 0)
-            return remedies[i].text;
-    return NULL;
-}
-
 /* The cause that is needed with the first: they are enough together. */
 static void explain_second(struct vs_oom *oom)
 {
@@ -246,8 +171,12 @@ static void explain_second(struct vs_oom *oom)
     size_t before = oom->remedy_count;
     oom->second_evidence = oom->evidence_count;
     explain_further(oom, oom->second);
-    const char *one = first_remedy(oom->remedies, before);
-    const char *two = first_remedy(oom->remedies + before, oom->remedy_count - before);
+    const char *one = NULL, *two = NULL; /* what to do against each: the first remedy that is no purchase */
+    for (size_t i = 0; i < oom->remedy_count; i++) {
+        const char **text = i < before ? &one : &two;
+        if (!*text && strcmp(oom->remedies[i].kind, "bigger_device") != 0)
+            *text = oom->remedies[i].text;
+    }
     uint64_t both = a && b ? a->bytes + b->bytes : 0;
     vs_oom_explain_share(oom, oom->verdict);
     vs_oom_explain_share(oom, oom->second);
@@ -280,28 +209,46 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
                         vs_oom_size(oom, cause->bytes), vs_oom_site(oom, cause->culprit, 3));
 }
 
+static int by_share(const void *a, const void *b)
+{
+    const struct vs_oom_cause *x = a, *y = b;
+    return VS_ORDER(y->bytes, x->bytes);
+}
+
 /* The evidence and remedies of the selected verdict. */
 static void explain(struct vs_oom *oom)
 {
-    sort_causes(oom);
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
+    const struct vs_verdict *rest = verdicts[sizeof verdicts / sizeof *verdicts - 1];
+    bool share = oom->verdict->recovers || oom->verdict->live;
+    /* The verdict's first, then that which is needed with it, then by bytes. */
+    const struct vs_verdict *first[] = {oom->second, cause};
+    qsort(oom->causes, oom->cause_count, sizeof *oom->causes, by_share);
+    for (size_t k = 0; k < sizeof first / sizeof *first; k++)
+        for (size_t i = 1; i < oom->cause_count; i++) {
+            struct vs_oom_cause moved = oom->causes[i];
+            if (moved.verdict != first[k])
+                continue;
+            memmove(oom->causes + 1, oom->causes, i * sizeof moved);
+            oom->causes[0] = moved;
+        }
     oom->culprit = site_of(oom, cause);
-    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1] || !oom->culprit ||
+    if (oom->refusal == rest || !oom->culprit ||
         (!oom->culprit->count && !oom->culprit->frame_count))
         oom->culprit = &oom->failure.site;
     oom->verdict->explain(oom);
-    if (oom->refusal == verdicts[sizeof verdicts / sizeof *verdicts - 1])
+    if (oom->refusal == rest)
         vs_oom_explain_missing(oom); /* it asked for more than there was: no advice is needed */
     else if (oom->refusal)
         oom->refusal->explain(oom);
     if (oom->second)
         explain_second(oom);
-    for (size_t i = 0; i < oom->cause_count && has_share(oom->verdict); i++) {
+    for (size_t i = 0; i < oom->cause_count && share; i++) {
         const struct vs_oom_cause *other = &oom->causes[i];
         if (other->suspected && other->verdict != oom->verdict && other->verdict != oom->second)
             explain_other(oom, other);
     }
-    if (oom->limit && oom->missing && has_share(oom->verdict) && oom->verdict != &vs_verdict_limit)
+    if (oom->limit && oom->missing && share && oom->verdict != &vs_verdict_limit)
         vs_oom_raise_limit(oom);
     vs_oom_sort_remedies(oom);
 }
@@ -309,7 +256,20 @@ static void explain(struct vs_oom *oom)
 void vs_diagnose(struct vs_oom *oom)
 {
     find_shares(oom);
-    select_verdict(oom);
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts && !oom->verdict; i++)
+        if (verdicts[i]->decides && verdicts[i] != &vs_verdict_recovered && verdicts[i]->decides(oom))
+            oom->verdict = verdicts[i];
+    const struct vs_oom_cause *one = one_that_suffices(oom, false);
+    if (!one)
+        one = one_that_suffices(oom, true);
+    if (!oom->verdict && one)
+        oom->verdict = one->verdict;
+    else if (!oom->verdict && !two_that_suffice(oom))
+        oom->verdict = verdicts[sizeof verdicts / sizeof *verdicts - 1];
+    if (vs_verdict_recovered.decides(oom)) {
+        oom->refusal = oom->verdict;
+        oom->verdict = &vs_verdict_recovered;
+    }
     explain(oom);
 }
 
@@ -327,7 +287,6 @@ void vs_diagnose_placement(struct vs_oom *oom)
     if (!best)
         return;
     oom->verdict = best->verdict;
-    oom->placement = true;
     oom->evidence_count = oom->remedy_count = oom->also_count = 0;
     explain(oom);
     vs_oom_but(oom, "the program never ran with as much live: later requests may not fit");
@@ -533,17 +492,6 @@ static bool worth_naming(const struct vs_oom *oom, uint64_t bytes)
     return bytes > 0 && bytes >= oom->missing / 10;
 }
 
-static void half_a_step(struct vs_oom *oom)
-{
-    uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
-    if (!worth_naming(oom, half))
-        return;
-    vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
-                  "use less memory in a step (batch, sequence length, checkpointing): this one had "
-                  "allocated %s when it failed, and was short by %s",
-                  vs_oom_size(oom, oom->step_bytes), vs_oom_size(oom, oom->missing));
-}
-
 void vs_oom_common_remedies(struct vs_oom *oom)
 {
     uint64_t site = oom->sites.count ? oom->sites.items[0].bytes : 0;
@@ -553,7 +501,12 @@ void vs_oom_common_remedies(struct vs_oom *oom)
                       vs_oom_size(oom, oom->empty_bytes));
     if (oom->missing == 0)
         return;
-    half_a_step(oom);
+    uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
+    if (worth_naming(oom, half))
+        vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
+                      "use less memory in a step (batch, sequence length, checkpointing): this one had "
+                      "allocated %s when it failed, and was short by %s",
+                      vs_oom_size(oom, oom->step_bytes), vs_oom_size(oom, oom->missing));
     if (!oom->request_first && worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
                       "use less memory at %s, which holds %s; the request was short by %s",
