@@ -25,7 +25,7 @@ static void add(struct moments *m, uint64_t event, const char *name, bool stacks
 {
     if (m->count == MOMENTS_MAX)
         return;
-    m->queries[m->count] = (struct vs_kinds_query){VS_KINDS_ALL_DEVICES, event, stacks};
+    m->queries[m->count] = (struct vs_kinds_query){0, event, stacks};
     snprintf(m->names[m->count++], sizeof m->names[0], "%.31s", name);
 }
 
@@ -33,7 +33,9 @@ static enum vs_err find_moments(struct vs_reader *reader, struct moments *m, boo
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
-    add(m, VS_KINDS_PEAK, "peak", stacks);
+    struct vs_map live = {0}; /* address -> bytes */
+    uint64_t now = 0, most = 0, bytes;
+    add(m, VS_KINDS_END, "peak", stacks);
     add(m, VS_KINDS_END, "end", stacks);
     for (uint64_t n = 1; (err = vs_reader_next(reader, &event)) == VS_OK; n++) {
         const char *name = event.kind == VS_EVENT_mark ? vs_reader_string(reader, event.mark.name)
@@ -41,7 +43,19 @@ static enum vs_err find_moments(struct vs_reader *reader, struct moments *m, boo
                                                                   : "";
         if (strncmp(name, "kinds ", 6) == 0 || strcmp(name, "oom") == 0)
             add(m, n, name, stacks);
+        if (event.kind == VS_EVENT_framework_alloc) {
+            now += event.framework_alloc.size;
+            vs_xmap_put(&live, event.framework_alloc.addr, event.framework_alloc.size);
+        } else if (event.kind == VS_EVENT_framework_free &&
+                   vs_map_remove(&live, event.framework_free.addr, &bytes)) {
+            now -= bytes;
+        }
+        if (now > most) {
+            most = now;
+            m->queries[0].event = n;
+        }
     }
+    vs_map_free(&live);
     return err == VS_ERR_END ? VS_OK : err;
 }
 

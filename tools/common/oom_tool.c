@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/common/process_tree_tool.h"
 
-#include "analysis/naming/naming.h"
 #include "tools/common/symbol_tool.h"
 
 /* A diagnosis compares single allocations and the holes between them: it would be a guess if some
@@ -16,7 +15,7 @@ static bool all_known(const struct vs_oom *oom, const struct vs_report *report)
 
 enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *report,
                               struct vs_oom_watch *watch, uint64_t nth, bool replay,
-                              struct vs_arena *memory, struct vs_oom **out)
+                              struct vs_oom **out)
 {
     struct vs_oom *oom = NULL;
     enum vs_err err = VS_OK;
@@ -36,11 +35,6 @@ enum vs_err vs_oom_tool_build(struct vs_reader *reader, const struct vs_report *
         vs_oom_free(oom);
         return err;
     }
-    /* The line of the user's that failed, as text. */
-    struct vs_symbols *symbols = vs_symbols_open(reader);
-    oom->line = vs_user_line(reader, symbols, memory, oom->failure.stack, oom->failure.mark, true,
-                             false);
-    vs_symbols_close(symbols);
     *out = oom;
     return VS_OK;
 }

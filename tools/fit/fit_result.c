@@ -222,12 +222,11 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
          * no diagnosis. */
         struct vs_reader *reader;
         struct vs_report *report;
-        struct vs_arena memory = {0};
         struct vs_oom *oom = NULL;
         if (vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report)) {
             uint64_t number = number_of(report, run->worst_device);
             if (number)
-                err = vs_oom_tool_build(reader, report, NULL, number, true, &memory, &oom);
+                err = vs_oom_tool_build(reader, report, NULL, number, true, &oom);
             for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
                 const struct vs_remedy *remedy = &oom->remedies[i];
                 if (remedy->replayed && remedy->fits)
@@ -235,7 +234,6 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
                                                          remedy->bytes};
             }
             vs_oom_free(oom);
-            vs_arena_free_all(&memory);
             vs_report_free(report);
             vs_reader_close(reader);
         }

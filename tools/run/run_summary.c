@@ -49,7 +49,6 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
                          const struct vs_style *style, struct failed_processes *failed)
 {
     struct vs_oom *oom = NULL;
-    struct vs_arena memory = {0}; /* of the line */
     uint64_t event = 0;
     bool lasting = false;
     for (size_t i = 0; i < report->group_count; i++)
@@ -62,8 +61,6 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     if (!err && oom->ended && report->events < REPLAYED_EVENTS)
         vs_oom_replay(oom, reader);
     if (!err && oom->ended) {
-        if (vs_user_line_of_event(reader, oom->failure.event, &memory, &oom->line))
-            oom->line = NULL;
         event = oom->failure.event;
         vs_oom_brief(oom, style);
         if (failed->count < FAILED_SHOWN) {
@@ -76,7 +73,6 @@ static uint64_t show_oom(struct vs_reader *reader, const struct vs_report *repor
     }
     vs_symbol_tool_done();
     vs_oom_free(oom);
-    vs_arena_free_all(&memory);
     return event;
 }
 

@@ -109,9 +109,8 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     }
     int code = VS_EXIT_OK;
     struct vs_oom *oom = NULL;
-    struct vs_arena memory = {0}; /* of the line */
     enum vs_err err =
-        vs_oom_tool_build(reader, report, watch, args->nth, !args->estimated, &memory, &oom);
+        vs_oom_tool_build(reader, report, watch, args->nth, !args->estimated, &oom);
     if (err == VS_ERR_NOT_FOUND && args->nth)
         code = bad_number(who, path, report);
     else if (err == VS_ERR_STATE) {
@@ -133,7 +132,6 @@ static int explain(const char *who, const char *path, const struct oom_arguments
                 vs_oom_text_none(report, &style);
         }
     }
-    vs_arena_free_all(&memory);
     vs_oom_free(oom);
     vs_oom_watch_close(watch);
     vs_trace_state_close(state);

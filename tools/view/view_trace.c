@@ -71,7 +71,7 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
                                          trace->report->condition_text, options->partial,
                                          "--partial");
     if (usable)
-        err = vs_oom_tool_build(trace->reader, trace->report, watch, 0, true, &trace->memory,
+        err = vs_oom_tool_build(trace->reader, trace->report, watch, 0, true,
                                 &trace->oom);
     if (err == VS_ERR_STATE) {
         trace->message = "The failed allocation has no diagnosis: not every allocation before it was "
@@ -142,7 +142,6 @@ void vs_view_close(struct vs_view_trace *trace)
     vs_page_data_free(trace->collected);
     vs_trace_state_close(trace->state);
     vs_report_free(trace->report);
-    vs_arena_free_all(&trace->memory);
     vs_page_scan_free(&trace->scan);
     vs_reader_close(trace->reader);
 }

@@ -30,7 +30,6 @@ struct vs_view_trace {
     struct vs_trace_state *state;   /* at the end of that reading */
     struct vs_report *report;
     struct vs_oom *oom;     /* NULL: no allocation failed, or for the reason in *message* */
-    struct vs_arena memory; /* of the post-mortem's line */
     const char *message;    /* for the page; NULL: none */
 };
 

@@ -148,12 +148,6 @@ static uint64_t size_key(const struct block *block)
 /* A gradient has the size of its parameter: counts how many of a size one backward pass made, the most of
  * any pass. */
 #define COUNT_BITS 20u
-static uint64_t most_gradients(const struct vs_kinds *kinds, uint64_t key)
-{
-    const uint64_t *known = vs_map_get(&kinds->gradients, key);
-    return known ? *known & ((1u << COUNT_BITS) - 1) : 0;
-}
-
 static void count_gradient(struct vs_kinds *kinds, const struct block *block)
 {
     const uint64_t *known = vs_map_get(&kinds->gradients, size_key(block));
@@ -168,7 +162,9 @@ static void count_gradient(struct vs_kinds *kinds, const struct block *block)
  * size are parameters, and the others of that size the optimizer's state, which it changes in place. */
 static enum vs_kind older_kind(struct vs_kinds *kinds, struct block *block, enum life life)
 {
-    uint64_t key = size_key(block), gradients = most_gradients(kinds, key);
+    uint64_t key = size_key(block);
+    const uint64_t *known = vs_map_get(&kinds->gradients, key);
+    uint64_t gradients = known ? *known & ((1u << COUNT_BITS) - 1) : 0; /* most of one pass */
     const uint64_t *found = vs_map_get(&kinds->older, key);
     if (!kinds->clock.now.optimized && !kinds->clock.now.begun)
         return VS_KIND_UNKNOWN;
@@ -294,21 +290,20 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
         on_end(context, change->live, change->event->tid);
 }
 
-static void on_unrecorded(struct vs_kinds *kinds, const struct vs_event_unrecorded *sums)
-{
-    if (sums->level != VS_LEVEL_FRAMEWORK || sums->device == UINT64_MAX)
-        return;
-    const uint64_t *known = vs_map_get(&kinds->hidden, sums->device + 1);
-    uint64_t bytes = (known ? *known : 0) + sums->size;
-    vs_xmap_put(&kinds->hidden, sums->device + 1,
-               bytes > sums->freed_size ? bytes - sums->freed_size : 0);
-}
-
 static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_kinds *kinds = context;
     switch (event->kind) {
-    case VS_EVENT_unrecorded: on_unrecorded(kinds, &event->unrecorded); break;
+    case VS_EVENT_unrecorded: {
+        const struct vs_event_unrecorded *sums = &event->unrecorded;
+        if (sums->level != VS_LEVEL_FRAMEWORK || sums->device == UINT64_MAX)
+            break;
+        const uint64_t *known = vs_map_get(&kinds->hidden, sums->device + 1);
+        uint64_t bytes = (known ? *known : 0) + sums->size;
+        vs_xmap_put(&kinds->hidden, sums->device + 1,
+                    bytes > sums->freed_size ? bytes - sums->freed_size : 0);
+        break;
+    }
     case VS_EVENT_framework_oom: vs_clock_fail(&kinds->clock); break;
     case VS_EVENT_process:
         kinds->clock.main_tid = (uint32_t)event->process.pid;
@@ -346,20 +341,6 @@ struct vs_observer vs_kinds_observer(struct vs_kinds *kinds)
 
 /* --- points in time --- */
 
-static void add_pending(struct vs_kinds *kinds, struct block *block, uint32_t moment, uint32_t row)
-{
-    uint32_t at = kinds->free_pending;
-    if (at) {
-        kinds->free_pending = kinds->pending[at - 1].next;
-    } else {
-        vs_vec_room(&kinds->pending, &kinds->pending_capacity,
-                    kinds->pending_count + 1, sizeof *kinds->pending);
-        at = (uint32_t)++kinds->pending_count;
-    }
-    kinds->pending[at - 1] = (struct pending){moment, row, block->pending};
-    block->pending = at;
-}
-
 /* The next live block at or after slot *at*; NULL at the end. */
 static struct block *next_block(struct vs_kinds *kinds, size_t *at)
 {
@@ -392,7 +373,7 @@ size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
     size_t capacity = 0, at = 0;
     for (struct block *block; (block = next_block(kinds, &at)) != NULL;) {
         uint64_t of = kinds->replay->accounts[block->live->device]->device;
-        if (device != VS_KINDS_ALL_DEVICES && of != device)
+        if (of != device)
             continue;
         enum vs_kind kind = decide(kinds, block, LIFE_GOES_ON);
         uint32_t row = blocks ? (uint32_t)table->block_count : NO_ROW;
@@ -401,27 +382,30 @@ size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
                        of, kind == NO_KIND ? VS_KIND_UNKNOWN : kind, block->assumed);
         table->total.bytes += block->live->size;
         table->total.count++;
-        if (kind == NO_KIND)
-            add_pending(kinds, block, moment, row);
-        else
+        if (kind != NO_KIND) {
             add(table, kind, block->live->size, block->assumed);
+            continue;
+        }
+        uint32_t pending = kinds->free_pending;
+        if (pending) {
+            kinds->free_pending = kinds->pending[pending - 1].next;
+        } else {
+            vs_vec_room(&kinds->pending, &kinds->pending_capacity, kinds->pending_count + 1,
+                        sizeof *kinds->pending);
+            pending = (uint32_t)++kinds->pending_count;
+        }
+        kinds->pending[pending - 1] = (struct pending){moment, row, block->pending};
+        block->pending = pending;
     }
     const struct vs_map_slot *slot;
     for (size_t cursor = 0; (slot = vs_map_next(&kinds->hidden, &cursor));) {
-        if (table->device != VS_KINDS_ALL_DEVICES && table->device != slot->key - 1)
+        if (device != slot->key - 1)
             continue;
         table->unrecorded_bytes += slot->value;
         table->total.bytes += slot->value;
         table->kinds[VS_KIND_UNKNOWN].bytes += slot->value;
     }
     return moment;
-}
-
-/* The kind of a block that was live at the end and is not decided. */
-static enum vs_kind assume_live(struct vs_kinds *kinds, struct block *block)
-{
-    enum vs_kind kind = assume(kinds, block);
-    return kind == VS_KIND_TEMPORARIES && kinds->kept ? VS_KIND_OTHER : kind;
 }
 
 void vs_kinds_finish(struct vs_kinds *kinds)
@@ -436,7 +420,11 @@ void vs_kinds_finish(struct vs_kinds *kinds)
         bool whole = block->maker == VS_MAKER_USER || block->maker == VS_MAKER_LIBRARY;
         if (kind == NO_KIND && whole && kinds->clock.now.begun > block->born.begun)
             kind = VS_KIND_ACTIVATIONS;
-        settle(kinds, block, kind == NO_KIND ? assume_live(kinds, block) : kind);
+        if (kind == NO_KIND) {
+            kind = assume(kinds, block);
+            kind = kind == VS_KIND_TEMPORARIES && kinds->kept ? VS_KIND_OTHER : kind;
+        }
+        settle(kinds, block, kind);
     }
     for (size_t at = 0; (block = next_block(kinds, &at)) != NULL;)
         if (block->before)

@@ -21,16 +21,13 @@
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
 
-#define VS_KINDS_ALL_DEVICES UINT64_MAX
-#define VS_KINDS_PEAK UINT64_MAX /* of query.event */
 #define VS_KINDS_END 0
 #define VS_KINDS_MOMENTS_MAX 4096 /* in one reading */
 
 /* A point in time to ask for. Zero-initialised: the end, of device 0. */
 struct vs_kinds_query {
-    uint64_t device; /* the trace's number, or VS_KINDS_ALL_DEVICES */
-    uint64_t event;  /* after this event (1-based index, as in vs_peak and vs_failure),
-                      * VS_KINDS_END, or VS_KINDS_PEAK: the highest sum of tensors */
+    uint64_t device; /* the trace's number */
+    uint64_t event;  /* after this event (1-based index, as in vs_peak and vs_failure), or VS_KINDS_END */
     bool blocks;     /* list the live blocks as well */
 };
 
@@ -54,7 +51,7 @@ struct vs_kinds_table {
 };
 
 /* vs_kinds_read: answers *count* queries into *tables*; *symbols* gives names of native frames,
- * NULL for none. Rewinds *reader* and reads it to the end, twice if a query asks for a peak.
+ * NULL for none. Rewinds *reader* and reads it to the end.
  * The caller frees each table with vs_kinds_table_free. VS_ERR_NOMEM, VS_ERR_LIMIT for too many
  * queries. */
 enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,

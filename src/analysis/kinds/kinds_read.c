@@ -7,48 +7,13 @@
 #include "analysis/kinds/kinds.h"
 #include "base/reading/vs_xalloc.h"
 
-/* The event with the highest sum of tensors on a device; 0 when there are none. */
-struct tensor_peak {
-    uint64_t device, now, most, event;
-};
-
-static void sum_tensors(void *context, const struct vs_replay *replay, const struct vs_published *change)
-{
-    struct tensor_peak *peak = context;
-    const struct vs_live *live = change->live;
-    if (live->level != VS_LEVEL_FRAMEWORK || (peak->device != VS_KINDS_ALL_DEVICES &&
-                                              replay->accounts[live->device]->device != peak->device))
-        return;
-    peak->now += change->kind == VS_CHANGE_BORN ? live->size : 0 - live->size;
-    if (peak->now > peak->most) {
-        peak->most = peak->now;
-        peak->event = replay->events;
-    }
-}
-
-static enum vs_err find_peak(struct vs_reader *reader, uint64_t device, uint64_t *event)
-{
-    struct tensor_peak peak = {.device = device};
-    struct vs_replay *replay = vs_replay_open(reader);
-    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED, sum_tensors, &peak);
-    vs_reader_rewind(reader);
-    enum vs_err err = vs_reading_run(reader, replay, NULL, NULL, 0);
-    vs_replay_close(replay);
-    *event = peak.event ? peak.event : VS_KINDS_END;
-    return err;
-}
-
 /* The queries of a reading: after which event each is asked, and as which point. */
 struct questions {
     struct vs_kinds *kinds;
     const struct vs_kinds_query *queries;
     size_t count;
     uint64_t next; /* nothing is asked before this event, but for VS_KINDS_END */
-    struct question {
-        uint64_t event; /* VS_KINDS_END: when all are read */
-        size_t moment;
-        bool asked;
-    } *items;
+    size_t *moments; /* + 1: the point that answers each; 0: it was not reached */
 };
 
 static void ask(struct questions *q, uint64_t event)
@@ -57,12 +22,11 @@ static void ask(struct questions *q, uint64_t event)
         return;
     q->next = UINT64_MAX;
     for (size_t i = 0; i < q->count; i++) {
-        if (q->items[i].event > event && q->items[i].event < q->next)
-            q->next = q->items[i].event;
-        if (q->items[i].event != event)
-            continue;
-        q->items[i].moment = vs_kinds_moment(q->kinds, q->queries[i].device, q->queries[i].blocks);
-        q->items[i].asked = true;
+        const struct vs_kinds_query *query = &q->queries[i];
+        if (query->event > event && query->event < q->next)
+            q->next = query->event;
+        if (query->event == event)
+            q->moments[i] = 1 + vs_kinds_moment(q->kinds, query->device, query->blocks);
     }
 }
 
@@ -81,32 +45,24 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
         return VS_ERR_LIMIT;
     struct vs_replay *replay = vs_replay_open(reader);
     struct questions q = {.queries = queries, .count = count,
-                          .items = vs_xcalloc(count + 1, sizeof *q.items)};
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < count; i++) {
-        q.items[i].event = queries[i].event;
-        if (queries[i].event == VS_KINDS_PEAK)
-            err = find_peak(reader, queries[i].device, &q.items[i].event);
-    }
-    if (!err) {
-        q.kinds = vs_kinds_open(replay, symbols);
-        const struct vs_observer observers[] = {vs_kinds_observer(q.kinds),
-                                                {VS_KINDS_EVERY, NULL, ask_now, &q}};
-        vs_reader_rewind(reader);
-        err = vs_reading_run(reader, replay, NULL, observers, 2);
-    }
+                          .moments = vs_xcalloc(count + 1, sizeof *q.moments)};
+    q.kinds = vs_kinds_open(replay, symbols);
+    const struct vs_observer observers[] = {vs_kinds_observer(q.kinds),
+                                            {VS_KINDS_EVERY, NULL, ask_now, &q}};
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, observers, 2);
     if (!err) {
         ask(&q, VS_KINDS_END);
         vs_kinds_finish(q.kinds);
     }
     for (size_t i = 0; !err && i < count; i++) {
         tables[i] = (struct vs_kinds_table){.device = queries[i].device};
-        if (q.items[i].asked)
-            vs_kinds_take(q.kinds, q.items[i].moment, &tables[i]);
+        if (q.moments[i])
+            vs_kinds_take(q.kinds, q.moments[i] - 1, &tables[i]);
     }
     vs_kinds_close(q.kinds);
     vs_replay_close(replay);
-    free(q.items);
+    free(q.moments);
     return err;
 }
 

@@ -125,9 +125,4 @@ const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symb
  * memory. */
 const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line, bool source);
 
-/* vs_user_line_of_event: the Python line, with its source, of the failed allocation that is event
- * number *event* (from 1) of a trace; "" if there is none. Reads the trace up to it. */
-enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
-                                 const char **line) VS_MUST_CHECK;
-
 #endif

@@ -165,24 +165,3 @@ const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symb
     return native && !python ? native_text(reader, symbols, memory, stack)
                              : vs_text_copy(memory, "");
 }
-
-enum vs_err vs_user_line_of_event(struct vs_reader *reader, uint64_t event, struct vs_arena *memory,
-                                 const char **line)
-{
-    struct vs_line_mark mark = {0};
-    struct vs_event found = {0};
-    enum vs_err err = VS_OK;
-    vs_reader_rewind(reader);
-    for (uint64_t n = 0; !err && n < event && (err = vs_reader_next(reader, &found)) == VS_OK; n++)
-        vs_line_mark_event(&mark, reader, &found);
-    if (err)
-        return err;
-    struct vs_symbols *symbols = vs_symbols_open(reader);
-    uint64_t stack = found.kind == VS_EVENT_framework_oom   ? found.framework_oom.stack
-                   : found.kind == VS_EVENT_alloc_failed    ? found.alloc_failed.stack
-                   : found.kind == VS_EVENT_overhead_failed ? found.overhead_failed.stack
-                                                            : 0;
-    *line = vs_user_line(reader, symbols, memory, stack, mark.name, true, false);
-    vs_symbols_close(symbols);
-    return VS_OK;
-}

@@ -96,8 +96,7 @@ struct vs_cache_census {
 
 struct vs_oom {
     struct vs_report_failure failure;
-    const char *line;       /* the user's Python line of the failure; NULL or "": none. Set by the
-                             * caller, who owns it */
+    const char *line;       /* the user's Python line of the failure; NULL or "": none */
     uint64_t number;        /* number of the failure in the trace, from 1 */
     uint64_t total_failures;
     const char *device_name;

@@ -30,25 +30,14 @@ static uint32_t site_of(struct vs_requests_reading *r, uint64_t stack)
 {
     struct vs_whatif_log *log = r->log;
     uint32_t site = number_of(&r->sites, stack);
-    if (site == log->site_count) {
-        uint64_t *fresh =
-            vs_vec_push(&log->stacks, &log->site_count, &log->site_capacity, sizeof *fresh);
-        *fresh = stack;
-    }
+    if (site == log->site_count)
+        VS_VEC_ADD(log->stacks, log->site_count, log->site_capacity, stack);
     return site;
 }
 
 static uint32_t lane_of(struct vs_requests_reading *r, uint64_t stream, bool ordered)
 {
-    struct vs_whatif_log *log = r->log;
-    if (!ordered && !r->framework)
-        stream = 0;
-    uint32_t lane = number_of(&r->lanes, stream);
-    if (lane == log->lane_count) {
-        uint64_t *fresh =
-            vs_vec_push(&log->streams, &log->lane_count, &log->lane_capacity, sizeof *fresh);
-        *fresh = stream;
-    }
+    uint32_t lane = number_of(&r->lanes, ordered || r->framework ? stream : 0);
     return ordered ? lane | VS_LANE_ORDERED : lane;
 }
 
@@ -189,27 +178,6 @@ static void end_block(struct vs_requests_reading *r, uint32_t slot, const struct
                            block->role, false);
 }
 
-static void begin_tensor(struct vs_requests_reading *r, uint32_t slot)
-{
-    const struct vs_event_framework_alloc *e = &r->event->framework_alloc;
-    if (slot < r->gone_capacity)
-        r->gone[slot] = false;
-    vs_reading_hold(r, e->addr, e->size);
-    begin_request(r, slot, e->size, e->framework_stream, false, e->stack);
-    if (e->total_reserved > r->log->recorded.reserved_peak)
-        r->log->recorded.reserved_peak = e->total_reserved;
-}
-
-static void end_tensor(struct vs_requests_reading *r, uint32_t slot, const struct vs_live *live)
-{
-    bool gone = slot < r->gone_capacity && r->gone[slot];
-    /* a free after its memory was lost, or an address in use again whose free is not in the
-     * trace */
-    r->log->recorded.unmatched += gone == (r->event->kind == VS_EVENT_framework_free);
-    if (!gone)
-        end_request(r, slot, live->size);
-}
-
 /* Segments ended with their context, and the tensors in them: those that no other driver memory
  * holds. */
 static void lose_tensors(struct vs_requests_reading *r)
@@ -243,10 +211,23 @@ static void block_changed(void *context, const struct vs_replay *replay,
     } else if (!is_account_of(r, live->device)) {
         return;
     } else if (live->level == VS_LEVEL_FRAMEWORK) {
-        if (r->framework && born)
-            begin_tensor(r, slot);
-        else if (r->framework)
-            end_tensor(r, slot, live);
+        const struct vs_event_framework_alloc *e = &r->event->framework_alloc;
+        struct vs_whatif_recorded *recorded = &r->log->recorded;
+        bool gone = slot < r->gone_capacity && r->gone[slot];
+        if (r->framework && born) {
+            if (slot < r->gone_capacity)
+                r->gone[slot] = false;
+            vs_reading_hold(r, e->addr, e->size);
+            begin_request(r, slot, e->size, e->framework_stream, false, e->stack);
+            if (e->total_reserved > recorded->reserved_peak)
+                recorded->reserved_peak = e->total_reserved;
+        } else if (r->framework) {
+            /* a free after its memory was lost, or an address in use again whose free is not in the
+             * trace */
+            recorded->unmatched += gone == (r->event->kind == VS_EVENT_framework_free);
+            if (!gone)
+                end_request(r, slot, live->size);
+        }
     } else if (vs_family_on_device(live->family)) {
         (born ? begin_block : end_block)(r, slot, live);
     }
@@ -342,26 +323,6 @@ static void device_failed(struct vs_requests_reading *r)
            r->number, e->requested, e->stack, 0);
 }
 
-static void framework_failed(struct vs_requests_reading *r)
-{
-    const struct vs_event_framework_oom *e = &r->event->framework_oom;
-    if (!r->framework || e->device != r->device)
-        return;
-    r->refused_tid = r->release_tid = 0;
-    failed(r, VS_REQUEST_FAILED, r->number, e->requested, e->stack, e->framework_stream);
-}
-
-static void note_option(struct vs_requests_reading *r, const char *name, const char *value)
-{
-    struct vs_whatif_recorded *recorded = &r->log->recorded;
-    if (strcmp(name, "limit") == 0)
-        strncpy(r->limit, value, sizeof r->limit - 1);
-    else if (strcmp(name, "source") == 0)
-        r->segments_only = strcmp(value, "torch-snapshot") == 0;
-    else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
-        strncpy(recorded->conf, value, sizeof recorded->conf - 1);
-}
-
 static void note_device(struct vs_requests_reading *r)
 {
     const struct vs_event_device *e = &r->event->device;
@@ -390,27 +351,22 @@ static void note_process(struct vs_requests_reading *r)
     }
 }
 
-static void note_peaks(struct vs_requests_reading *r)
-{
-    struct vs_whatif_recorded *recorded = &r->log->recorded;
-    uint64_t serving = r->memory.segments + r->memory.direct;
-    if (r->framework)
-        serving = r->held_segments;
-    else if (serving > recorded->reserved_peak)
-        recorded->reserved_peak = serving;
-    uint64_t held = vs_recorded_held(&r->memory, serving);
-    if (held > recorded->held_peak)
-        recorded->held_peak = held;
-}
-
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
     struct vs_requests_reading *r = context;
+    struct vs_whatif_recorded *recorded = &r->log->recorded;
+    const char *name, *value;
     switch (e->kind) {
     case VS_EVENT_process: note_process(r); break;
     case VS_EVENT_option:
-        note_option(r, vs_reader_string(replay->reader, e->option.name),
-                    vs_reader_string(replay->reader, e->option.value));
+        name = vs_reader_string(replay->reader, e->option.name);
+        value = vs_reader_string(replay->reader, e->option.value);
+        if (strcmp(name, "limit") == 0)
+            strncpy(r->limit, value, sizeof r->limit - 1);
+        else if (strcmp(name, "source") == 0)
+            r->segments_only = strcmp(value, "torch-snapshot") == 0;
+        else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
+            strncpy(recorded->conf, value, sizeof recorded->conf - 1);
         break;
     case VS_EVENT_device: note_device(r); break;
     case VS_EVENT_context:
@@ -422,7 +378,13 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
             vs_reading_entry(r, VS_REQUEST_CONTEXT);
         break;
     case VS_EVENT_alloc_failed: device_failed(r); break;
-    case VS_EVENT_framework_oom: framework_failed(r); break;
+    case VS_EVENT_framework_oom:
+        if (!r->framework || e->framework_oom.device != r->device)
+            break;
+        r->refused_tid = r->release_tid = 0;
+        failed(r, VS_REQUEST_FAILED, r->number, e->framework_oom.requested, e->framework_oom.stack,
+               e->framework_oom.framework_stream);
+        break;
     case VS_EVENT_vmm_map:
         if (r->framework && e->vmm_map.device == r->device)
             vs_reading_holder(r, VS_ADDR_MEMORY + e->vmm_map.memory, e->vmm_map.addr,
@@ -457,8 +419,14 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         break;
     default: break;
     }
-    if (changes_memory(e))
-        note_peaks(r);
+    if (changes_memory(e)) {
+        uint64_t serving = r->framework ? r->held_segments : r->memory.segments + r->memory.direct;
+        uint64_t held = vs_recorded_held(&r->memory, serving);
+        if (!r->framework && serving > recorded->reserved_peak)
+            recorded->reserved_peak = serving;
+        if (held > recorded->held_peak)
+            recorded->held_peak = held;
+    }
     /* the framework's failure follows the device's */
     uint64_t until = r->query->until_event;
     r->stopped = until && r->number >= until && !r->refused_tid;

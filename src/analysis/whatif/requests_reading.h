@@ -154,8 +154,6 @@ struct vs_whatif_log {
     uint64_t *stacks; /* of the sites */
     size_t site_count, site_capacity;
     uint32_t slot_count; /* of blocks of the level, of all devices */
-    uint64_t *streams; /* of the lanes */
-    size_t lane_count, lane_capacity;
 };
 
 /* vs_requests_choose: the device and the level to read. *device*: see vs_whatif_query; receives the

@@ -47,7 +47,6 @@ void vs_whatif_close(struct vs_whatif_log *log)
         return;
     vs_request_store_free(&log->store);
     free(log->stacks);
-    free(log->streams);
     free(log);
 }
 

@@ -40,7 +40,7 @@ static void explain(struct vs_reader *reader)
 
 static void find_kinds(struct vs_reader *reader)
 {
-    struct vs_kinds_query end = {.device = VS_KINDS_ALL_DEVICES};
+    struct vs_kinds_query end = {.device = 0};
     struct vs_kinds_table table;
     assert_int_equal(vs_kinds_read(reader, NULL, &end, 1, &table), VS_OK);
     assert_true(table.kinds[VS_KIND_PARAMETERS].count >= FEW);
