@@ -65,19 +65,6 @@ static inline void count_request(struct vs_growth_tracker *tracker)
     tracker->floors.requests++;
 }
 
-/* The first kept request that may belong to the loop: one repetition before its first mark. */
-static size_t begin_of_loop(const struct vs_loop_requests *requests, const struct vs_loop *loop)
-{
-    struct vs_loop_place place = {.marked = false};
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct vs_loop_request *request = vs_loop_at(requests, i);
-        vs_loop_begins(loop, &place, i, request->site, request->size);
-        if (place.marked)
-            return i > 2 * loop->usual ? i - (size_t)(2 * loop->usual) : 0;
-    }
-    return 0;
-}
-
 /* The steps of the kept requests. */
 static void rebuild_steps(struct vs_growth_tracker *tracker)
 {
@@ -85,8 +72,15 @@ static void rebuild_steps(struct vs_growth_tracker *tracker)
     const struct vs_loop *loop = &tracker->loop;
     struct vs_step_rows *rows = &tracker->found;
     uint64_t oldest = requests->total - requests->count;
+    size_t first = 0; /* kept request that may belong to the loop: one repetition before its first mark */
+    struct vs_loop_place place = {.marked = false};
+    for (size_t i = 0; i < requests->count && !place.marked; i++) {
+        const struct vs_loop_request *request = vs_loop_at(requests, i);
+        vs_loop_begins(loop, &place, i, request->site, request->size);
+        first = place.marked && i > 2 * loop->usual ? i - (size_t)(2 * loop->usual) : 0;
+    }
     tracker->place = (struct vs_loop_place){.due = loop->begin != loop->site};
-    for (size_t i = begin_of_loop(requests, loop); i < requests->count; i++) {
+    for (size_t i = first; i < requests->count; i++) {
         const struct vs_loop_request *request = vs_loop_at(requests, i);
         if (request->account != loop->account)
             continue;
@@ -104,29 +98,23 @@ static void rebuild_steps(struct vs_growth_tracker *tracker)
     }
 }
 
-/* Whether the known loop still repeats as often as *found* does: its steps are kept, because they
- * go back further. */
-static bool same_loop(const struct vs_growth_tracker *tracker, const struct vs_loop *found)
+void vs_growth_search(struct vs_growth_tracker *tracker)
 {
     const struct vs_loop_requests *requests = &tracker->requests;
     struct vs_loop_place place = {.marked = false};
+    struct vs_loop found;
     uint64_t steps = 0;
-    if (requests->total == requests->count || !tracker->loop.found || !found->found)
-        return false;
-    for (size_t i = 0; i < requests->count; i++) {
+    vs_loop_find(requests, &found);
+    tracker->searched = requests->total;
+    tracker->search_at = SEARCH_FACTOR * tracker->searched;
+    /* Where the known loop still repeats as often as *found* does its steps are kept, because they
+     * go back further. */
+    bool known = requests->total != requests->count && tracker->loop.found && found.found;
+    for (size_t i = 0; known && i < requests->count; i++) {
         const struct vs_loop_request *request = vs_loop_at(requests, i);
         steps += vs_loop_begins(&tracker->loop, &place, i, request->site, request->size);
     }
-    return steps * 10 >= found->repeats * 9 && steps * 9 <= found->repeats * 10;
-}
-
-void vs_growth_search(struct vs_growth_tracker *tracker)
-{
-    struct vs_loop found;
-    vs_loop_find(&tracker->requests, &found);
-    tracker->searched = tracker->requests.total;
-    tracker->search_at = SEARCH_FACTOR * tracker->searched;
-    if (same_loop(tracker, &found))
+    if (known && steps * 10 >= found.repeats * 9 && steps * 9 <= found.repeats * 10)
         return;
     tracker->loop = found;
     vs_steps_clear(&tracker->found);
@@ -152,21 +140,6 @@ static void add_request(struct vs_growth_tracker *tracker, uint32_t site, unsign
         vs_growth_search(tracker);
 }
 
-/* The account whose bytes the marked steps describe: the busiest device when the first begins. */
-static unsigned account_of_marks(const struct vs_replay *replay)
-{
-    unsigned best = VS_HOST_INDEX;
-    uint64_t most = 0;
-    for (unsigned i = 0; i < replay->account_count; i++) {
-        uint64_t bytes = replay->accounts[i]->sums.peak.allocated;
-        if (best == VS_HOST_INDEX || bytes > most) {
-            best = i;
-            most = bytes;
-        }
-    }
-    return best;
-}
-
 static void follow_marks(struct vs_growth_tracker *tracker)
 {
     const struct vs_replay *replay = tracker->replay;
@@ -181,7 +154,13 @@ static void follow_marks(struct vs_growth_tracker *tracker)
             vs_loop_free(&tracker->requests);
             tracker->loop = (struct vs_loop){.found = false};
         }
-        unsigned account = tracker->marked_account = account_of_marks(replay);
+        /* the account whose bytes the marked steps describe: the busiest device when the first begins */
+        unsigned account = VS_HOST_INDEX;
+        for (unsigned i = 0; i < replay->account_count; i++)
+            if (account == VS_HOST_INDEX || replay->accounts[i]->sums.peak.allocated >
+                                                replay->accounts[account]->sums.peak.allocated)
+                account = i;
+        tracker->marked_account = account;
         tracker->marked_reports = replay->accounts[account] && replay->accounts[account]->user.reports;
         vs_steps_begin(&tracker->marked, replay->events, replay->now_ns, level_of(replay, account));
     }
@@ -202,21 +181,6 @@ void vs_growth_follow_all(struct vs_growth_tracker *tracker)
             vs_floors_change(&tracker->floors, &tracker->accounts[i], level_of(replay, i), false);
 }
 
-/* The step in progress may begin before the program uses a device, or PyTorch. */
-static void follow_marked_account(struct vs_growth_tracker *tracker, unsigned account)
-{
-    const struct vs_user_account *user = &tracker->replay->accounts[account]->user;
-    if (tracker->marked_account == VS_HOST_INDEX && account != VS_HOST_INDEX) {
-        tracker->marked_account = account;
-        tracker->marked_reports = false;
-        vs_steps_restart(&tracker->marked);
-    }
-    if (account != tracker->marked_account || tracker->marked_reports || !user->reports)
-        return;
-    tracker->marked_reports = true;
-    vs_steps_lower(&tracker->marked, user->backing);
-}
-
 static void follow_block(struct vs_growth_tracker *tracker, const struct vs_event *event)
 {
     const struct vs_replay *replay = tracker->replay;
@@ -229,7 +193,16 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
     uint64_t level = a->user.reports ? vs_user_allocated(a) : a->sums.now.allocated;
     if (request && counts)
         count_request(tracker);
-    follow_marked_account(tracker, account);
+    /* the step in progress may begin before the program uses a device, or PyTorch */
+    if (tracker->marked_account == VS_HOST_INDEX && account != VS_HOST_INDEX) {
+        tracker->marked_account = account;
+        tracker->marked_reports = false;
+        vs_steps_restart(&tracker->marked);
+    }
+    if (account == tracker->marked_account && !tracker->marked_reports && a->user.reports) {
+        tracker->marked_reports = true;
+        vs_steps_lower(&tracker->marked, a->user.backing);
+    }
     struct vs_floor_row *row = vs_floors_row(&tracker->floors, replay->changed_site);
     uint64_t size = site->live_bytes > row->live ? site->live_bytes - row->live : 0;
     if (counts && row->live > site->live_bytes)

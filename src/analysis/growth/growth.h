@@ -60,7 +60,6 @@ enum vs_growth_class {
     VS_GROWTH_SAWTOOTH, /* grows and is freed again, repeatedly */
     VS_GROWTH_FREED,    /* grew until the program freed it at its end */
     VS_GROWTH_LEAK,     /* grows and is not freed */
-    VS_GROWTH_CLASS_COUNT
 };
 
 /* One call site, or one account as a whole. */
@@ -148,8 +147,5 @@ enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps
 enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *replay,
                                   struct vs_growth_steps *out) VS_MUST_CHECK;
 void vs_found_steps_free(struct vs_growth_steps *steps);
-
-/* vs_growth_class_name: "leak", "freed_at_end", "filled", …; as in the JSON. */
-const char *vs_growth_class_name(enum vs_growth_class class);
 
 #endif

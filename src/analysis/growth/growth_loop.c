@@ -82,22 +82,6 @@ void vs_loop_free(struct vs_loop_requests *requests)
     *requests = (struct vs_loop_requests){0};
 }
 
-/* Only the account with most requests is searched: others have their own floor. */
-static uint32_t busiest_account(const struct vs_loop_requests *requests)
-{
-    uint32_t best = 0, lead = 0; /* the majority, or one of several busy ones */
-    for (size_t i = 0; i < requests->count; i++) {
-        uint32_t account = requests->items[i].account;
-        if (lead == 0)
-            best = account;
-        if (account == best)
-            lead++;
-        else
-            lead--;
-    }
-    return best;
-}
-
 /* Numbers the symbols and lists the positions of each. */
 static void list_symbols(struct loop_search *search)
 {
@@ -166,47 +150,16 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
            search->requests->count - symbol->last <= 2 * (size_t)longest + 8;
 }
 
-/* Keeps the regular symbols only, and of these the ones that repeat in most of the part that
- * repeats: a loop at the very end may be a part of the last step. */
-static void keep_regular(struct loop_search *search)
-{
-    size_t kept = 0, longest = 0, count = search->requests->count;
-    for (size_t i = 0; i < search->symbol_count; i++) {
-        struct loop_symbol *symbol = &search->symbols[i];
-        if (!is_regular(search, symbol))
-            continue;
-        if (count - symbol->first > longest)
-            longest = count - symbol->first;
-        search->symbols[kept++] = *symbol;
-    }
-    search->symbol_count = kept;
-    kept = 0;
-    for (size_t i = 0; i < search->symbol_count; i++)
-        if (2 * (count - search->symbols[i].first) >= longest)
-            search->symbols[kept++] = search->symbols[i];
-    search->symbol_count = kept;
-}
-
 static int by_count(const void *a, const void *b)
 {
     const struct loop_symbol *x = a, *y = b;
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
-/* The more regular symbol marks better; of nearly equal ones the one at the lower live bytes. */
-static bool marks_better(const struct loop_symbol *a, const struct loop_symbol *b)
-{
-    if ((a->regular >= 0.9) != (b->regular >= 0.9))
-        return a->regular >= 0.9;
-    return a->level < b->level;
+    return vs_then(VS_ORDER(y->count, x->count), VS_ORDER(x->first, y->first));
 }
 
 static int by_height(const void *a, const void *b)
 {
     const double *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    return VS_ORDER(*x, *y);
 }
 
 /* Finds the floor of a loop, its height and how steadily the floor changes. */
@@ -266,7 +219,9 @@ static void group_symbols(struct loop_search *search)
             search->group_count ? &search->groups[search->group_count - 1] : NULL;
         uint64_t count = symbol->count;
         if (group && (count + 1 >= most || 5 * count >= UINT64_C(4) * most)) {
-            if (marks_better(symbol, group->mark))
+            /* the more regular symbol marks better; of nearly equal ones the one at the lower live bytes */
+            bool regular = symbol->regular >= 0.9, other = group->mark->regular >= 0.9;
+            if (regular != other ? regular : symbol->level < group->mark->level)
                 group->mark = symbol;
             continue;
         }
@@ -312,19 +267,6 @@ struct loop_presence {
     uint32_t present, same, total;
 };
 
-/* Adds the requests of repetition *k*; further calls for it change nothing. */
-static void end_repetition(struct loop_presence *site, uint32_t k)
-{
-    if (site->now == 0)
-        return;
-    site->present++;
-    site->same += k && site->last == k && site->now == site->before;
-    site->total += site->now;
-    site->before = site->now;
-    site->last = k + 1;
-    site->now = 0;
-}
-
 /* Whether most requests are of call sites that are in most repetitions, as often as in the one
  * before: otherwise the mark comes at regular distances by chance. */
 static bool repeats_the_same(const struct loop_search *search, const struct loop_symbol *mark)
@@ -336,9 +278,18 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
         for (size_t i = at[k]; i < at[k + 1]; i++)
             if (search->symbol_of[i] != UINT32_MAX)
                 sites[search->symbol_of[i]].now++;
-        for (size_t i = at[k]; i < at[k + 1]; i++)
-            if (search->symbol_of[i] != UINT32_MAX)
-                end_repetition(&sites[search->symbol_of[i]], k);
+        for (size_t i = at[k]; i < at[k + 1]; i++) {
+            uint32_t symbol = search->symbol_of[i];
+            struct loop_presence *site = symbol == UINT32_MAX ? NULL : &sites[symbol];
+            if (!site || site->now == 0)
+                continue; /* counted */
+            site->present++;
+            site->same += k && site->last == k && site->now == site->before;
+            site->total += site->now;
+            site->before = site->now;
+            site->last = k + 1;
+            site->now = 0;
+        }
     }
     for (size_t s = 0; s < search->all_count; s++) {
         total += sites[s].total;
@@ -357,15 +308,6 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
     return (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
 }
 
-/* Whether the live bytes at the end of each repetition are those at its begin, whatever lies
- * between. */
-static bool returns_to_floor(const struct loop_search *search, const struct loop_group *group)
-{
-    return !search->sized && group->mark->regular >= RETURNS_REGULAR &&
-           group->mark->count >= RETURNS_MIN && group->change <= RETURNS_FLOOR * group->height &&
-           group->floor <= RETURNS_FLOOR * group->height;
-}
-
 /* The innermost loop that reaches the floor of all loops around it in each repetition, or NULL. */
 static const struct loop_group *innermost(const struct loop_search *search)
 {
@@ -375,7 +317,13 @@ static const struct loop_group *innermost(const struct loop_search *search)
         for (size_t o = g + 1; same && o < search->group_count; o++)
             same = !is_steady(&search->groups[o]) ||
                    above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
-        if (same && (returns_to_floor(search, group) || repeats_the_same(search, group->mark)))
+        /* whether the live bytes at the end of each repetition are those at its begin, whatever lies
+         * between */
+        bool returns = !search->sized && group->mark->regular >= RETURNS_REGULAR &&
+                       group->mark->count >= RETURNS_MIN &&
+                       group->change <= RETURNS_FLOOR * group->height &&
+                       group->floor <= RETURNS_FLOOR * group->height;
+        if (same && (returns || repeats_the_same(search, group->mark)))
             return group;
     }
     return NULL;
@@ -398,46 +346,59 @@ static uint32_t first_after_floor(const struct loop_search *search, const struct
     return most >= REGULAR_MIN * (double)group->count ? best : group->mark->site;
 }
 
-static void search_loop(struct loop_search *search, struct vs_loop *out)
-{
-    search->symbol_count = 0;
-    list_symbols(search);
-    keep_regular(search);
-    uint64_t stays = UINT64_MAX;
-    for (size_t i = search->requests->count; i-- > 0;) {
-        if (search->symbol_of[i] == UINT32_MAX)
-            continue;
-        uint64_t level = vs_loop_at(search->requests, i)->level;
-        if (level < stays)
-            stays = level;
-        search->transient[i] = level - stays;
-    }
-    group_symbols(search);
-    const struct loop_group *group = innermost(search);
-    if (!group)
-        return;
-    *out = (struct vs_loop){.found = true, .sized = search->sized, .site = group->mark->site,
-                            .begin = first_after_floor(search, group),
-                            .account = search->account, .size = group->mark->size,
-                            .usual = group->mark->usual_gap,
-                            .repeats = group->mark->count,
-                            .regular = group->mark->regular};
-}
-
 void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
 {
     struct loop_search search = {.requests = requests};
+    size_t count = requests->count;
+    uint32_t lead = 0;
     *out = (struct vs_loop){.found = false};
-    if (requests->count < REPEATS_MIN)
+    if (count < REPEATS_MIN)
         return;
-    search.account = busiest_account(requests);
-    search.positions = vs_xcalloc(requests->count, sizeof *search.positions);
-    search.gaps = vs_xcalloc(requests->count, sizeof *search.gaps);
-    search.symbol_of = vs_xcalloc(requests->count, sizeof *search.symbol_of);
-    search.transient = vs_xcalloc(requests->count, sizeof *search.transient);
+    /* Only the account with most requests is searched: the majority, or one of several busy ones. Others
+     * have their own floor. */
+    for (size_t i = 0; i < count; i++) {
+        if (lead == 0)
+            search.account = requests->items[i].account;
+        lead += requests->items[i].account == search.account ? 1 : -1u;
+    }
+    search.positions = vs_xcalloc(count, sizeof *search.positions);
+    search.gaps = vs_xcalloc(count, sizeof *search.gaps);
+    search.symbol_of = vs_xcalloc(count, sizeof *search.symbol_of);
+    search.transient = vs_xcalloc(count, sizeof *search.transient);
     for (int sized = 0; sized < 2 && !out->found; sized++) {
         search.sized = sized;
-        search_loop(&search, out);
+        search.symbol_count = 0;
+        list_symbols(&search);
+        /* The regular symbols only, and of these the ones that repeat in most of the part that
+         * repeats: a loop at the very end may be a part of the last step. */
+        size_t regular = 0, kept = 0, longest = 0;
+        for (size_t i = 0; i < search.symbol_count; i++) {
+            struct loop_symbol *symbol = &search.symbols[i];
+            if (!is_regular(&search, symbol))
+                continue;
+            longest = count - symbol->first > longest ? count - symbol->first : longest;
+            search.symbols[regular++] = *symbol;
+        }
+        for (size_t i = 0; i < regular; i++)
+            if (2 * (count - search.symbols[i].first) >= longest)
+                search.symbols[kept++] = search.symbols[i];
+        search.symbol_count = kept;
+        uint64_t stays = UINT64_MAX;
+        for (size_t i = count; i-- > 0;) {
+            uint64_t level = vs_loop_at(requests, i)->level;
+            if (search.symbol_of[i] == UINT32_MAX)
+                continue;
+            stays = level < stays ? level : stays;
+            search.transient[i] = level - stays;
+        }
+        group_symbols(&search);
+        const struct loop_group *group = innermost(&search);
+        if (group)
+            *out = (struct vs_loop){.found = true, .sized = sized, .site = group->mark->site,
+                                    .begin = first_after_floor(&search, group),
+                                    .account = search.account, .size = group->mark->size,
+                                    .usual = group->mark->usual_gap, .repeats = group->mark->count,
+                                    .regular = group->mark->regular};
         for (size_t g = 0; g < search.group_count; g++)
             free(search.groups[g].lows);
         search.group_count = 0;

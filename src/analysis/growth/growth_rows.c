@@ -40,13 +40,6 @@ struct judging {
     size_t trend_capacity, count;
 };
 
-const char *vs_growth_class_name(enum vs_growth_class class)
-{
-    static const char *const names[VS_GROWTH_CLASS_COUNT] = {
-        "none", "initial", "filled", "sawtooth", "freed_at_end", "leak"};
-    return class < VS_GROWTH_CLASS_COUNT ? names[class] : "none";
-}
-
 /* The begin of a period: time, and the step that begins in it. */
 static uint64_t period_ns(const struct judging *judging, size_t period)
 {
@@ -76,19 +69,6 @@ static uint64_t period_step(const struct judging *judging, size_t period)
     return begun > first ? steps->first_number + begun - first - 1 : steps->first_number;
 }
 
-/* The step of the first growth of a site that freed its memory at the end: a period may have
- * several steps, and growth of *bytes* by *each* began within the one before if it took as many. */
-static uint64_t first_grown(const struct judging *judging, const struct vs_trend *trend,
-                            uint64_t bytes, uint64_t each)
-{
-    uint64_t since = period_step(judging, trend->from), last = period_step(judging, trend->to);
-    uint64_t earliest = trend->from ? period_step(judging, trend->from - 1)
-                                    : judging->steps->first_number;
-    uint64_t steps = each ? (bytes + each / 2) / each : 0;
-    uint64_t first = last + 1 > steps ? last + 1 - steps : 0;
-    return !steps || first >= since ? since : first < earliest ? earliest : first;
-}
-
 /* What the history alone tells. */
 static void fill_row(const struct judging *judging, const struct vs_trend *trend,
                      struct vs_growth_row *row)
@@ -113,8 +93,13 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
         row->every = (uint64_t)(steps / (double)trend->rises + 0.5);
     if (!row->every)
         row->every = 1;
-    if (row->class == VS_GROWTH_FREED && row->every == 1 && !row->replaced)
-        row->since_step = first_grown(judging, trend, row->bytes, row->per_step);
+    /* The step of the first growth of a site that freed its memory at the end: a period may have
+     * several steps, and growth began within the one before if it took as many. */
+    uint64_t grown = row->per_step ? (row->bytes + row->per_step / 2) / row->per_step : 0;
+    uint64_t earliest = trend->from ? period_step(judging, trend->from - 1) : judging->steps->first_number;
+    uint64_t first = row->until_step + 1 > grown ? row->until_step + 1 - grown : 0;
+    if (row->class == VS_GROWTH_FREED && row->every == 1 && !row->replaced && grown && first < row->since_step)
+        row->since_step = first < earliest ? earliest : first;
 }
 
 static void judge_site(struct judging *judging, uint32_t index)
@@ -153,9 +138,7 @@ static void judge_site(struct judging *judging, uint32_t index)
 static int by_row_and_time(const void *a, const void *b)
 {
     const struct kept_block *x = a, *y = b;
-    if (x->row != y->row)
-        return x->row < y->row ? -1 : 1;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+    return vs_then(VS_ORDER(x->row, y->row), VS_ORDER(x->time_ns, y->time_ns));
 }
 
 /* Adds the live blocks of *table* at leaking sites, allocated since their growth began. */
@@ -168,9 +151,8 @@ static void list_table(const struct vs_growth_tracker *tracker, const struct vs_
         if (!row || tracker->site_rows[row - 1].class != VS_GROWTH_LEAK ||
             tracker->site_rows[row - 1].replaced || live->time_ns < tracker->site_rows[row - 1].since_ns)
             continue;
-        struct kept_block *kept =
-            vs_vec_push(&out->items, &out->count, &out->capacity, sizeof *kept);
-        *kept = (struct kept_block){live->time_ns, live->size, row - 1};
+        VS_VEC_ADD(out->items, out->count, out->capacity,
+                   (struct kept_block){live->time_ns, live->size, row - 1});
     }
 }
 
@@ -246,23 +228,15 @@ static void doubt_load(const struct judging *judging, bool equal, uint64_t block
         row->confidence *= SURE_HALF;
 }
 
-/* Without blocks of the step in progress, at a site that also frees: they may be freed in it. */
-static size_t kept_count(const struct judging *judging, const struct kept_block *blocks,
-                         size_t count, const struct vs_growth_row *row)
-{
-    const struct vs_step_rows *steps = judging->steps;
-    if (!steps || !steps->open || !judging->tracker->replay->sites.items[row->site].frees)
-        return count;
-    while (count > 1 && blocks[count - 1].time_ns >= steps->items[steps->count - 1].time_ns)
-        count--;
-    return count;
-}
-
 /* Figures of a leaking site from its live blocks, by rising time. */
 static void refine(const struct judging *judging, const struct kept_block *blocks, size_t count,
                    struct vs_growth_row *row)
 {
-    count = kept_count(judging, blocks, count, row);
+    const struct vs_step_rows *known = judging->steps;
+    /* Without blocks of the step in progress, at a site that also frees: they may be freed in it. */
+    while (known && known->open && judging->tracker->replay->sites.items[row->site].frees && count > 1 &&
+           blocks[count - 1].time_ns >= known->items[known->count - 1].time_ns)
+        count--;
     uint64_t bytes = 0;
     bool equal = true;
     for (size_t i = 0; i < count; i++) {
@@ -297,17 +271,14 @@ static void refine(const struct judging *judging, const struct kept_block *block
 static void refine_all(struct judging *judging)
 {
     struct kept_list list = {0};
-    size_t begin = 0;
     list_table(judging->tracker, &judging->tracker->replay->device_live, &list);
     list_table(judging->tracker, &judging->tracker->replay->framework_live, &list);
     vs_vec_sort(list.items, list.count, sizeof *list.items, by_row_and_time);
-    while (begin < list.count) {
-        size_t end = begin;
-        while (end < list.count && list.items[end].row == list.items[begin].row)
-            end++;
+    for (size_t begin = 0, end; begin < list.count; begin = end) {
+        for (end = begin; end < list.count && list.items[end].row == list.items[begin].row; end++)
+            ;
         refine(judging, list.items + begin, end - begin,
                &judging->tracker->site_rows[list.items[begin].row]);
-        begin = end;
     }
     free(list.items);
     if (judging->source == VS_STEPS_MARKED)
@@ -369,35 +340,7 @@ static void judge_accounts(struct judging *judging)
 static int by_bytes(const void *a, const void *b)
 {
     const struct vs_growth_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->site < y->site ? -1 : x->site > y->site;
-}
-
-static void judge_sites(struct judging *judging)
-{
-    struct vs_growth_tracker *tracker = judging->tracker;
-    size_t sites = tracker->replay->sites.count;
-    vs_vec_room(&tracker->row_of, &tracker->row_of_capacity, sites + 1, sizeof *tracker->row_of);
-    tracker->row_of_count = sites;
-    memset(tracker->row_of, 0, (sites + 1) * sizeof *tracker->row_of);
-    for (size_t i = 0; i < sites; i++)
-        judge_site(judging, (uint32_t)i);
-    refine_all(judging);
-    if (judging->source != VS_STEPS_MARKED)
-        for (unsigned i = 0; i <= VS_DEVICES_MAX; i++)
-            doubt_first_pass(judging, i);
-    vs_vec_sort(tracker->site_rows, judging->count, sizeof *tracker->site_rows, by_bytes);
-    for (size_t i = 0; i < judging->count; i++)
-        tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
-}
-
-/* How sure it is that these are steps. */
-static double sure_of_steps(const struct judging *judging)
-{
-    if (judging->source != VS_STEPS_FOUND)
-        return judging->source == VS_STEPS_MARKED;
-    return (1 - pow(2, -(double)judging->steps->begun / 2)) * judging->tracker->loop.regular;
+    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->site, y->site));
 }
 
 /* Whether the latest found step is a whole one: the program ended well, and the step has allocated
@@ -438,13 +381,26 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
         steps_at[w] = vs_steps_before(judging.steps, w <= floors->window ? floors->windows[w].event
                                                                          : UINT64_MAX);
     vs_trend_axis_make(floors, judging.steps ? steps_at : NULL, &judging.axis);
-    judge_sites(&judging);
+    size_t sites = tracker->replay->sites.count;
+    vs_vec_room(&tracker->row_of, &tracker->row_of_capacity, sites + 1, sizeof *tracker->row_of);
+    tracker->row_of_count = sites;
+    memset(tracker->row_of, 0, (sites + 1) * sizeof *tracker->row_of);
+    for (size_t i = 0; i < sites; i++)
+        judge_site(&judging, (uint32_t)i);
+    refine_all(&judging);
+    for (unsigned i = 0; judging.source != VS_STEPS_MARKED && i <= VS_DEVICES_MAX; i++)
+        doubt_first_pass(&judging, i);
+    vs_vec_sort(tracker->site_rows, judging.count, sizeof *tracker->site_rows, by_bytes);
+    for (size_t i = 0; i < judging.count; i++)
+        tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
     judge_accounts(&judging);
     free(judging.trends);
     if (judging.steps)
         vs_steps_summary(judging.steps, &out->steps);
     out->steps.source = judging.source;
-    out->steps.confidence = sure_of_steps(&judging);
+    out->steps.confidence = judging.source != VS_STEPS_FOUND
+                                ? judging.source == VS_STEPS_MARKED
+                                : (1 - pow(2, -(double)judging.steps->begun / 2)) * tracker->loop.regular;
     out->sites = tracker->site_rows;
     out->site_count = judging.count;
     out->row_of = tracker->row_of;

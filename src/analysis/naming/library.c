@@ -98,37 +98,29 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     return "unknown";
 }
 
-bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
-{
-    struct vs_frame frames[STACK_MAX];
-    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
-    for (size_t i = 0; i < count; i++) {
-        const struct vs_module *module = vs_reader_module(reader, frames[i].module);
-        if (!module)
-            continue;
-        if (*module->function)
-            return false;
-        const char *base = vs_text_base_name(module->path);
-        if (!is_passed_through(base))
-            return vs_text_begins(base, "libc10");
-    }
-    return false;
-}
-
-/* The number of frames at the inner end that are of the path to the driver or of PyTorch's caching
- * allocator. */
-static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame *frames, size_t count)
+/* The number of frames at the inner end that are of the path to the driver or, with *allocator*, of PyTorch's
+ * caching allocator. */
+static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame *frames, size_t count,
+                           bool allocator)
 {
     size_t i = 0;
     for (; i < count; i++) {
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
-        if (module && *module->function)
-            break;
         const char *base = module ? vs_text_base_name(module->path) : "";
-        if (module && !is_passed_through(base) && !vs_text_begins(base, "libc10"))
+        if (module && (*module->function ||
+                       (!is_passed_through(base) && !(allocator && vs_text_begins(base, "libc10")))))
             break;
     }
     return i;
+}
+
+bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
+{
+    struct vs_frame frames[STACK_MAX];
+    size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
+    size_t i = inner_frames(reader, frames, count, false);
+    const struct vs_module *module = i < count ? vs_reader_module(reader, frames[i].module) : NULL;
+    return module && !*module->function && vs_text_begins(vs_text_base_name(module->path), "libc10");
 }
 
 bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b)
@@ -137,7 +129,7 @@ bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t
     if (a == b)
         return true;
     size_t n = vs_reader_stack(reader, a, of_a, STACK_MAX), m = vs_reader_stack(reader, b, of_b, STACK_MAX);
-    size_t i = inner_frames(reader, of_a, n), k = inner_frames(reader, of_b, m);
+    size_t i = inner_frames(reader, of_a, n, true), k = inner_frames(reader, of_b, m, true);
     if (i == n || n - i != m - k)
         return false;
     for (; i < n; i++, k++)
@@ -187,18 +179,6 @@ bool vs_library_installed(const char *path, char *name)
 
 /* --- libraries that are compiled into a program --- */
 
-/* Whether *path* has a folder "cuda" or "cuda-13.0" with "include" in it. */
-static bool in_toolkit(const char *path)
-{
-    for (const char *at = path; (at = strstr(at, "/cuda")) != NULL;) {
-        at += strlen("/cuda");
-        const char *rest = at + (*at == '-' ? 1 + strspn(at + 1, "0123456789.") : 0);
-        if (vs_text_begins(rest, "/include/"))
-            return true;
-    }
-    return false;
-}
-
 static const char *by_header(const char *file)
 {
     static const struct { const char *folder, *name; } headers[] = {
@@ -213,7 +193,12 @@ static const char *by_header(const char *file)
             return headers[i].name;
     if ((strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) && strstr(file, "/include/"))
         return "compiler header";
-    return in_toolkit(file) ? "CUDA" : vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
+    for (const char *at = file; (at = strstr(at, "/cuda")) != NULL;) { /* "cuda" or "cuda-13.0" with "include" */
+        at += strlen("/cuda");
+        if (vs_text_begins(at + (*at == '-' ? 1 + strspn(at + 1, "0123456789.") : 0), "/include/"))
+            return "CUDA";
+    }
+    return vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
 }
 
 /* Where the debug information is missing, or a copy of the headers is in the user's own folders. */

@@ -75,18 +75,6 @@ void vs_makers_close(struct vs_makers *makers)
     free(makers);
 }
 
-/* Whether *word* of *length* bytes is one of *words*, which spaces separate. */
-static bool has_word(const char *words, const char *word, size_t length)
-{
-    for (const char *at = words; *at;) {
-        size_t n = strcspn(at, " ");
-        if (n == length && memcmp(at, word, n) == 0)
-            return true;
-        at += n + (at[n] == ' ');
-    }
-    return false;
-}
-
 /* Whether function *name* is named by one of *words*: whole, or after a dot. */
 static bool is_named(const char *words, const char *name, size_t length)
 {
@@ -120,57 +108,28 @@ static enum vs_maker by_rules(const char *path, const char *name)
     return is_named("__init__", name, length) ? VS_MAKER_CONSTRUCTOR : VS_MAKER_NONE;
 }
 
-static bool is_library(const char *path)
-{
-    return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-           strstr(path, "/lib/python3") || path[0] == '<';
-}
-
-/* The class of function *name*, whose last part begins at *last*, as index + 1. Before Python 3.11
- * names have no classes: all of a file are one. */
-static uint32_t class_of(struct vs_makers *makers, const char *path, const char *name,
-                         const char *last)
-{
-    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, path, strlen(path) + 1);
-    key = vs_text_hash_bytes(key, name, (size_t)(last - name)) | 1;
-    const uint64_t *known = vs_map_get(&makers->by_class, key);
-    if (known)
-        return (uint32_t)*known + 1;
-    vs_vec_room(&makers->classes, &makers->class_capacity,
-                makers->class_count + 1, sizeof *makers->classes);
-    vs_xmap_put(&makers->by_class, key, makers->class_count);
-    return (uint32_t)++makers->class_count;
-}
-
 static void judge_function(struct vs_makers *makers, const struct vs_module *module,
                            struct maker_function *out)
 {
     const char *dot = strrchr(module->function, '.'), *last = dot ? dot + 1 : module->function;
-    enum vs_maker maker = by_rules(module->path, module->function);
-    *out = (struct maker_function){.name = module->function, .path = module->path, .maker = maker,
-                             .library = is_library(module->path)};
+    const char *path = module->path;
+    enum vs_maker maker = by_rules(path, module->function);
+    *out = (struct maker_function){.name = module->function, .path = path, .maker = maker,
+                             .library = strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+                                        strstr(path, "/lib/python3") || path[0] == '<'};
     bool forward = strcmp(last, "forward") == 0;
     if (!forward && strcmp(last, "__init__") != 0)
         return;
-    out->class_row = class_of(makers, module->path, module->function, last);
+    /* Its class. Before Python 3.11 names have no classes: all of a file are one. */
+    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, path, strlen(path) + 1);
+    key = vs_text_hash_bytes(key, module->function, (size_t)(last - module->function)) | 1;
+    uint64_t class = vs_xmap_number(&makers->by_class, key, makers->class_count);
+    if (class == makers->class_count)
+        vs_vec_push(&makers->classes, &makers->class_count, &makers->class_capacity,
+                    sizeof *makers->classes);
+    out->class_row = (uint32_t)class + 1;
     if (forward)
         makers->classes[out->class_row - 1].forward = true;
-}
-
-/* The bits of a call from Python: THPVariable_NAME. */
-static unsigned call_bits(const char *name)
-{
-    static const char sources[] =
-        "to cuda tensor as_tensor from_numpy asarray rand rand_like randn randn_like randint "
-        "randint_like randperm zeros zeros_like ones ones_like empty empty_like empty_strided full "
-        "full_like arange linspace eye normal bernoulli multinomial new_zeros new_ones new_empty "
-        "new_full new_tensor";
-    const char *call = strstr(name, "THPVariable_");
-    if (!call)
-        return 0;
-    call += strlen("THPVariable_");
-    size_t length = strcspn(call, "(<");
-    return NATIVE_CALL | (has_word(sources, call, length) ? NATIVE_SOURCE : 0);
 }
 
 static unsigned name_bits(const char *name)
@@ -192,27 +151,19 @@ static unsigned name_bits(const char *name)
         {"c10d::Reducer::initialize_bucket", NATIVE_BUCKET},
         {"c10d::Reducer::rebuild_buckets", NATIVE_BUCKET},
     };
-    unsigned bits = call_bits(name);
+    static const char sources[] = /* calls that make or transfer data */
+        "to cuda tensor as_tensor from_numpy asarray rand rand_like randn randn_like randint "
+        "randint_like randperm zeros zeros_like ones ones_like empty empty_like empty_strided full "
+        "full_like arange linspace eye normal bernoulli multinomial new_zeros new_ones new_empty "
+        "new_full new_tensor";
+    const char *call = strstr(name, "THPVariable_"); /* a call from Python: THPVariable_NAME */
+    unsigned bits = call ? NATIVE_CALL : 0;
+    call += call ? strlen("THPVariable_") : 0;
+    if (call && is_named(sources, call, strcspn(call, "(<")))
+        bits |= NATIVE_SOURCE;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(name, parts[i].part))
             bits |= parts[i].bits;
-    return bits;
-}
-
-static unsigned native_of(struct vs_makers *makers, const struct vs_frame *frame,
-                          const struct vs_module *module)
-{
-    if (!makers->symbols || !frame->pc || !module ||
-        !strstr(vs_text_base_name(module->path), "torch"))
-        return 0;
-    const uint64_t *known = vs_map_get(&makers->natives, frame->pc);
-    if (known)
-        return (unsigned)*known;
-    struct vs_symbol found;
-    unsigned bits = NATIVE_SEEN;
-    if (vs_symbols_frame(makers->symbols, frame, &found, 1) && found.known)
-        bits |= NATIVE_NAMED | name_bits(found.function);
-    vs_xmap_put(&makers->natives, frame->pc, bits);
     return bits;
 }
 
@@ -232,7 +183,15 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
 {
     const struct vs_module *module = vs_reader_module(makers->reader, frame->module);
     if (!module || !*module->function) {
-        unsigned bits = native_of(makers, frame, module);
+        bool torch = makers->symbols && frame->pc && module && strstr(vs_text_base_name(module->path), "torch");
+        const uint64_t *known = torch ? vs_map_get(&makers->natives, frame->pc) : NULL;
+        unsigned bits = known ? (unsigned)*known : torch ? NATIVE_SEEN : 0;
+        struct vs_symbol found;
+        if (torch && !known) {
+            if (vs_symbols_frame(makers->symbols, frame, &found, 1) && found.known)
+                bits |= NATIVE_NAMED | name_bits(found.function);
+            vs_xmap_put(&makers->natives, frame->pc, bits);
+        }
         walk->bits |= bits;
         if (!walk->python) {
             walk->inner |= bits;
@@ -244,15 +203,10 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
     walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
     if (walk->older)
         return;
-    const uint64_t *known = vs_map_get(&makers->by_module, (uint64_t)frame->module + 1);
-    size_t at = known ? (size_t)*known : makers->function_count;
-    if (!known) {
-        vs_vec_room(&makers->functions, &makers->function_capacity, at + 1,
+    uint64_t at = vs_xmap_number(&makers->by_module, (uint64_t)frame->module + 1, makers->function_count);
+    if (at == makers->function_count)
+        vs_vec_push(&makers->functions, &makers->function_count, &makers->function_capacity,
                     sizeof *makers->functions);
-        vs_xmap_put(&makers->by_module, (uint64_t)frame->module + 1, at);
-        makers->function_count++;
-        makers->functions[at] = (struct maker_function){0};
-    }
     struct maker_function *function = &makers->functions[at];
     if (function->name != module->function || function->path != module->path)
         judge_function(makers, module, function);

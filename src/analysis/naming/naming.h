@@ -99,8 +99,7 @@ bool vs_torch_operation(const char *function, char *out, size_t size);
 /* --- The user's own line that a memory event belongs to: the innermost Python frame outside of
  * installed packages and Python's library. Events of threads without Python frames (PyTorch's
  * backward) belong to the line that the Python part of vramscope marked last, "at FILE:LINE", as
- * long as the range is open in which it was marked, and until a mark "at end". Without any: the
- * function of the native stack. --- */
+ * long as the range is open in which it was marked, and until a mark "at end". --- */
 
 /* The mark in force. Zero-initialise. */
 struct vs_line_mark {
@@ -114,15 +113,12 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
                        const struct vs_event *event);
 
 /* vs_user_line: the line of *stack* with the mark named *mark* (0: none), as text in *memory*:
- * "logits.float() (train.py:71)" where the source can be read, "train.py:71" without it or
- * without *source*, "main (a.cu:12)" for native code, "" when nothing is known. *native*: look up
- * names of native frames, which takes time for large libraries. NULL: out of memory. */
+ * "logits.float() (train.py:71)" where the source can be read, "train.py:71" without it, "" when nothing is
+ * known. */
 const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symbols,
-                        struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
-                        bool native);
+                         struct vs_arena *memory, uint64_t stack, uint64_t mark);
 
-/* vs_line_text: line *line* of the Python file *path* in the same form, in *memory*. NULL: out of
- * memory. */
-const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line, bool source);
+/* vs_line_text: line *line* of the Python file *path* in the same form, in *memory*. */
+const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line);
 
 #endif

@@ -47,15 +47,6 @@ static size_t library_folder(const char *at)
     return *p == '/' ? (size_t)(p + 1 - at) : 0;
 }
 
-/* Whether *path* is in the folder of Python's own library. */
-static bool in_standard_library(const char *path)
-{
-    for (const char *at = path; (at = strchr(at, '/')) != NULL; at++)
-        if (library_folder(at))
-            return true;
-    return false;
-}
-
 /* torch.compile names a file "c" and the base32 of its hash, in a folder of the hash's first two
  * characters (torch/_inductor/codecache.py, get_path). */
 static bool is_compiled(const char *path)
@@ -81,15 +72,6 @@ static bool set_name(char name[VS_PACKAGE_MAX], const char *text, size_t length)
     return true;
 }
 
-/* The first folder or file of "torch/nn/linear.py", "six.py". */
-static bool set_package(char name[VS_PACKAGE_MAX], const char *inside)
-{
-    size_t length = strcspn(inside, "/");
-    if (!inside[length] && length > 3 && strcmp(inside + length - 3, ".py") == 0)
-        length -= 3;
-    return set_name(name, inside, length);
-}
-
 static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
 {
     static const char *const folders[] = {"/site-packages/", "/dist-packages/"};
@@ -102,8 +84,11 @@ static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
     name[0] = 0;
     if (vs_library_named(path, NULL, name))
         return true;
-    if (inside)
-        return set_package(name, inside);
+    if (inside) { /* the first folder or file of "torch/nn/linear.py", "six.py" */
+        size_t length = strcspn(inside, "/");
+        bool file = !inside[length] && length > 3 && strcmp(inside + length - 3, ".py") == 0;
+        return set_name(name, inside, file ? length - 3 : length);
+    }
     for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
         if (vs_text_begins(path, generated[i].start))
             return set_name(name, generated[i].name, VS_PACKAGE_MAX);
@@ -111,8 +96,9 @@ static bool by_path(const char *path, char name[VS_PACKAGE_MAX])
         return set_name(name, "vramscope", VS_PACKAGE_MAX);
     if (is_compiled(path))
         return set_name(name, "torch.compile", VS_PACKAGE_MAX);
-    if (in_standard_library(path))
-        return set_name(name, "python", VS_PACKAGE_MAX);
+    for (const char *at = path; (at = strchr(at, '/')) != NULL; at++)
+        if (library_folder(at))
+            return set_name(name, "python", VS_PACKAGE_MAX);
     return false;
 }
 
@@ -132,24 +118,19 @@ static bool is_prefix(const struct vs_reader *reader, const char *prefix, size_t
     return false;
 }
 
-/* Whether *path* has a folder *name* after a slash. */
-static bool has_folder(const char *path, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = path; (at = strchr(at, '/')) != NULL; at++)
-        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '/')
-            return true;
-    return false;
-}
-
 /* A known library in PREFIX/src/…; "/usr/src/app" is a usual place of programs in containers, so
  * the path must contain the library's name as a folder. */
 static bool in_checkout(const struct vs_reader *reader, const char *path, char name[VS_PACKAGE_MAX])
 {
     const char *src = strstr(path, "/src/");
-    for (size_t i = 0; src && i < sizeof checkouts / sizeof *checkouts; i++)
-        if (has_folder(src + 4, checkouts[i]) && is_prefix(reader, path, (size_t)(src - path)))
+    for (size_t i = 0; src && i < sizeof checkouts / sizeof *checkouts; i++) {
+        size_t length = strlen(checkouts[i]);
+        bool folder = false;
+        for (const char *at = src + 4; !folder && (at = strchr(at, '/')) != NULL; at++)
+            folder = strncmp(at + 1, checkouts[i], length) == 0 && at[1 + length] == '/';
+        if (folder && is_prefix(reader, path, (size_t)(src - path)))
             return set_name(name, checkouts[i], VS_PACKAGE_MAX);
+    }
     return false;
 }
 

@@ -141,7 +141,7 @@ static uint32_t add_chain_frame(struct vs_stack_names *names, const struct vs_ch
 {
     const char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
     if (chain->python && !*chain->library && chain->file && strcmp(chain->function, "<module>") == 0)
-        function = vs_line_text(&names->memory, chain->file, chain->line, true);
+        function = vs_line_text(&names->memory, chain->file, chain->line);
     const char *library = is_interpreter(chain) ? "python" : chain->library;
     struct vs_named_frame frame = {
         .name = function, .function = chain->function, .file = chain->file,
@@ -162,7 +162,7 @@ static struct vs_named_stack name_stack(struct vs_stack_names *names, const stru
     /* The user's line on whose behalf a thread without Python code of the user's allocated. */
     const char *line = of->mark && !vs_python_user_stack(names->reader, of->stack)
                            ? vs_user_line(names->reader, names->symbols, &names->memory, of->stack,
-                                          of->mark, true, false) : "";
+                                          of->mark) : "";
     if (*line)
         frames[count++] = intern(names, (struct vs_named_frame){
             .name = line, .function = line, .library = "", .owner = VS_OWNER_USER, .python = true,

@@ -26,42 +26,30 @@ static bool any_of_user(const struct vs_chain_frame *frames, size_t count, bool 
     return false;
 }
 
-/* Makes the functions of the outermost package the user's. */
-static bool adopt_package(struct vs_chain_frame *frames, size_t count)
-{
-    const char *package = NULL;
-    for (size_t i = count; i-- > 0 && !package;)
-        if (frames[i].python && !starts_others(frames[i].library))
-            package = frames[i].library;
-    if (!package)
-        return false;
-    char name[VS_PACKAGE_MAX];
-    strcpy(name, package);
-    for (size_t i = 0; i < count; i++)
-        if (frames[i].python && strcmp(frames[i].library, name) == 0)
-            frames[i].library[0] = 0;
-    return true;
-}
-
-/* Whether the frame is native code of the user's with its source: an extension that was compiled with
- * debug information, a library called by ctypes. */
-static bool is_own_line(const struct vs_chain_frame *frame)
-{
-    return !frame->python && !*frame->library && frame->known && frame->file && frame->line;
-}
-
 bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
 {
     size_t lead = vs_naming_lead(frames, count), inner = 0;
     bool python = lead < count && frames[lead].python;
     if (!python)
         return any_of_user(frames, count, false);
-    bool found = any_of_user(frames, count, true) || adopt_package(frames, count);
+    bool found = any_of_user(frames, count, true);
+    char package[VS_PACKAGE_MAX] = ""; /* the outermost: without functions of the user's these are */
+    for (size_t i = count; i-- > 0 && !found && !*package;)
+        if (frames[i].python && !starts_others(frames[i].library))
+            strcpy(package, frames[i].library);
+    for (size_t i = 0; i < count && *package; i++)
+        if (frames[i].python && strcmp(frames[i].library, package) == 0)
+            frames[i].library[0] = 0;
+    found |= *package != 0;
     while (inner < count && !(frames[inner].python && !*frames[inner].library))
         inner++;
-    for (size_t i = 0; i < count; i++) /* the interpreter, code without source, a program around Python */
-        if (!frames[i].python && !*frames[i].library && !(found && i < inner && is_own_line(&frames[i])))
+    for (size_t i = 0; i < count; i++) {
+        /* Native code of the user's with its source: an extension that was compiled with debug
+         * information, a library called by ctypes; not the interpreter or a program around Python. */
+        bool own = found && i < inner && frames[i].known && frames[i].file && frames[i].line;
+        if (!frames[i].python && !*frames[i].library && !own)
             strcpy(frames[i].library, "native");
+    }
     return found;
 }
 
@@ -79,22 +67,6 @@ static bool is_dispatcher(const char *function)
     return vs_text_begins(function, "OpOverload") || vs_text_begins(function, "HigherOrderOperator") ||
            strstr(function, "redispatch") || strstr(function, "__torch_dispatch__") ||
            strstr(function, "__torch_function__");
-}
-
-/* The library's Python function among the first *count* frames: the innermost public one, or
- * the innermost. */
-static const struct vs_chain_frame *python_function(const struct vs_chain_frame *frames,
-                                                    size_t count)
-{
-    const struct vs_chain_frame *found = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!frames[i].python || is_dispatcher(frames[i].function))
-            continue;
-        if (is_public(frames[i].function))
-            return &frames[i];
-        found = found ? found : &frames[i];
-    }
-    return found;
 }
 
 const struct vs_chain_frame *vs_naming_part(const struct vs_chain_frame *frames, size_t count)
@@ -127,8 +99,12 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
     while (first < count && *frames[first].library)
         first++;
     const struct vs_chain_frame *called = first < count ? vs_naming_part(frames, first) : NULL;
-    if (!called && first < count)
-        called = python_function(frames, first);
+    for (size_t i = 0; !called && i < first && first < count; i++) /* else the innermost public function */
+        if (frames[i].python && !is_dispatcher(frames[i].function) && is_public(frames[i].function))
+            called = &frames[i];
+    for (size_t i = 0; !called && i < first && first < count; i++)
+        if (frames[i].python && !is_dispatcher(frames[i].function))
+            called = &frames[i];
     if (called) {
         const char *local = strstr(called->function, ".<"); /* ".<locals>.<lambda>" */
         size_t length = local ? (size_t)(local - called->function) : strlen(called->function);
@@ -195,30 +171,9 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* OBJECT: native code of an object that was not installed. */
+/* Whose code a module is: one of these, or above them the hash of a package's name. OBJECT: native code
+ * of an object that was not installed. */
 enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_OBJECT, OWNER_PACKAGE };
-
-/* Whose code *index* is: an OWNER, or above those the hash of a package's name. */
-static void owner_of(const struct vs_reader *reader, struct vs_map *owners, uint32_t index,
-                     uint64_t *out)
-{
-    const uint64_t *known = vs_map_get(owners, (uint64_t)index + 1);
-    if (known) {
-        *out = *known;
-        return;
-    }
-    const struct vs_module *module = vs_reader_module(reader, index);
-    char library[VS_PACKAGE_MAX];
-    if (!module || !*module->function)
-        *out = module && !vs_library_installed(module->path, library) ? OWNER_OBJECT : OWNER_NATIVE;
-    else if (!vs_python_library(reader, module->path, library))
-        *out = OWNER_USER;
-    else
-        *out = starts_others(library)
-                   ? OWNER_NOBODY
-                   : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 3 | 1;
-    vs_xmap_put(owners, (uint64_t)index + 1, *out);
-}
 
 void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
                    uint64_t mark, uint64_t *key)
@@ -227,7 +182,21 @@ void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64
     uint64_t owner[STACK_MAX], package = 0, user = 0;
     size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
     for (size_t i = 0; i < count; i++) {
-        owner_of(reader, owners, frames[i].module, &owner[i]);
+        const uint64_t *known = vs_map_get(owners, (uint64_t)frames[i].module + 1);
+        const struct vs_module *module = known ? NULL : vs_reader_module(reader, frames[i].module);
+        char library[VS_PACKAGE_MAX];
+        if (known)
+            owner[i] = *known;
+        else if (!module || !*module->function)
+            owner[i] = module && !vs_library_installed(module->path, library) ? OWNER_OBJECT : OWNER_NATIVE;
+        else if (!vs_python_library(reader, module->path, library))
+            owner[i] = OWNER_USER;
+        else
+            owner[i] = starts_others(library)
+                           ? OWNER_NOBODY
+                           : vs_text_hash(VS_TEXT_HASH_START, library) | OWNER_PACKAGE << 3 | 1;
+        if (!known)
+            vs_xmap_put(owners, (uint64_t)frames[i].module + 1, owner[i]);
         if (owner[i] == OWNER_USER)
             user = OWNER_USER;
         if (owner[i] > OWNER_PACKAGE)

@@ -91,77 +91,33 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
     return *out;
 }
 
-const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line, bool source)
+const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line)
 {
     char text[SOURCE_MAX + 512], code[SOURCE_MAX + 8];
-    bool shown = source && read_source(path, line, code);
+    bool shown = read_source(path, line, code);
     snprintf(text, sizeof text, shown ? "%s (%.255s:%u)" : "%s%.255s:%u", shown ? code : "",
              vs_text_base_name(path), line);
     return vs_text_copy(memory, vs_text_clean(text));
 }
 
-/* The innermost Python frame of the user's; false without one. *python*: there are other ones. */
-static bool find_python(const struct vs_reader *reader, struct vs_symbols *symbols, uint64_t stack,
-                        struct vs_symbol *out, bool *python)
+const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symbols,
+                         struct vs_arena *memory, uint64_t stack, uint64_t mark)
 {
     struct vs_frame frames[STACK_MAX];
+    struct vs_symbol found;
+    char path[PATH_MAX], library[VS_PACKAGE_MAX];
     size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
-    *python = false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) { /* the innermost Python frame of the user's */
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
-        if (!module || !*module->function)
-            continue;
-        char library[VS_PACKAGE_MAX];
-        *python = true;
-        if (!vs_python_library(reader, module->path, library) &&
-            vs_symbols_frame(symbols, &frames[i], out, 1) && out->file)
-            return true;
+        if (module && *module->function && !vs_python_library(reader, module->path, library) &&
+            vs_symbols_frame(symbols, &frames[i], &found, 1) && found.file)
+            return vs_line_text(memory, found.file, found.line);
     }
-    return false;
-}
-
-static const char *mark_text(const struct vs_reader *reader, struct vs_arena *memory, uint64_t mark,
-                             bool source)
-{
-    char path[PATH_MAX];
-    const char *text = vs_reader_string(reader, mark);
+    const char *text = mark ? vs_reader_string(reader, mark) : "";
     if (!is_line_mark(text))
         return vs_text_copy(memory, "");
     text += strlen(MARK_PREFIX);
     const char *colon = strrchr(text, ':');
     snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
-    return vs_line_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10), source);
-}
-
-static const char *native_text(const struct vs_reader *reader, struct vs_symbols *symbols,
-                               struct vs_arena *memory, uint64_t stack)
-{
-    struct vs_chain_frame chain[VS_CHAIN_MAX];
-    char text[512];
-    size_t count = vs_naming_chain(reader, symbols, stack, false, chain);
-    if (!count)
-        return vs_text_copy(memory, "");
-    char torch[VS_THROUGH_MAX];
-    if (!vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch))
-        return vs_text_copy(memory, vs_text_clean(torch));
-    if (chain[0].file && chain[0].line)
-        snprintf(text, sizeof text, "%.200s (%.200s:%u)", chain[0].function,
-                 vs_text_base_name(chain[0].file), chain[0].line);
-    else
-        snprintf(text, sizeof text, "%.400s", chain[0].function);
-    return vs_text_copy(memory, vs_text_clean(text));
-}
-
-const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symbols,
-                        struct vs_arena *memory, uint64_t stack, uint64_t mark, bool source,
-                        bool native)
-{
-    struct vs_symbol found;
-    bool python;
-    if (find_python(reader, symbols, stack, &found, &python))
-        return vs_line_text(memory, found.file, found.line, source);
-    if (mark)
-        return mark_text(reader, memory, mark, source);
-    return native && !python ? native_text(reader, symbols, memory, stack)
-                             : vs_text_copy(memory, "");
+    return vs_line_text(memory, path, (unsigned)strtoul(colon + 1, NULL, 10));
 }

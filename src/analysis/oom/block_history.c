@@ -15,15 +15,6 @@
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
 
-/* Bytes that an allocation takes from the device. */
-static uint64_t held_bytes(uint64_t family, uint64_t bytes, bool in_segment)
-{
-    bool paged = family == VS_FAMILY_DEVICE || family == VS_FAMILY_ARRAY || family == VS_FAMILY_VMM;
-    if (!paged || in_segment || bytes < VS_DRIVER_SMALL)
-        return bytes;
-    return vs_driver_pages(bytes);
-}
-
 static void on_birth(struct vs_history *h, const struct vs_replay *replay,
                      const struct vs_published *change)
 {
@@ -33,13 +24,16 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     int level = live->level == VS_LEVEL_FRAMEWORK;
     uint64_t *peak = &h->peak[live->device][level], frees = h->frees[live->device][level];
     uint32_t epoch = (uint32_t)vs_replay_epoch(replay), number = live->site + 1;
+    bool paged = !level && !live->in_segment &&
+                 (live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
+                  live->family == VS_FAMILY_VMM);
     vs_vec_room(&h->blocks, &h->block_capacity, change->slot + 1, sizeof *h->blocks);
     vs_vec_room(&h->sites, &h->site_capacity, number, sizeof *h->sites);
     h->block_count = change->slot >= h->block_count ? change->slot + 1 : h->block_count;
     h->site_count = number > h->site_count ? number : h->site_count;
     h->blocks[change->slot] = (struct vs_history_block){
         .addr = live->addr, .bytes = live->size, .family = live->family, .site = live->site,
-        .held = level ? live->size : held_bytes(live->family, live->size, live->in_segment),
+        .held = paged && live->size >= VS_DRIVER_SMALL ? vs_driver_pages(live->size) : live->size,
         .stream = level ? change->event->framework_alloc.framework_stream : 0, .frees = frees,
         .time_ns = replay->now_ns, .epoch = epoch, .step = (uint32_t)replay->phases.steps.number,
         .peak_before = *peak, .used = true};
@@ -254,16 +248,6 @@ size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *re
     return growing(h, replay, account, clock_of(h, replay, account), out, max);
 }
 
-/* Whether a site keeps more blocks than two completed steps would allocate there: otherwise it may be
- * the forward pass of a larger step. */
-static bool beyond_steps(const struct vs_history *h, const struct vs_history_growth *found,
-                         uint64_t done)
-{
-    uint64_t allocs = h->sites[found->site].allocs;
-    uint64_t earlier = allocs > found->count ? allocs - found->count : 0;
-    return done == 0 || found->count > 2 * (earlier / done);
-}
-
 size_t vs_history_growing_since(const struct vs_history *h, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
                                 uint64_t *repeats)
@@ -279,19 +263,15 @@ size_t vs_history_growing_since(const struct vs_history *h, const struct vs_repl
         *repeats < (done ? 1 : 2) * VS_HISTORY_TIMES_MIN)
         return 0;
     size_t count = growing(h, replay, account, clock, out, max), kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (beyond_steps(h, &out[i], done) && 2 * out[i].times >= *repeats)
+    for (size_t i = 0; i < count; i++) {
+        /* A site that keeps no more blocks than two completed steps would allocate there may be the
+         * forward pass of a larger step. */
+        uint64_t allocs = h->sites[out[i].site].allocs;
+        uint64_t earlier = allocs > out[i].count ? allocs - out[i].count : 0;
+        if ((done == 0 || out[i].count > 2 * (earlier / done)) && 2 * out[i].times >= *repeats)
             out[kept++] = out[i];
+    }
     return kept;
-}
-
-static void add_time(struct vs_history_times *site, uint64_t at)
-{
-    unsigned i = 0;
-    while (i < site->times && site->at[i] != at)
-        i++;
-    if (i == site->times && i < VS_HISTORY_TIMES_MIN)
-        site->at[site->times++] = at;
 }
 
 void vs_history_times(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
@@ -306,8 +286,12 @@ void vs_history_times(const struct vs_history *h, const struct vs_replay *replay
     for (size_t i = 0; i < h->block_count; i++) {
         const struct vs_history_block *block = &h->blocks[i];
         const uint64_t *index = block->used ? vs_map_get(&by_site, block->site + UINT64_C(1)) : NULL;
-        if (index)
-            add_time(&sites[*index], born(block, &clock));
+        struct vs_history_times *site = index ? &sites[*index] : NULL;
+        unsigned k = 0;
+        while (site && k < site->times && site->at[k] != born(block, &clock))
+            k++;
+        if (site && k == site->times && k < VS_HISTORY_TIMES_MIN)
+            site->at[site->times++] = born(block, &clock);
     }
     vs_map_free(&by_site);
 }

@@ -405,7 +405,7 @@ static void describe(struct vs_oom *oom, struct vs_reader *reader, struct vs_rep
     oom->device_name = vs_summary_text(&summary, replay->accounts[failure->account]->name);
     const struct vs_report_device *device = vs_report_device_of(report, oom->failure.device);
     examine(oom, &scene, device ? device->limit_bytes : 0);
-    oom->line = vs_user_line(reader, symbols, &oom->memory, failure->stack, failure->mark, true, false);
+    oom->line = vs_user_line(reader, symbols, &oom->memory, failure->stack, failure->mark);
     vs_symbols_close(symbols);
 }
 

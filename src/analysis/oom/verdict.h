@@ -69,6 +69,7 @@ void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);
 void vs_oom_raise_limit(struct vs_oom *oom); /* verdict_limit.c; the limit was reached */
+void vs_oom_explain_contexts(struct vs_oom *oom, uint64_t bytes); /* verdict_context.c */
 void vs_oom_common_remedies(struct vs_oom *oom);
 
 #endif

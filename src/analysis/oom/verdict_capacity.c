@@ -23,15 +23,6 @@ static void explain_equal_blocks(struct vs_oom *oom)
                   vs_oom_site(oom, site, 2), vs_oom_size(oom, site->bytes));
 }
 
-/* A few blocks that were kept: the begin of a leak, or of a buffer of fixed size. */
-static void explain_small_growth(struct vs_oom *oom)
-{
-    unsigned long long times = oom->growth_times;
-    vs_oom_but(oom, "it may be growth: %s allocated memory in %llu step%s and freed none of it, %s; without "
-               "that this request fits", vs_oom_site_list(oom, &oom->growing, 2), times,
-               times == 1 ? "" : "s", vs_oom_size(oom, oom->growth_bytes));
-}
-
 static void explain(struct vs_oom *oom)
 {
     unsigned long long steps = oom->steps_done;
@@ -61,8 +52,11 @@ static void explain(struct vs_oom *oom)
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);
     for (size_t i = 0; i < oom->cause_count; i++)
-        if (oom->causes[i].enough && oom->causes[i].verdict == &vs_verdict_growth)
-            explain_small_growth(oom);
+        if (oom->causes[i].enough && oom->causes[i].verdict == &vs_verdict_growth) /* it may be its begin */
+            vs_oom_but(oom, "it may be growth: %s allocated memory in %llu step%s and freed none of it, %s; "
+                       "without that this request fits", vs_oom_site_list(oom, &oom->growing, 2),
+                       (unsigned long long)oom->growth_times, oom->growth_times == 1 ? "" : "s",
+                       vs_oom_size(oom, oom->growth_bytes));
         else if (oom->causes[i].enough)
             vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
                        "live, so later requests may not", oom->causes[i].verdict->noun,

@@ -4,6 +4,14 @@
  * than one usual context, and the request would have fitted without the excess. */
 #include "analysis/oom/verdict.h"
 
+void vs_oom_explain_contexts(struct vs_oom *oom, uint64_t bytes)
+{
+    unsigned long long count = oom->balance.context_count;
+    vs_oom_evidence(oom, "%llu CUDA context%s of this process hold%s %s, %s of the device", count,
+                    count == 1 ? "" : "s", count == 1 ? "s" : "", vs_oom_size(oom, bytes),
+                    vs_oom_percent(oom, bytes, oom->total));
+}
+
 static uint64_t recovers(const struct vs_oom *oom)
 {
     return oom->balance.known ? oom->context_excess : 0;
@@ -16,9 +24,7 @@ static void explain(struct vs_oom *oom)
     uint64_t modules = b->modules > 0 ? (uint64_t)b->modules : 0;
     uint64_t limits = b->limits > 0 ? (uint64_t)b->limits : 0;
     uint64_t all = b->contexts + modules + limits, bytes = oom->context_excess;
-    vs_oom_evidence(oom, "%llu CUDA context%s of this process hold%s %s, %s of the device", count,
-                    count == 1 ? "" : "s", count == 1 ? "s" : "", vs_oom_size(oom, all),
-                    vs_oom_percent(oom, all, oom->total));
+    vs_oom_explain_contexts(oom, all);
     if (modules)
         vs_oom_evidence(oom, "%s of that are modules (code and variables)", vs_oom_size(oom, modules));
     if (limits)

@@ -56,28 +56,6 @@ static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
     return vs_oom_text_of(oom, "%s a step on average", vs_oom_size(oom, per_step));
 }
 
-/* "every step since step 3: 24 steps × 16 MiB = 384 MiB" where every step added as much, else the rate and
- * the sum. */
-static const char *steps_and_sum(struct vs_oom *oom)
-{
-    const char *since = vs_oom_count(oom, oom->growth_since);
-    uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
-    uint64_t steps = step ? requested / step : 0;
-    if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
-        return vs_oom_text_of(oom, "by %s since step %s: %s so far",
-                              rate(oom, oom->growth_per_step, oom->growth_every), since, grown(oom));
-    const char *product = vs_oom_text_of(oom, "%s steps × %s", vs_oom_count(oom, steps), exact(oom, step));
-    return vs_oom_text_of(oom, "every step since step %s: %s = %s", since, product,
-                          requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
-}
-
-static void explain_steps(struct vs_oom *oom)
-{
-    vs_oom_evidence(oom, "grows %s", steps_and_sum(oom));
-    if (oom->growth_times < TIMES_FEW)
-        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
-}
-
 /* Growth in a loop without marks, after or beside the marked steps. */
 static void explain_repeats(struct vs_oom *oom)
 {
@@ -108,20 +86,6 @@ static void explain_times(struct vs_oom *oom)
                    "first step looks the same");
 }
 
-/* One of several call sites: its part, its rate and its line. */
-static void explain_site(struct vs_oom *oom, const struct vs_report_site *site, const char *where)
-{
-    const char *often = site->growth_in_steps && site->growth_per_step
-                            ? vs_oom_text_of(oom, ", %s", rate(oom, site->growth_per_step,
-                                                               site->growth_every))
-                            : "";
-    vs_oom_evidence(oom, "%s of it, %s%s, at %s: %s allocations, %s free%s",
-                    vs_oom_percent(oom, site->growth_bytes, requested_bytes(oom)),
-                    vs_oom_size(oom, site->growth_bytes), often, where,
-                    vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
-                    site->frees == 1 ? "" : "s");
-}
-
 static void explain_sites(struct vs_oom *oom)
 {
     size_t named = vs_oom_main_sites(&oom->growing), more = oom->growing.count - named;
@@ -132,12 +96,17 @@ static void explain_sites(struct vs_oom *oom)
         const char *text = vs_oom_site(oom, site, 3);
         if (strcmp(text, failed) == 0)
             text = "the call site that failed";
-        if (oom->growing.count > 1)
-            explain_site(oom, site, text);
+        const char *counts = vs_oom_text_of(oom, "at %s: %s allocations, %s free%s", text,
+                                            vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
+                                            site->frees == 1 ? "" : "s");
+        const char *often = site->growth_in_steps && site->growth_per_step
+                                ? rate(oom, site->growth_per_step, site->growth_every) : "";
+        if (oom->growing.count > 1) /* its part and its rate */
+            vs_oom_evidence(oom, "%s of it, %s%s%s, %s",
+                            vs_oom_percent(oom, site->growth_bytes, requested_bytes(oom)),
+                            vs_oom_size(oom, site->growth_bytes), *often ? ", " : "", often, counts);
         else
-            vs_oom_evidence(oom, "at %s: %s allocations, %s free%s", text,
-                            vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
-                            site->frees == 1 ? "" : "s");
+            vs_oom_evidence(oom, "%s", counts);
     }
     for (size_t i = named; i < oom->growing.count; i++)
         rest += oom->growing.items[i].growth_bytes;
@@ -148,12 +117,22 @@ static void explain_sites(struct vs_oom *oom)
 
 static void explain(struct vs_oom *oom)
 {
+    uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
+    uint64_t steps = step ? requested / step : 0;
+    const char *since = vs_oom_count(oom, oom->growth_since);
     if (oom->growth_repeats)
         explain_repeats(oom);
-    else if (oom->steps_begun)
-        explain_steps(oom);
-    else
+    else if (!oom->steps_begun)
         explain_times(oom);
+    else if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
+        vs_oom_evidence(oom, "grows by %s since step %s: %s so far", rate(oom, step, oom->growth_every), since,
+                        grown(oom));
+    else /* every step added as much */
+        vs_oom_evidence(oom, "grows every step since step %s: %s steps × %s = %s", since,
+                        vs_oom_count(oom, steps), exact(oom, step),
+                        requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
+    if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
+        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
     explain_sites(oom);
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_growth);

@@ -13,29 +13,12 @@ static bool decides(const struct vs_oom *oom)
 static void explain_own(struct vs_oom *oom)
 {
     const struct vs_balance *b = &oom->balance;
-    unsigned long long count = b->context_count;
     if (b->contexts)
-        vs_oom_evidence(oom, "%llu CUDA context%s of this process hold%s %s, %s of the device", count,
-                        count == 1 ? "" : "s", count == 1 ? "s" : "", vs_oom_size(oom, b->contexts),
-                        vs_oom_percent(oom, b->contexts, oom->total));
+        vs_oom_explain_contexts(oom, b->contexts);
     if (oom->reserved)
         vs_oom_evidence(oom, "allocations of this process hold %s, %s of the device",
                         vs_oom_size(oom, oom->reserved),
                         vs_oom_percent(oom, oom->reserved, oom->total));
-}
-
-static void explain_others(struct vs_oom *oom)
-{
-    const struct vs_balance *b = &oom->balance;
-    unsigned long long others = b->others_count;
-    if (b->others_known && b->others)
-        vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML), with %s "
-                        "CUDA context%s", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
-                        vs_oom_size(oom, b->others), vs_oom_percent(oom, b->others, oom->total),
-                        others == 1 ? "its" : "their", others == 1 ? "" : "s");
-    else if (oom->free_known && oom->outside > b->contexts)
-        vs_oom_evidence(oom, "%s of the device is held outside this process",
-                        vs_oom_size(oom, oom->outside - b->contexts));
 }
 
 static void fewer_processes(struct vs_oom *oom)
@@ -61,7 +44,15 @@ static void explain(struct vs_oom *oom)
     bool own_first = b->contexts + oom->reserved >= b->others;
     if (own_first)
         explain_own(oom);
-    explain_others(oom);
+    unsigned long long others = b->others_count;
+    if (b->others_known && b->others)
+        vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML), with %s "
+                        "CUDA context%s", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
+                        vs_oom_size(oom, b->others), vs_oom_percent(oom, b->others, oom->total),
+                        others == 1 ? "its" : "their", others == 1 ? "" : "s");
+    else if (oom->free_known && oom->outside > b->contexts)
+        vs_oom_evidence(oom, "%s of the device is held outside this process",
+                        vs_oom_size(oom, oom->outside - b->contexts));
     if (!own_first)
         explain_own(oom);
     vs_oom_explain_missing(oom);

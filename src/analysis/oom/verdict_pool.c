@@ -3,17 +3,11 @@
  * Verdict: stream-ordered pools, or the driver's memory for graphs, keep memory that nothing uses. */
 #include "analysis/oom/verdict.h"
 
-/* Growth inside the pools leaves holes there: they are its effect. */
-static bool holes_of_growth(const struct vs_oom *oom)
-{
-    return oom->failure.family == VS_FAMILY_ASYNC && oom->growing.count &&
-           oom->growing.items[0].family == VS_FAMILY_ASYNC && oom->growth_bytes >= oom->missing;
-}
-
 static uint64_t recovers(const struct vs_oom *oom)
 {
-    if (holes_of_growth(oom))
-        return 0;
+    if (oom->failure.family == VS_FAMILY_ASYNC && oom->growing.count &&
+        oom->growing.items[0].family == VS_FAMILY_ASYNC && oom->growth_bytes >= oom->missing)
+        return 0; /* growth inside the pools leaves holes there: they are its effect */
     return oom->balance.known ? oom->pools_releasable + oom->balance.graphs : 0;
 }
 

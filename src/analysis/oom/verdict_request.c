@@ -60,23 +60,16 @@ static bool is_refused(const struct vs_oom *oom)
     return oom->free_known && oom->free_bytes >= oom->need;
 }
 
-/* PyTorch raised it without a request to the device. */
-static void explain_own_limit(struct vs_oom *oom)
-{
-    struct vs_size_pair two = vs_sizes_apart(oom->free_bytes, oom->need);
-    vs_oom_evidence(oom, "PyTorch did not ask the device, which had %s free; the request needs %s",
-                    two.a, two.b);
-    vs_oom_evidence(oom, "possible cause: a limit of its own (set_per_process_memory_fraction)");
-    vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,
-                  "raise the limit of PyTorch's allocator: %s was free, and it needs %s", two.a,
-                  two.b);
-}
-
 static void explain_refused(struct vs_oom *oom)
 {
     struct vs_size_pair two = vs_sizes_apart(oom->free_bytes, oom->need);
     if (oom->failure.framework && !oom->failure.attempts && !oom->limit) {
-        explain_own_limit(oom);
+        vs_oom_evidence(oom, "PyTorch did not ask the device, which had %s free; the request needs %s",
+                        two.a, two.b);
+        vs_oom_evidence(oom, "possible cause: a limit of its own (set_per_process_memory_fraction)");
+        vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,
+                      "raise the limit of PyTorch's allocator: %s was free, and it needs %s", two.a,
+                      two.b);
         return;
     }
     vs_oom_evidence(oom, oom->limit ? "%s was free of the limit of %s; the request needs %s"

@@ -4,27 +4,6 @@
  * the failed request, or live ones. */
 #include "analysis/oom/verdict.h"
 
-static const char *live_or_requested(const struct vs_oom *oom)
-{
-    return oom->spike_is_request ? "the failed request is one of them" : "all are live";
-}
-
-static void explain_size(struct vs_oom *oom)
-{
-    const char *size = vs_oom_size(oom, oom->spike_bytes);
-    const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 3);
-    if (oom->spike_count > 1)
-        vs_oom_evidence(oom, "one step asked for %s in %llu allocations at %s; %s", size,
-                        (unsigned long long)oom->spike_count, sites, live_or_requested(oom));
-    else
-        vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
-                        size, sites);
-    vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
-                    vs_oom_percent(oom, oom->spike_bytes, oom->total),
-                    oom->limit ? "limit" : "device", /* what oom->total is */
-                    vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
-}
-
 const char *vs_oom_spike_remedy(struct vs_oom *oom)
 {
     const char *size = vs_oom_size(oom, oom->spike_bytes);
@@ -38,8 +17,19 @@ const char *vs_oom_spike_remedy(struct vs_oom *oom)
 static void explain(struct vs_oom *oom)
 {
     uint64_t peak = oom->spike_peak;
-    const char *whole = oom->limit ? "limit" : "device";
-    explain_size(oom);
+    const char *whole = oom->limit ? "limit" : "device"; /* what oom->total is */
+    const char *size = vs_oom_size(oom, oom->spike_bytes);
+    const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 3);
+    if (oom->spike_count > 1)
+        vs_oom_evidence(oom, "one step asked for %s in %llu allocations at %s; %s", size,
+                        (unsigned long long)oom->spike_count, sites,
+                        oom->spike_is_request ? "the failed request is one of them" : "all are live");
+    else
+        vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
+                        size, sites);
+    vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
+                    vs_oom_percent(oom, oom->spike_bytes, oom->total), whole,
+                    vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
     if (oom->steps_done)
         vs_oom_evidence(oom, "%s earlier step%s peaked at %s, %s of the %s",
                         vs_oom_count(oom, oom->steps_done), oom->steps_done == 1 ? "" : "s",

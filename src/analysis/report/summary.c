@@ -223,7 +223,7 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
         count = named_chain(summary, stack, chain, &site->folds, &lead);
     if (mark && !vs_python_user_stack(summary->replay->reader, stack)) {
         const char *line = vs_user_line(summary->replay->reader, summary->symbols, summary->memory,
-                                        stack, mark, true, false);
+                                        stack, mark);
         const char *at = vs_reader_string(summary->replay->reader, mark), *colon = strrchr(at, ':');
         site->line = *line ? line : NULL;
         if (site->line && strncmp(at, "at ", 3) == 0 && colon) {
@@ -235,7 +235,7 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
     while (first < count && site->folds && *chain[first].library)
         first++;
     if (!site->line && site->folds && first < count && chain[first].python && strcmp(chain[first].function, "<module>") == 0) {
-        site->line = vs_line_text(summary->memory, chain[first].file, chain[first].line, true);
+        site->line = vs_line_text(summary->memory, chain[first].file, chain[first].line);
         site->line_file = vs_xarena_text(summary->memory, chain[first].file);
         site->line_number = chain[first].line;
     }

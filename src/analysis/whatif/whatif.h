@@ -141,7 +141,7 @@ struct vs_whatif_outcome {
     bool survives;
     /* The first request that failed although the recorded run served it, or that last failure;
      * the run ends there. Zero when it survives. */
-    uint64_t fail_event, fail_stack, fail_requested;
+    uint64_t fail_event, fail_requested;
     uint64_t fail_steps;  /* steps that had ended by then */
     uint64_t fail_need;   /* bytes that it needed from the device */
     uint64_t fail_short;  /* bytes of them that were missing */

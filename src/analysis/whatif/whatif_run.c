@@ -36,32 +36,6 @@ struct site_rules {
     } *slots;
 };
 
-static void site_rules_init(struct site_rules *rules, const struct vs_whatif_log *log,
-                        const struct vs_whatif_setting *setting)
-{
-    *rules = (struct site_rules){.any = setting->site_count > 0};
-    if (!rules->any)
-        return;
-    rules->site_count = log->site_count;
-    rules->sites = vs_xcalloc(log->site_count + 1, sizeof *rules->sites);
-    rules->slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *rules->slots);
-    for (size_t i = 0; i < log->site_count; i++) {
-        for (size_t k = 0; k < setting->site_count; k++) {
-            if (setting->sites[k].stack != log->stacks[i])
-                continue;
-            rules->sites[i].rule = setting->sites[k].rule;
-            rules->sites[i].bytes_min = setting->sites[k].bytes_min;
-        }
-    }
-}
-
-static void site_rules_free(struct site_rules *rules)
-{
-    free(rules->sites);
-    free(rules->slots);
-    *rules = (struct site_rules){0};
-}
-
 static void site_rules_add(struct site_rules *rules, uint32_t number, uint32_t slot)
 {
     struct ruled_site *site = &rules->sites[number];
@@ -85,34 +59,6 @@ static void site_rules_remove(struct site_rules *rules, uint32_t slot)
     *(s->before ? &rules->slots[s->before - 1].after : &site->first) = s->after;
     *(s->after ? &rules->slots[s->after - 1].before : &site->last) = s->before;
     s->linked = false;
-}
-
-/* A step ended (*number* 0: the first begins): calls *end* for every block that ends with it, after
- * removing it. */
-static void site_rules_step(struct site_rules *rules, uint64_t number,
-                        void (*end)(void *ctx, uint32_t slot), void *ctx)
-{
-    if (!rules->any)
-        return;
-    rules->steps++;
-    for (size_t i = 0; number && i < rules->site_count; i++) {
-        struct ruled_site *site = &rules->sites[i];
-        if (site->rule != VS_WHATIF_FREE_AT_STEP_END)
-            continue;
-        for (uint32_t slot = site->first, after; slot; slot = after) {
-            after = rules->slots[slot - 1].after;
-            if (!rules->slots[slot - 1].step)
-                continue; /* from before the first step */
-            site_rules_remove(rules, slot - 1);
-            end(ctx, slot - 1);
-        }
-    }
-}
-
-static bool is_absent(const struct site_rules *rules, uint32_t site, uint64_t bytes)
-{
-    return rules->any && rules->sites[site].rule == VS_WHATIF_ABSENT &&
-           bytes >= rules->sites[site].bytes_min;
 }
 
 /* --- one run --- */
@@ -145,18 +91,6 @@ struct setting_run {
     uint64_t pool_freed; /* bytes freed in stream-ordered pools so far */
 };
 
-static enum vs_err cache_of(struct setting_run *r, enum block_server server, struct vs_allocator **out)
-{
-    struct vs_allocator **cache = &r->caches[server - IN_CACHE];
-    *out = *cache;
-    if (*cache)
-        return VS_OK;
-    enum vs_err err = vs_allocator_create(&r->config, &vs_limited_device_ops, &r->device, NULL,
-                                          NULL, cache);
-    *out = *cache;
-    return err;
-}
-
 /* Releases all cached memory; returns whether there was any. */
 static bool empty_caches(struct setting_run *r)
 {
@@ -184,15 +118,17 @@ static enum vs_err from_cache(struct setting_run *r, const struct vs_request_ent
                               struct setting_slot *slot)
 {
     enum block_server server = e->lane & VS_LANE_ORDERED ? IN_ORDERED : IN_CACHE;
-    struct vs_allocator *cache;
+    struct vs_allocator **cache = &r->caches[server - IN_CACHE];
     struct vs_allocation got;
-    enum vs_err err = cache_of(r, server, &cache);
+    enum vs_err err = *cache ? VS_OK
+                             : vs_allocator_create(&r->config, &vs_limited_device_ops, &r->device, NULL,
+                                                   NULL, cache);
     if (!err)
-        err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+        err = vs_allocator_malloc(*cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
     if (err == VS_ERR_DEVICE_OOM && r->makes_room) {
         if (empty_caches(r)) { /* of the other one */
             r->fallbacks++;
-            err = vs_allocator_malloc(cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
+            err = vs_allocator_malloc(*cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
         }
         if (err == VS_ERR_DEVICE_OOM && server == IN_CACHE)
             return from_driver(r, e->bytes, slot);
@@ -249,7 +185,9 @@ static void note_peaks(struct setting_run *r)
         out->allocated_peak = r->allocated;
 }
 
-static void fail(struct setting_run *r, const struct vs_request_entry *e, bool other)
+/* A request, or *other* memory, needed *need* bytes and was *lacking* of them. */
+static void fail(struct setting_run *r, const struct vs_request_entry *e, bool other, uint64_t need,
+                 uint64_t lacking)
 {
     struct vs_whatif_outcome *out = r->out;
     r->ended = true;
@@ -257,21 +195,20 @@ static void fail(struct setting_run *r, const struct vs_request_entry *e, bool o
     out->fail_other = other;
     out->fail_requested = e->bytes;
     out->fail_steps = r->steps;
-    if (!other && e->site < r->log->site_count)
-        out->fail_stack = r->log->stacks[e->site];
+    out->fail_need = need;
+    out->fail_short = lacking;
 }
 
 static enum vs_err take_request(struct setting_run *r, const struct vs_request_entry *e)
 {
     struct setting_slot *slot = &r->slots[e->slot];
     slot->server = NOWHERE;
-    if (is_absent(&r->rules, e->site, e->bytes))
+    const struct ruled_site *site = r->rules.any ? &r->rules.sites[e->site] : NULL;
+    if (site && site->rule == VS_WHATIF_ABSENT && e->bytes >= site->bytes_min)
         return VS_OK;
     enum vs_err err = serve(r, e, slot);
     if (err == VS_ERR_DEVICE_OOM) {
-        r->out->fail_need = r->device.refused_need;
-        r->out->fail_short = r->device.refused_short;
-        fail(r, e, false);
+        fail(r, e, false, r->device.refused_need, r->device.refused_short);
         return VS_OK;
     }
     if (err)
@@ -297,13 +234,10 @@ static enum vs_err take_failed(struct setting_run *r, const struct vs_request_en
         r->out->used_at_last = vs_limited_used(&r->device);
     r->out->served_probes += !err && !last;
     r->out->failed_probes += err && !last;
-    if (err && last) {
-        r->out->fail_need = r->device.refused_need;
-        r->out->fail_short = r->device.refused_short;
-        fail(r, e, false);
-    } else if (!err) {
+    if (err && last)
+        fail(r, e, false, r->device.refused_need, r->device.refused_short);
+    else if (!err)
         end_slot(r, &slot);
-    }
     return VS_OK;
 }
 
@@ -323,11 +257,8 @@ static void take_other_failed(struct setting_run *r, const struct vs_request_ent
         r->out->used_at_last = vs_limited_used(d) - (over ? e->bytes : 0);
     r->out->served_probes += !over && !last;
     r->out->failed_probes += over && !last;
-    if (over && last) {
-        r->out->fail_need = e->bytes;
-        r->out->fail_short = over;
-        fail(r, e, true);
-    }
+    if (over && last)
+        fail(r, e, true, e->bytes, over);
     d->other -= e->bytes;
     d->limited -= e->bytes;
 }
@@ -368,23 +299,29 @@ static void take_level(struct setting_run *r, const struct vs_request_entry *e)
     note_peaks(r);
     if (!over || now <= before || (outside && !r->strict))
         return;
-    fail(r, e, true);
-    r->out->fail_requested = r->out->fail_need = now - before;
-    r->out->fail_short = over;
+    fail(r, e, true, now - before, over);
+    r->out->fail_requested = now - before;
 }
 
 /* --- the run --- */
 
-static void end_of_step(void *ctx, uint32_t slot)
-{
-    struct setting_run *r = ctx;
-    end_slot(r, &r->slots[slot]);
-}
-
+/* A step ended, or the first begins: blocks that end with it are freed. */
 static void take_step(struct setting_run *r, const struct vs_request_entry *e)
 {
+    struct site_rules *rules = &r->rules;
     r->steps = e->bytes;
-    site_rules_step(&r->rules, e->bytes, end_of_step, r);
+    rules->steps++;
+    for (size_t i = 0; e->bytes && i < rules->site_count; i++) {
+        struct ruled_site *site = &rules->sites[i];
+        for (uint32_t slot = site->rule == VS_WHATIF_FREE_AT_STEP_END ? site->first : 0, after; slot;
+             slot = after) {
+            after = rules->slots[slot - 1].after;
+            if (!rules->slots[slot - 1].step)
+                continue; /* from before the first step */
+            site_rules_remove(rules, slot - 1);
+            end_slot(r, &r->slots[slot - 1]);
+        }
+    }
     if (r->setting->empty_cache_at_step_end && e->bytes)
         empty_caches(r);
 }
@@ -481,7 +418,18 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     set_server(&r);
     set_device(&r);
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
-    site_rules_init(&r.rules, log, setting);
+    r.rules.any = setting->site_count > 0;
+    if (r.rules.any) {
+        r.rules.site_count = log->site_count;
+        r.rules.sites = vs_xcalloc(log->site_count + 1, sizeof *r.rules.sites);
+        r.rules.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.rules.slots);
+    }
+    for (size_t i = 0; i < r.rules.site_count; i++)
+        for (size_t k = 0; k < setting->site_count; k++)
+            if (setting->sites[k].stack == log->stacks[i]) {
+                r.rules.sites[i].rule = setting->sites[k].rule;
+                r.rules.sites[i].bytes_min = setting->sites[k].bytes_min;
+            }
     struct vs_request_cursor cursor = {0};
     struct vs_request_entry entry;
     enum vs_err err;
@@ -498,7 +446,8 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
         *out = (struct vs_whatif_outcome){.err = err};
     for (int i = 0; i < CACHES; i++)
         vs_allocator_destroy(r.caches[i]);
-    site_rules_free(&r.rules);
+    free(r.rules.sites);
+    free(r.rules.slots);
     vs_limited_device_free(&r.device);
     free(r.slots);
 }

@@ -73,11 +73,12 @@ static struct judged run_case(struct fed *fed, const struct growth_case *one,
 static void print_case(const struct growth_case *one, const struct fed *fed,
                        const struct judged *judged, const struct growth_truth *truth)
 {
+    static const char *const class_names[] = {"none", "initial", "filled", "sawtooth", "freed", "leak"};
     const struct vs_growth_row none = {.confidence = 0}, *row = judged->row ? judged->row : &none;
     print_message("  %s, program %d, %u steps, seed %llx: %s %.2f, others %u, steps %llu, per "
                   "step %llu (%llu) every %llu (%u) since %llu (%u)\n",
                   growth_habit_name(one->habit), one->program, one->steps,
-                  (unsigned long long)one->seed, judged->row ? vs_growth_class_name(row->class) : "-",
+                  (unsigned long long)one->seed, judged->row ? class_names[row->class] : "-",
                   row->confidence, judged->others,
                   (unsigned long long)fed->result.steps.begun, (unsigned long long)row->per_step,
                   (unsigned long long)truth->per_step, (unsigned long long)row->every, truth->every,
