@@ -74,6 +74,24 @@ def opened(path, width=1280, height=720, scheme="light", fragment="", init_scrip
         context.close()
 
 
+def page_of_modules(root, folder, names, setup=""):
+    """A page with all modules of the page but app.js, whose functions of *names* are those of the window."""
+    sys.path.insert(0, str(root / "cmake"))
+    sys.dont_write_bytecode = True
+    import bundle_page
+    code = "".join(m.code() for m in bundle_page.load(str(root / "src/viewer/html/web")) if m.name != "app.js")
+    code += f"Object.assign(window, {{{', '.join(names)}}});\n{setup}"
+    path = pathlib.Path(folder) / "modules.html"
+    path.write_text(f'<!doctype html><meta charset="utf-8"><script type="module">{code}</script>', encoding="utf-8")
+    return path
+
+
+def run(tests, *words, about=""):
+    for test in tests:
+        test(*words)
+        print("ok", about, test.__name__, flush=True)
+
+
 def follow(page, fragment):
     """Gives the page another *fragment* ("#tab=...") and waits until its hashchange event and two frames are over."""
     page.evaluate("""(fragment) => new Promise((done) => {

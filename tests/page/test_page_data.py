@@ -16,11 +16,6 @@ import zlib
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
-ROOT = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(ROOT / "cmake"))
-sys.dont_write_bytecode = True
-import bundle_page  # noqa: E402
-
 NAMES = ("decodeSection createLiveIndex sweepColumns stackColumns rasterize segmentsAt layOutSegments layOutRequest "
          "runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd").split()
 
@@ -63,15 +58,6 @@ window.makeBlocks = async (count, end) => {
 window.liveSlowly = (b, t, device) => [...Array(b.count).keys()].filter((i) =>
     b.born[i] <= t && b.died[i] > t && b.device[i] === device);
 """
-
-
-def page_of(folder):
-    modules = bundle_page.load(str(ROOT / "src/viewer/html/web"))
-    code = "".join(m.code() for m in modules if m.name != "app.js")
-    code += f"Object.assign(window, {{{', '.join(NAMES)}}});\n{SETUP}"
-    path = pathlib.Path(folder) / "data.html"
-    path.write_text(f'<!doctype html><meta charset="utf-8"><script type="module">{code}</script>', encoding="utf-8")
-    return path
 
 
 def varint(n):
@@ -284,13 +270,13 @@ def exported_pictures_are_well_formed(page):
 
 def main():
     browser.require()
-    with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
-        for test in (columns_are_decoded, the_live_index_finds_every_block, curves_and_stacks_are_exact,
-                     every_block_is_in_the_picture, lanes_count_what_they_merge, segments_are_drawn_to_scale,
-                     ticks_differ, exported_pictures_are_well_formed):
-            test(page)
-            print("ok", test.__name__)
-        assert not faults, json.dumps(faults)
+    with tempfile.TemporaryDirectory() as folder:
+        path = browser.page_of_modules(pathlib.Path(sys.argv[1]), folder, NAMES, SETUP)
+        with browser.opened(path) as (page, faults):
+            browser.run((columns_are_decoded, the_live_index_finds_every_block, curves_and_stacks_are_exact,
+                         every_block_is_in_the_picture, lanes_count_what_they_merge, segments_are_drawn_to_scale,
+                         ticks_differ, exported_pictures_are_well_formed), page)
+            assert not faults, json.dumps(faults)
     return 0
 
 

@@ -224,11 +224,9 @@ def main():
         for width, height, scheme in ((1280, 900, "light"), (1280, 720, "dark")):
             with browser.opened(path, width, height, scheme) as (page, faults):
                 page.wait_for_selector("html[data-blocks=ready]")
-                for test in (wheel_and_drag_move_the_time, keys_do_the_same, a_curve_can_be_hidden,
+                browser.run((wheel_and_drag_move_the_time, keys_do_the_same, a_curve_can_be_hidden,
                              blocks_answer_the_pointer, lanes_and_stacks_are_drawn, segments_play_through_time,
-                             a_page_that_was_stopped_plays_on):
-                    test(page)
-                    print("ok", scheme, test.__name__)
+                             a_page_that_was_stopped_plays_on), page, about=scheme)
                 assert not faults, json.dumps(faults)
     return 0
 

@@ -122,9 +122,7 @@ def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        for test in (every_table_of_names_stays_text, exports_of_hostile_names_are_well_formed, a_long_range_is_one_phase):
-            test(pages)
-            print("ok", test.__name__, flush=True)
+        browser.run((every_table_of_names_stays_text, exports_of_hostile_names_are_well_formed, a_long_range_is_one_phase), pages)
     return 0
 
 

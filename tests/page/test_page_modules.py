@@ -14,24 +14,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 from pages import c_bytes, c_percent, c_time  # noqa: E402
 
-ROOT = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(ROOT / "cmake"))
-sys.dont_write_bytecode = True
-import bundle_page  # noqa: E402
-
 NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
          "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows nestParts verdictOf "
          "growthWords createPainter exportView").split()
-
-
-def page_of(folder):
-    """A page with all modules but app.js, whose functions of NAMES are those of the window."""
-    modules = bundle_page.load(str(ROOT / "src/viewer/html/web"))
-    code = "".join(m.code() for m in modules if m.name != "app.js")
-    code += f"Object.assign(window, {{{', '.join(NAMES)}}});\n"
-    path = pathlib.Path(folder) / "modules.html"
-    path.write_text(f'<!doctype html><meta charset="utf-8"><script type="module">{code}</script>', encoding="utf-8")
-    return path
 
 
 def figures_round_as_in_c(page):
@@ -220,15 +205,15 @@ def what_a_package_did_stands_below_the_line(page):
 
 def main():
     browser.require()
-    with tempfile.TemporaryDirectory() as folder, browser.opened(page_of(folder)) as (page, faults):
-        for test in (figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
-                     csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
-                     the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
-                     an_export_waits_for_the_view, rows_are_sorted_and_filtered,
-                     what_a_package_did_stands_below_the_line):
-            test(page)
-            print("ok", test.__name__)
-        assert not faults, json.dumps(faults)
+    with tempfile.TemporaryDirectory() as folder:
+        path = browser.page_of_modules(pathlib.Path(sys.argv[1]), folder, NAMES)
+        with browser.opened(path) as (page, faults):
+            browser.run((figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
+                         csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
+                         the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
+                         an_export_waits_for_the_view, rows_are_sorted_and_filtered,
+                         what_a_package_did_stands_below_the_line), page)
+            assert not faults, json.dumps(faults)
     return 0
 
 

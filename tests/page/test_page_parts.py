@@ -154,10 +154,8 @@ def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        for test in (found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors,
-                     a_cut_legend_says_how_much_is_below, a_limit_that_is_not_drawn_is_marked):
-            test(pages)
-            print("ok", test.__name__, flush=True)
+        browser.run((found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors,
+                     a_cut_legend_says_how_much_is_below, a_limit_that_is_not_drawn_is_marked), pages)
     return 0
 
 

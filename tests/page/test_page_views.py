@@ -226,10 +226,8 @@ def main():
         print("axe-core is not installed: not checked (tests/page/browser.py fetch)")
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        for test in (every_view_is_free_of_faults, hostile_names_stay_text, exports_can_be_read, the_table_adds_up,
-                     a_link_restores_the_view, the_keyboard_reaches_everything, two_traces_are_compared):
-            test(pages, axe)
-            print("ok", test.__name__, flush=True)
+        browser.run((every_view_is_free_of_faults, hostile_names_stay_text, exports_can_be_read, the_table_adds_up,
+                     a_link_restores_the_view, the_keyboard_reaches_everything, two_traces_are_compared), pages, axe)
     return 0
 
 

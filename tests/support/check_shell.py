@@ -108,6 +108,8 @@ def main():
     variables = dict(word.split("=", 1) for word in sys.argv[2:] if word)
     only = variables.pop("CASE", None)
     definitions, cases = read(sys.argv[1])
+    # those of the file's own that are quoted
+    variables = {**dict(re.findall(r'^([A-Z]\w*)="([^"$]*)"$', definitions, re.M)), **variables}
     with tempfile.TemporaryDirectory(prefix="vramscope-shell-") as folder:
         os.mkdir(os.path.join(folder, "tmp"))
         os.chmod(os.path.join(folder, "tmp"), 0o1777)
