@@ -80,13 +80,13 @@ static void fill_rows(struct rows *rows, const struct vs_tree *tree)
     }
     /* Depth first: to the first child, else to the next sibling, else up to an ancestor that has
      * one. */
-    const struct vs_tree_member *members = rows->tree->members;
+    const struct vs_tree_member *members = tree->members;
     uint32_t at = rows->roots;
     while (at != VS_TREE_NONE) {
         struct process_tree_text_row *row = &rows->items[rows->count++];
         row->member = at;
         label(rows, at, row->label);
-        const struct vs_tree_member *m = &rows->tree->members[at];
+        const struct vs_tree_member *m = &members[at];
         struct vs_report report = {
             .has_end = m->has_end, .end_reason = m->end_reason, .end_status = m->end_status,
             .condition = m->condition};
@@ -138,46 +138,6 @@ static void put_trace(const struct vs_style *style, const char *name, int width,
     fputc('\n', style->out);
 }
 
-/* Ranks of a job: what they need of their devices, a line each. */
-static void put_ranks(const struct rows *rows, const struct vs_style *style)
-{
-    const struct vs_tree *tree = rows->tree;
-    FILE *out = style->out;
-    size_t folder = common_folder(tree);
-    bool tensors = false;
-    int end = 3;
-    for (size_t i = 0; i < rows->count; i++) {
-        tensors |= tree->members[rows->items[i].member].has_tensors;
-        end = wider((size_t)end, rows->items[i].ending);
-    }
-    if (folder) {
-        fprintf(out, "  traces in ");
-        vs_text_put_part(out, tree->members[0].path, folder);
-        fputs("\n\n", out);
-    }
-    fprintf(out, "%s  rank  GPU  %10s  %10s  %11s  %10s  %-*s  trace%s\n", vs_paint(style, VS_DIM),
-            tensors ? "tensors" : "allocated", "reserved", "device used", "headroom", end, "end",
-            vs_unpaint(style));
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct vs_tree_member *m = &tree->members[rows->items[i].member];
-        char c[VS_SIZE_TEXT_MAX] = "-", d[VS_SIZE_TEXT_MAX] = "-";
-        char rank[24] = "-", gpu[24] = "-";
-        if (m->job.has_rank)
-            snprintf(rank, sizeof rank, "%" PRIu64, m->job.rank);
-        if (m->device != VS_TREE_NONE)
-            snprintf(gpu, sizeof gpu, "%" PRIu64, m->device);
-        if (m->device_used) {
-            vs_size_format(c, m->device_used);
-            vs_size_format(d, m->device_total > m->device_used ? m->device_total - m->device_used : 0);
-        }
-        fprintf(out, "  %4s  %3s  %10s  %10s  %11s  %10s  ", rank, gpu,
-                vs_size_text(tensors ? m->tensors : m->peak_allocated),
-                vs_size_text(m->peak_reserved), c, d);
-        put_padded(out, rows->items[i].ending, end);
-        put_trace(style, m->path + folder, 8, 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 + end);
-    }
-}
-
 /* Whether the processes are the ranks of one job, each with a device of its own or not. */
 static bool of_a_job(const struct vs_tree *tree)
 {
@@ -212,17 +172,15 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         if (tree->gpu_count > 1)
             fprintf(out, "GPU %" PRIu64 ", ", gpu->number);
         vs_text_put(out, *gpu->name ? gpu->name : "a device");
-        fprintf(out, "%s", vs_unpaint(style));
-        fprintf(out, " (%u process%s)\n", gpu->users, gpu->users == 1 ? "" : "es");
+        fprintf(out, "%s (%u process%s)\n", vs_unpaint(style), gpu->users,
+                gpu->users == 1 ? "" : "es");
         vs_text_lines(style, "    ", "peak %s allocated, %s after the start",
                       vs_size_text(gpu->peak_allocated), vs_time_text(gpu->peak_allocated_ns));
         char text[1024] = "";
-        size_t n = 0;
-        size_t count = 0;
-        for (uint32_t j = 0; j < tree->count; j++) {
+        size_t n = 0, count = 0;
+        for (uint32_t j = 0; j < tree->count; j++)
             if (gpu->shares[j])
                 shares[count++] = (struct process_tree_text_share){gpu->shares[j], j};
-        }
         qsort(shares, count, sizeof *shares, by_bytes);
         for (size_t j = 0; j < count && j < SHARES_SHOWN; j++) {
             char program[4 * 60 + 4];
@@ -239,52 +197,72 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         vs_text_lines(style, "    ", "peak %s reserved, %s after the start",
                       vs_size_text(gpu->peak_reserved), vs_time_text(gpu->peak_reserved_ns));
         if (gpu->total_bytes && gpu->peak_reserved > gpu->total_bytes)
-            vs_text_lines(
-                style, "    ",
-                gpu->simulated
-                    ? "more than its %s: on the simulated GPU each process has a device of "
-                      "its own"
-                    : "more than its %s: the processes did not run at the same time, or "
-                      "their clocks differ",
-                vs_size_text(gpu->total_bytes));
+            vs_text_lines(style, "    ", "more than its %s: %s", vs_size_text(gpu->total_bytes),
+                          gpu->simulated
+                              ? "on the simulated GPU each process has a device of its own"
+                              : "the processes did not run at the same time, or their clocks differ");
     }
     free(shares);
+}
+
+/* A line for each process: of a tree its place and peaks, of ranks also what they need of their
+ * devices. */
+static void put_members(const struct rows *rows, bool ranks, const struct vs_style *style)
+{
+    const struct vs_tree *tree = rows->tree;
+    FILE *out = style->out;
+    size_t folder = common_folder(tree);
+    bool tensors = false;
+    int width = 7, end = 3;
+    for (size_t i = 0; i < rows->count; i++) {
+        tensors |= tree->members[rows->items[i].member].has_tensors;
+        width = wider((size_t)width, rows->items[i].label);
+        end = wider((size_t)end, rows->items[i].ending);
+    }
+    if (folder) {
+        fprintf(out, "  traces in ");
+        vs_text_put_part(out, tree->members[0].path, folder);
+        fputs("\n\n", out);
+    }
+    if (ranks)
+        fprintf(out, "%s  rank  GPU  %10s  %10s  %11s  %10s", vs_paint(style, VS_DIM),
+                tensors ? "tensors" : "allocated", "reserved", "device used", "headroom");
+    else
+        fprintf(out, "%s  %-*s  %10s  %10s", vs_paint(style, VS_DIM), width, "process", "allocated",
+                "reserved");
+    fprintf(out, "  %-*s  trace%s\n", end, "end", vs_unpaint(style));
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct process_tree_text_row *row = &rows->items[i];
+        const struct vs_tree_member *m = &tree->members[row->member];
+        uint64_t used = m->device_used, total = m->device_total;
+        if (ranks) {
+            char rank[24] = "-", gpu[24] = "-";
+            if (m->job.has_rank)
+                snprintf(rank, sizeof rank, "%" PRIu64, m->job.rank);
+            if (m->device != VS_TREE_NONE)
+                snprintf(gpu, sizeof gpu, "%" PRIu64, m->device);
+            fprintf(out, "  %4s  %3s  %10s  %10s  %11s  %10s", rank, gpu,
+                    vs_size_text(tensors ? m->tensors : m->peak_allocated),
+                    vs_size_text(m->peak_reserved), used ? vs_size_text(used) : "-",
+                    used ? vs_size_text(total > used ? total - used : 0) : "-");
+        } else {
+            fputs("  ", out);
+            put_padded(out, row->label, width);
+            fprintf(out, "  %10s  %10s", vs_size_text(m->peak_allocated),
+                    vs_size_text(m->peak_reserved));
+        }
+        fputs("  ", out);
+        put_padded(out, row->ending, end);
+        put_trace(style, m->path + folder, ranks ? 8 : width,
+                  end + (ranks ? 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 : 2 + width + 2 * 12 + 2));
+    }
 }
 
 void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
 {
     struct rows rows;
     fill_rows(&rows, tree);
-    if (of_a_job(tree))
-        put_ranks(&rows, style);
-    else {
-        FILE *out = style->out;
-        int width = 7, end = 3;
-        size_t folder = common_folder(rows.tree);
-        for (size_t i = 0; i < rows.count; i++) {
-            width = wider((size_t)width, rows.items[i].label);
-            end = wider((size_t)end, rows.items[i].ending);
-        }
-        if (folder) {
-            fprintf(out, "  traces in ");
-            vs_text_put_part(out, rows.tree->members[0].path, folder);
-            fputs("\n\n", out);
-        }
-        fprintf(out, "%s", vs_paint(style, VS_DIM));
-        fprintf(out, "  %-*s  %10s  %10s  %-*s  trace", width, "process", "allocated",
-                "reserved", end, "end");
-        fprintf(out, "%s\n", vs_unpaint(style));
-        for (size_t i = 0; i < rows.count; i++) {
-            const struct process_tree_text_row *row = &rows.items[i];
-            const struct vs_tree_member *m = &rows.tree->members[row->member];
-            fprintf(out, "  ");
-            put_padded(out, row->label, width);
-            fprintf(out, "  %10s  %10s  ", vs_size_text(m->peak_allocated),
-                    vs_size_text(m->peak_reserved));
-            put_padded(out, row->ending, end);
-            put_trace(style, m->path + folder, width, 2 + width + 2 * 12 + 2 + end);
-        }
-    }
+    put_members(&rows, of_a_job(tree), style);
     /* Peaks of several processes together, if some are known only as sums. */
     size_t partial = 0;
     for (size_t i = 0; i < tree->count; i++)
