@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "allocator/core/alloc_conf.h"
+
 #define COMPARED_MAX 47 /* letters of a name; longer ones are not suggested */
 #define FAR (COMPARED_MAX + 1)
 #define CHANGES_MAX 2
+#define KEYS_MAX 64
+#define KEYS_LISTED 9 /* those that change how memory is placed come first */
 
 /* Levenshtein's distance. */
 static size_t distance(const char *a, const char *b)
@@ -70,4 +74,25 @@ char *vs_name_list(char *out, const char *const *names, size_t count, size_t mos
     if (left)
         snprintf(out + n, VS_NAME_LIST_MAX - n, " and %zu more", left);
     return out;
+}
+
+char *vs_name_hint(char *out, const char *word, const char *const *names, size_t count, size_t most,
+                   const char *listed)
+{
+    char list[VS_NAME_LIST_MAX];
+    size_t meant = vs_name_meant(word, names, count);
+    if (meant < count)
+        snprintf(out, VS_NAME_HINT_MAX, "did you mean '%s'?", names[meant]);
+    else
+        snprintf(out, VS_NAME_HINT_MAX, "%s %s", listed, vs_name_list(list, names, count, most));
+    return out;
+}
+
+char *vs_alloc_conf_hint(char *out, const char *word)
+{
+    const char *names[KEYS_MAX];
+    size_t count = 0;
+    while (count < KEYS_MAX && (names[count] = vs_alloc_conf_key(count)) != NULL)
+        count++;
+    return vs_name_hint(out, word, names, count, KEYS_LISTED, "known keys:");
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "viewer/report/answer_text.h"
 
@@ -18,8 +19,7 @@ static void add_file(struct vs_trace_list *list, char *path)
 
 static int is_trace_name(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".vst");
+    return entry->d_name[0] != '.' && vs_text_ends(entry->d_name, ".vst");
 }
 
 static bool is_folder(const char *path)

@@ -30,7 +30,7 @@ int vs_report_no_device(const char *who, const char *path, const struct vs_repor
 static bool phase_known(const char *who, const char *path, const struct vs_report *report)
 {
     const char *wanted = report->wish.filter.phase;
-    char list[VS_NAME_LIST_MAX];
+    char list[VS_NAME_HINT_MAX];
     bool found = !wanted;
     for (size_t i = 0; !found && i < report->phase_count; i++)
         found = vs_held_phase_matches(report->phases[i].path, wanted);
@@ -44,12 +44,8 @@ static bool phase_known(const char *who, const char *path, const struct vs_repor
     const char **names = vs_xcalloc(report->phase_count, sizeof *names);
     for (size_t i = 0; i < report->phase_count; i++)
         names[i] = report->phases[i].name;
-    size_t count = report->phase_count, meant = vs_name_meant(wanted, names, count);
-    if (meant < count)
-        vs_tool_fail(who, "%s: no phase '%s'; did you mean '%s'?", path, wanted, names[meant]);
-    else
-        vs_tool_fail(who, "%s: no phase '%s'; the trace has %s", path, wanted,
-                     vs_name_list(list, names, count, PHASES_LISTED));
+    vs_tool_fail(who, "%s: no phase '%s'; %s", path, wanted,
+                 vs_name_hint(list, wanted, names, report->phase_count, PHASES_LISTED, "the trace has"));
     free(names);
     return false;
 }

@@ -32,4 +32,12 @@ size_t vs_name_meant(const char *word, const char *const *names, size_t count);
  * (VS_NAME_LIST_MAX bytes). Returns out. */
 char *vs_name_list(char *out, const char *const *names, size_t count, size_t most);
 
+/* vs_name_hint: "did you mean 'b'?" or, where *word* is like none of *names*, "*listed* a, b, c", in
+ * *out* (VS_NAME_HINT_MAX bytes). Returns out. vs_alloc_conf_hint: the same for a key of
+ * PYTORCH_ALLOC_CONF. */
+#define VS_NAME_HINT_MAX (VS_NAME_LIST_MAX + 32)
+char *vs_name_hint(char *out, const char *word, const char *const *names, size_t count, size_t most,
+                   const char *listed);
+char *vs_alloc_conf_hint(char *out, const char *word);
+
 #endif

@@ -66,23 +66,6 @@ static int parse_tolerance(const char *who, const char *text, void *to)
     return 0;
 }
 
-/* Returns 0, an exit code after a message, or -1 after the usage. */
-static int parse(struct diff_command *command, int argc, char **argv)
-{
-    const struct vs_tool_option options[] = {
-        {"all", .flag = &command->all},
-        {"fail-on-regression", .run = parse_tolerance, .to = command, .optional = true},
-        {"json", .flag = &command->json},
-        {"partial", .flag = &command->partial},
-        {"color", .colour = &command->colour},
-        {"flamegraph", .text = &command->flamegraph},
-        {0}};
-    int code = vs_tool_options(argc, argv, usage, options);
-    if (!code && argc - optind != 2)
-        code = vs_tool_usage(command->who, "takes two traces, A and B; %d given", argc - optind);
-    return code;
-}
-
 /* All kernels and call sites are listed: the longest or heaviest ones of two runs need not be the same. */
 static bool read_run(const struct diff_command *command, const char *path, struct vs_measured *run)
 {
@@ -156,7 +139,17 @@ static int diff_main(int argc, char **argv)
 {
     struct diff_command command = {.who = argv[0]};
     struct vs_measured a = {0}, b = {0};
-    int code = parse(&command, argc, argv);
+    const struct vs_tool_option options[] = {
+        {"all", .flag = &command.all},
+        {"fail-on-regression", .run = parse_tolerance, .to = &command, .optional = true},
+        {"json", .flag = &command.json},
+        {"partial", .flag = &command.partial},
+        {"color", .colour = &command.colour},
+        {"flamegraph", .text = &command.flamegraph},
+        {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc - optind != 2)
+        code = vs_tool_usage(argv[0], "takes two traces, A and B; %d given", argc - optind);
     if (!code) {
         bool good = read_run(&command, argv[optind], &a);
         good &= read_run(&command, argv[optind + 1], &b);

@@ -18,6 +18,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_clock.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
@@ -62,11 +63,8 @@ int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *p
     DIR *dir = opendir(place->folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
-        const char *name = entry->d_name;
-        size_t n = strlen(name);
-        if ((n > 4 && strcmp(name + n - 4, ".vst") == 0) ||
-            (n > 9 && strcmp(name + n - 9, ".vst.live") == 0))
-            unlinkat(dirfd(dir), name, 0);
+        if (vs_text_ends(entry->d_name, ".vst") || vs_text_ends(entry->d_name, ".vst.live"))
+            unlinkat(dirfd(dir), entry->d_name, 0);
     }
     if (dir)
         closedir(dir);

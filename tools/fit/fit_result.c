@@ -11,6 +11,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/fit/fit_internal.h"
@@ -158,8 +159,7 @@ static int add_trace(const struct vs_fit_job *job, const char *path, struct vs_f
 
 static int is_trace(const struct dirent *entry)
 {
-    size_t n = strlen(entry->d_name);
-    return n > 4 && strcmp(entry->d_name + n - 4, ".vst") == 0;
+    return vs_text_ends(entry->d_name, ".vst");
 }
 
 /* The number in *report* of the failure that is shown; 0: it is not among those that are kept. */

@@ -12,6 +12,7 @@
 
 #include "analysis/fit/fit_answer.h"
 #include "base/vs_clock.h"
+#include "base/vs_text.h"
 #include "tools/fit/fit_internal.h"
 #include "trace/read/reader.h"
 
@@ -42,8 +43,7 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
         uint64_t least = 0;
         while (dir && (entry = readdir(dir))) {
             char path[2 * PATH_MAX];
-            size_t n = strlen(entry->d_name);
-            if (n < 4 || strcmp(entry->d_name + n - 4, ".vst") != 0)
+            if (!vs_text_ends(entry->d_name, ".vst"))
                 continue;
             snprintf(path, sizeof path, "%s/%s", process->place.folder, entry->d_name);
             uint64_t steps = steps_in(path);

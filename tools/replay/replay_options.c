@@ -12,29 +12,18 @@
 #include "tools/common/tool_options.h"
 #include "tools/replay/replay_command.h"
 
-#define KEYS_MAX 64
-#define KEYS_LISTED 9 /* those that change how memory is placed come first */
-
 /* PyTorch ignores keys that it does not know; a row for one would be a row for nothing. */
 static int check_keys(const struct vs_replay_job *job, const char *text)
 {
     struct vs_alloc_conf conf = {0};
     struct vs_alloc_conf_messages messages = {0};
-    const char *names[KEYS_MAX];
-    char list[VS_NAME_LIST_MAX];
-    size_t count = 0;
+    char hint[VS_NAME_HINT_MAX];
     if (!text[strspn(text, " ,")])
         return vs_tool_usage(job->who, "--set takes KEY:VALUE, such as expandable_segments:True");
     if (vs_alloc_conf_parse(text, strlen(text), &conf, &messages) || !*messages.unknown)
         return 0; /* the caller prints the error */
-    while (count < KEYS_MAX && (names[count] = vs_alloc_conf_key(count)) != NULL)
-        count++;
-    size_t meant = vs_name_meant(messages.unknown, names, count);
-    if (meant < count)
-        return vs_tool_fail(job->who, "--set '%s': unknown key '%s'; did you mean '%s'?", text,
-                            messages.unknown, names[meant]);
-    return vs_tool_fail(job->who, "--set '%s': unknown key '%s'; known keys: %s", text,
-                        messages.unknown, vs_name_list(list, names, count, KEYS_LISTED));
+    return vs_tool_fail(job->who, "--set '%s': unknown key '%s'; %s", text, messages.unknown,
+                        vs_alloc_conf_hint(hint, messages.unknown));
 }
 
 static int add_conf(const char *who, const char *text, void *to)

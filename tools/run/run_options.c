@@ -79,25 +79,18 @@ static int check_limit(const struct vs_run *run)
 /* A mistaken key of --alloc-conf must not be found after hours. */
 static int check_alloc_conf(const struct vs_run *run)
 {
-    enum { KEYS_MAX = 64, LISTED = 9 };
-    const char *names[KEYS_MAX], *text = run->options.text[VS_OPT_alloc_conf];
-    char list[VS_NAME_LIST_MAX];
+    const char *text = run->options.text[VS_OPT_alloc_conf];
+    char hint[VS_NAME_HINT_MAX];
     struct vs_alloc_conf conf = {0};
     struct vs_alloc_conf_messages messages = {0};
-    size_t count = 0;
     if (!*text || run->options.source[VS_OPT_alloc_conf] != VS_FROM_COMMAND)
         return 0;
     if (vs_alloc_conf_parse(text, strlen(text), &conf, &messages))
         return vs_run_fail("--alloc-conf '%s': %s", text, messages.error);
     if (!*messages.unknown)
         return 0;
-    while (count < KEYS_MAX && (names[count] = vs_alloc_conf_key(count)) != NULL)
-        count++;
-    size_t meant = vs_name_meant(messages.unknown, names, count);
-    if (meant < count)
-        return vs_run_fail("--alloc-conf: unknown key '%s'; did you mean '%s'?", messages.unknown, names[meant]);
-    return vs_run_fail("--alloc-conf: unknown key '%s'; known keys: %s", messages.unknown,
-                       vs_name_list(list, names, count, LISTED));
+    return vs_run_fail("--alloc-conf: unknown key '%s'; %s", messages.unknown,
+                       vs_alloc_conf_hint(hint, messages.unknown));
 }
 
 static bool is_check(const char *argument)

@@ -27,27 +27,6 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 done; 2 a trace is unreadable or being recorded, or wrong usage.\n";
 
-struct index_arguments {
-    bool again;
-    struct vs_checkpoint_options options;
-};
-
-static int parse(int argc, char **argv, struct index_arguments *args)
-{
-    unsigned long long every = 0, share = 0;
-    const struct vs_tool_option options[] = {
-        {"every", .count = &every, .min = 1, .max = UINT64_MAX / 2, .quoted = true,
-         .takes = "a number of events, from 1"},
-        {"share", .count = &share, .min = 1, .max = 100, .quoted = true,
-         .takes = "a percentage from 1 to 100"},
-        {"again", .flag = &args->again},
-        {0}};
-    int code = vs_tool_options(argc, argv, usage, options);
-    args->options.interval = every;
-    args->options.share = (unsigned)share;
-    return code || argc > optind ? code : vs_tool_usage(argv[0], "no trace given");
-}
-
 /* The number of its checkpoints; -1, with a message, when it cannot be opened. */
 static long present(const char *who, const char *path)
 {
@@ -74,24 +53,25 @@ bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint
     return !err;
 }
 
-static int index_one(const char *who, const char *path, const struct index_arguments *args)
+static int index_one(const char *who, const char *path, bool again,
+                     const struct vs_checkpoint_options *options)
 {
     struct vs_checkpoint_result result;
     uint64_t begun = vs_clock_ns();
     long count = present(who, path);
     if (count < 0)
         return VS_EXIT_UNUSABLE;
-    if (count && !args->again) {
+    if (count && !again) {
         vs_tool_print("%s: already has %ld checkpoint%s; --again replaces %s", path, count,
                       count == 1 ? "" : "s", count == 1 ? "it" : "them");
         return VS_EXIT_OK;
     }
     bool killed = vs_reader_needs_live(path);
-    if (!vs_tool_index(who, path, &args->options, &result))
+    if (!vs_tool_index(who, path, options, &result))
         return VS_EXIT_UNUSABLE;
     if (killed)
         vs_tool_print("%s is complete now: the events of its FILE.live were added", path);
-    uint64_t every = args->options.interval ? args->options.interval : EVERY_DEFAULT;
+    uint64_t every = options->interval ? options->interval : EVERY_DEFAULT;
     if (!result.count && result.events <= every)
         vs_tool_print("%s: %s events, not more than --every %s: no checkpoints are needed", path,
                       vs_count_text(result.events), vs_count_text(every));
@@ -105,12 +85,23 @@ static int index_one(const char *who, const char *path, const struct index_argum
 
 static int index_main(int argc, char **argv)
 {
-    struct index_arguments args = {0};
-    int code = parse(argc, argv, &args);
+    bool again = false;
+    unsigned long long every = 0, share = 0;
+    const struct vs_tool_option options[] = {
+        {"every", .count = &every, .min = 1, .max = UINT64_MAX / 2, .quoted = true,
+         .takes = "a number of events, from 1"},
+        {"share", .count = &share, .min = 1, .max = 100, .quoted = true,
+         .takes = "a percentage from 1 to 100"},
+        {"again", .flag = &again},
+        {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc == optind)
+        code = vs_tool_usage(argv[0], "no trace given");
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
+    struct vs_checkpoint_options with = {.interval = every, .share = (unsigned)share};
     for (int i = optind; i < argc; i++) {
-        int one = index_one(argv[0], argv[i], &args);
+        int one = index_one(argv[0], argv[i], again, &with);
         code = one ? one : code;
     }
     return vs_tool_finish(argv[0], stdout, code);

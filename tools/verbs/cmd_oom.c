@@ -45,21 +45,6 @@ struct oom_arguments {
     unsigned long long nth, top;
 };
 
-static int parse(int argc, char **argv, struct oom_arguments *args)
-{
-    const struct vs_tool_option options[] = {
-        {"json", .flag = &args->json},
-        {"partial", .flag = &args->partial},
-        {"full", .flag = &args->full},
-        {"no-replay", .flag = &args->estimated},
-        {"top", .count = &args->top, .min = 1, .max = 1000, .takes = "a number from 1 to 1000"},
-        {"nth", .count = &args->nth, .min = 1, .max = ~0ull, .takes = "a number, from 1"},
-        {"color", .colour = &args->colour},
-        {0}};
-    int code = vs_tool_options(argc, argv, usage, options);
-    return code || argc > optind ? code : vs_tool_usage(argv[0], "no trace given");
-}
-
 static struct vs_style style_of(const struct oom_arguments *args)
 {
     struct vs_style style = vs_tool_style(&args->colour, stdout);
@@ -123,14 +108,12 @@ static int explain(const char *who, const char *path, const struct oom_arguments
         code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     else {
         struct vs_style style = style_of(args);
-        if (args->json) {
+        if (args->json)
             vs_oom_json(oom, report, false, stdout);
-        } else {
-            if (oom)
-                vs_oom_text(oom, report, &style);
-            else
-                vs_oom_text_none(report, &style);
-        }
+        else if (oom)
+            vs_oom_text(oom, report, &style);
+        else
+            vs_oom_text_none(report, &style);
     }
     vs_oom_free(oom);
     vs_oom_watch_close(watch);
@@ -167,21 +150,21 @@ static bool show_run(void *context, struct vs_trace_list *run)
     return runs->code == VS_EXIT_OK;
 }
 
-static int explain_all(const char *who, struct vs_trace_list *list, const struct oom_arguments *args)
-{
-    struct oom_runs runs = {.who = who, .args = args, .code = VS_EXIT_UNUSABLE};
-    if (args->nth)
-        return vs_tool_usage(who, "--nth takes one trace");
-    if (args->json)
-        return explain_run(who, list, args);
-    return vs_trace_list_readable(who, list, args->partial) && vs_trace_list_runs(who, list, show_run, &runs)
-               ? VS_EXIT_OK : runs.code;
-}
-
 static int oom_main(int argc, char **argv)
 {
     struct oom_arguments args = {0};
-    int code = parse(argc, argv, &args);
+    const struct vs_tool_option options[] = {
+        {"json", .flag = &args.json},
+        {"partial", .flag = &args.partial},
+        {"full", .flag = &args.full},
+        {"no-replay", .flag = &args.estimated},
+        {"top", .count = &args.top, .min = 1, .max = 1000, .takes = "a number from 1 to 1000"},
+        {"nth", .count = &args.nth, .min = 1, .max = ~0ull, .takes = "a number, from 1"},
+        {"color", .colour = &args.colour},
+        {0}};
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc == optind)
+        code = vs_tool_usage(argv[0], "no trace given");
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
     struct vs_trace_list list = {0};
@@ -190,9 +173,17 @@ static int oom_main(int argc, char **argv)
         listed = vs_trace_list_add(argv[0], &list, argv[i]);
     if (listed)
         vs_trace_list_single(argv[0], &list);
-    code = !listed           ? VS_EXIT_UNUSABLE
-           : list.count == 1 ? explain(argv[0], list.paths[0], &args)
-                             : explain_all(argv[0], &list, &args);
+    struct oom_runs runs = {.who = argv[0], .args = &args, .code = VS_EXIT_UNUSABLE};
+    if (!listed)
+        code = VS_EXIT_UNUSABLE;
+    else if (list.count > 1 && args.nth)
+        code = vs_tool_usage(argv[0], "--nth takes one trace");
+    else if (list.count == 1 || args.json)
+        code = explain_run(argv[0], &list, &args);
+    else
+        code = vs_trace_list_readable(argv[0], &list, args.partial) &&
+                       vs_trace_list_runs(argv[0], &list, show_run, &runs)
+                   ? VS_EXIT_OK : runs.code;
     vs_trace_list_free(&list);
     return vs_tool_finish(argv[0], stdout, code);
 }

@@ -23,50 +23,40 @@ static const char usage[] =
     "Exit codes: 0 the trace is complete, 2 the trace is unreadable or is being\n"
     "recorded, FILE cannot be written, or wrong usage.\n";
 
-struct recover_arguments {
-    const char *path, *output;
-};
-
-static int parse(int argc, char **argv, struct recover_arguments *args)
-{
-    const struct vs_tool_option options[] = {{"output", 'o', .text = &args->output}, {0}};
-    int code = vs_tool_options(argc, argv, usage, options);
-    if (!code && argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
-    args->path = argv[optind];
-    return code;
-}
-
 static int recover_main(int argc, char **argv)
 {
-    struct recover_arguments args = {0};
+    const char *output = NULL;
+    const struct vs_tool_option options[] = {{"output", 'o', .text = &output}, {0}};
     struct vs_rewrite *rewrite;
     enum vs_condition condition;
     char text[VS_READER_WHY_MAX] = "", why[VS_READER_WHY_MAX] = "";
-    int code = parse(argc, argv, &args);
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc - optind != 1)
+        code = vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
-    if (!vs_tool_output(argv[0], args.path, &args.output))
+    const char *path = argv[optind];
+    if (!vs_tool_output(argv[0], path, &output))
         return VS_EXIT_UNUSABLE;
-    code = vs_tool_condition(argv[0], args.path, &condition, text);
+    code = vs_tool_condition(argv[0], path, &condition, text);
     if (code)
         return code;
-    if (condition == VS_TRACE_COMPLETE && !args.output) {
-        vs_tool_print("%s: %s; nothing to recover", args.path, text);
+    if (condition == VS_TRACE_COMPLETE && !output) {
+        vs_tool_print("%s: %s; nothing to recover", path, text);
         return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
     }
     vs_tool_discard_on_signals();
     unsigned readable = condition == VS_TRACE_DAMAGED ? VS_REWRITE_READABLE : 0;
-    if (vs_rewrite_open(args.path, args.output, readable, &rewrite, why))
+    if (vs_rewrite_open(path, output, readable, &rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
     uint64_t left_out = vs_rewrite_left_out(rewrite);
     if (vs_rewrite_commit(rewrite, why))
         return vs_tool_fail(argv[0], "%s", *why ? why : "out of memory");
-    vs_tool_print("%s: %s", args.path, text);
+    vs_tool_print("%s: %s", path, text);
     if (left_out)
         vs_tool_print("dropped: the last %s bytes of %s, which are not readable",
-                      vs_count_text(left_out), args.path);
-    vs_tool_print("%s is complete now", args.output ? args.output : args.path);
+                      vs_count_text(left_out), path);
+    vs_tool_print("%s is complete now", output ? output : path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 

@@ -198,19 +198,6 @@ static struct vs_style style_of(const struct report_arguments *args)
     return style;
 }
 
-/* --windows. The caller frees *windows*, after the report. */
-static bool add_windows(const char *who, const struct report_arguments *args, struct vs_reader *reader,
-                        struct vs_report *report, struct vs_report_window **windows)
-{
-    size_t count;
-    if (!vs_window_file_read(who, args->windows, windows, &count))
-        return false;
-    vs_window_peaks(reader, &report->memory, report->start_ns, *windows, count, args->top);
-    report->windows = *windows;
-    report->window_count = count;
-    return true;
-}
-
 static bool report_one(const char *who, const char *path, const struct report_arguments *args)
 {
     struct vs_reader *reader;
@@ -222,8 +209,14 @@ static bool report_one(const char *who, const char *path, const struct report_ar
                              &report))
         return false;
     struct vs_report_window *windows = NULL;
+    size_t count = 0;
     bool good = vs_report_wish_known(who, path, report) &&
-                (!args->windows || add_windows(who, args, reader, report, &windows));
+                (!args->windows || vs_window_file_read(who, args->windows, &windows, &count));
+    if (good && args->windows) {
+        vs_window_peaks(reader, &report->memory, report->start_ns, windows, count, args->top);
+        report->windows = windows;
+        report->window_count = count;
+    }
     struct vs_style style = style_of(args);
     if (good && args->json)
         vs_report_json(report, false, stdout);

@@ -28,21 +28,6 @@ static const char usage[] =
     "Exit codes: 0 written, even if some addresses have no name (they are listed);\n"
     "2 the trace is unreadable, FILE cannot be written, or wrong usage.\n";
 
-struct symbolize_arguments {
-    const char *output;
-    bool quiet;
-};
-
-static int parse(int argc, char **argv, struct symbolize_arguments *args)
-{
-    const struct vs_tool_option options[] = {
-        {"output", 'o', .text = &args->output}, {"quiet", 'q', .flag = &args->quiet}, {0}};
-    int code = vs_tool_options(argc, argv, usage, options);
-    if (!code && argc - optind != 1)
-        return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
-    return code;
-}
-
 static uint64_t bytes_of(const char *path)
 {
     struct stat st;
@@ -51,24 +36,29 @@ static uint64_t bytes_of(const char *path)
 
 static int symbolize_main(int argc, char **argv)
 {
-    struct symbolize_arguments args = {0};
+    const char *output = NULL;
+    bool quiet = false;
+    const struct vs_tool_option options[] = {
+        {"output", 'o', .text = &output}, {"quiet", 'q', .flag = &quiet}, {0}};
     char why[VS_READER_WHY_MAX] = "";
     struct vs_symbolize_result result;
-    int code = parse(argc, argv, &args);
+    int code = vs_tool_options(argc, argv, usage, options);
+    if (!code && argc - optind != 1)
+        code = vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
     const char *path = argv[optind];
-    if (!vs_tool_output(argv[0], path, &args.output))
+    if (!vs_tool_output(argv[0], path, &output))
         return VS_EXIT_UNUSABLE;
+    const char *written = output ? output : path;
     uint64_t before = bytes_of(path);
     vs_tool_discard_on_signals();
     vs_symbol_tool_prefer_files();
-    enum vs_err err = vs_symbolize(path, args.output, &result, why);
+    enum vs_err err = vs_symbolize(path, output, &result, why);
     vs_symbol_tool_done();
     if (err)
         code = vs_tool_fail(argv[0], "%s", *why ? why : vs_err_text(err));
-    else if (!args.quiet) {
-        const char *written = args.output ? args.output : path;
+    else if (!quiet) {
         vs_tool_print("%s: %s of %s addresses named, %s with file and line; file size %s, was %s",
                       written, vs_count_text(result.named), vs_count_text(result.places),
                       vs_count_text(result.with_lines), vs_size_text(bytes_of(written)),
@@ -87,8 +77,8 @@ static int symbolize_main(int argc, char **argv)
         if (*result.note && result.named < result.places) /* the note has the reason */
             vs_tool_print("%s", result.note);
     }
-    if (!err && !args.quiet)
-        vs_tool_over_limit(NULL, args.output ? args.output : path);
+    if (!err && !quiet)
+        vs_tool_over_limit(NULL, written);
     vs_symbolize_free(&result);
     return vs_tool_finish(argv[0], stdout, code);
 }
