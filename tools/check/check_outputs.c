@@ -4,7 +4,6 @@
  * the others to files, each completely or not at all. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/vs_option.h"

@@ -2,7 +2,6 @@
  *
  * vramscope check: memory budgets for CI. An incomplete trace never passes without a message: the
  * missing part could exceed the budget. */
-#include <string.h>
 
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"

@@ -5,7 +5,6 @@
 #include "tools/common/process_tree_tool.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/oom/oom.h"
 #include "base/reading/vs_xalloc.h"

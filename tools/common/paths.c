@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Relative paths: ../lib beside bin in a build tree, ../<libdir> when installed. */
-#define _GNU_SOURCE
 #include "tools/common/paths.h"
 
 #include <limits.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "tools/common/process_tree_tool.h"
 
 #include <dirent.h>

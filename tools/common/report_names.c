@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_xalloc.h"

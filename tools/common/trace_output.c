@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rewriting a trace: which files may be replaced, and cleaning up after an interrupt. */
-#define _GNU_SOURCE
 #include <signal.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
@@ -11,7 +9,6 @@
 #include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "trace/read/reader.h"
-#include "trace/read/rewrite.h"
 
 /* A mistyped path must not overwrite a file. Returns NULL when it may be written. */
 static const char *refuse(const char *output, const struct stat *st)

@@ -2,7 +2,6 @@
  *
  * Signals are held back only while checkpoints are made: an unfinished file is then
  * removed before the signal ends the process. */
-#define _GNU_SOURCE
 #include "tools/common/trace_part.h"
 
 #include <signal.h>

@@ -38,11 +38,6 @@ struct vs_part_args {
 bool vs_part_option(const char *who, const char *name, const char *text,
                     struct vs_part_args *args);
 
-/* vs_tool_index: adds checkpoints to the trace at *path*, with progress. Returns false, with a
- * message, when it fails. */
-bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint_options *options,
-                   struct vs_checkpoint_result *result);
-
 /* vs_part_given: whether any of the options was given. */
 bool vs_part_given(const struct vs_part_args *args);
 

@@ -2,7 +2,6 @@
  *
  * The hidden file is that of base/vs_output_file.h, as for a rewritten trace: a
  * file that a killed process left is removed by the next one, an interrupt removes it. */
-#define _GNU_SOURCE
 #include "tools/common/whole_file.h"
 
 #include <errno.h>

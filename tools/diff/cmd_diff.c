@@ -3,7 +3,6 @@
  * vramscope diff: what changed between two runs. Both traces stay open until the output is written,
  * because call sites at other times are read from them. */
 #include <getopt.h>
-#include <string.h>
 
 #include "analysis/budget/budget_key.h"
 #include "analysis/budget/phase_peaks.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/estimate/estimate_internal.h"
 

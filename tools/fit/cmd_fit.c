@@ -2,7 +2,6 @@
  *
  * vramscope fit: whether a program fits on a GPU, found by running it on the simulated one. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"

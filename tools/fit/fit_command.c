@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * --vary: its values, and the command with one of them. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

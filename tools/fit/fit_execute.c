@@ -4,13 +4,11 @@
  * traces there. A separate process, because a run sets its own environment, handles signals and
  * ends with the program; several run at the same time. The program's output is not shown, its
  * standard error is kept. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #include "analysis/fit/fit_answer.h"
-#include "base/vs_err.h"
 #include "tools/common/command.h"
 
 #define VS_FIT_GPUS_MAX 64

@@ -2,7 +2,6 @@
  *
  * The arguments of `vramscope fit`: its own options, and those of `vramscope run`, which are passed
  * on. Every GPU is checked before the first run. */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
-#include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
 #define POLL_MS 20

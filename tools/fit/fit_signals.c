@@ -3,7 +3,6 @@
  * Interrupts of `vramscope fit`: the running programs receive them, then the temporary files are
  * removed, and the command ends by the same signal. What the terminal sends reaches the programs
  * directly; a second interrupt asks them to terminate. */
-#define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>

@@ -3,12 +3,10 @@
  * --steps: how far a running program is, read from the traces that it is writing, and its end when
  * it is far enough. It is interrupted as from the keyboard, so that Python leaves in order; if that
  * takes long it is terminated, then killed. */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/fit/fit_answer.h"
 #include "base/vs_clock.h"

@@ -2,10 +2,8 @@
  *
  * vramscope replay: the requests of a trace under other settings of the allocator, on other
  * devices. */
-#include <string.h>
 
 #include "analysis/growth/growth.h"
-#include "analysis/report/summary.h"
 #include "base/vs_text.h"
 #include "tools/common/command.h"
 #include "tools/common/symbol_tool.h"

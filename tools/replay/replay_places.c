@@ -2,7 +2,6 @@
  *
  * Where in the program the replayed failures happen: at the recorded event of the request, named as
  * in `vramscope oom`. */
-#include <string.h>
 
 #include "analysis/naming/naming.h"
 #include "analysis/report/site_text.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analysis/report/summary.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"

@@ -3,7 +3,6 @@
  * --free-site: the call sites with a function that matches an expression, as "f (a.c:12)". */
 #include <regex.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/naming/naming.h"
 #include "base/reading/vs_xalloc.h"

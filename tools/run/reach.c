@@ -3,7 +3,6 @@
  * Programs that a preloaded library cannot reach: those without a dynamic loader, those that run
  * with more rights than the caller's (set-user-ID, capabilities), those of another architecture or
  * word size, those of another C library; and scripts with such an interpreter. */
-#define _GNU_SOURCE
 #include "tools/run/reach.h"
 
 #include <elf.h>

@@ -3,7 +3,6 @@
  * The kernel marks a process as killed before kill() returns: a fatal signal is
  * pending, then the process is exiting, and it frees its memory before its locks. A pidfd becomes
  * readable when it has ended, so no time has to be guessed. */
-#define _GNU_SOURCE
 #include "tools/run/run_internal.h"
 
 #include <errno.h>

@@ -3,8 +3,6 @@
  * Preparations of `vramscope run` before the program starts: the trace's path, the manifest, and
  * the environment that the program inherits (run_simulated.c: for the simulated GPU). Problems are reported
  * here, with the remedy, and the program is not started. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
  * The terminal sends ^C, ^\\ and ^Z to the whole group, the program included; a
  * signal from another process reaches this command alone and is forwarded. A stop signal is
  * forwarded and then applied to this command too, so that its parent sees it stopped. */
-#define _GNU_SOURCE
 #include "tools/run/run_internal.h"
 
 #include <signal.h>

@@ -6,9 +6,7 @@
  * PyTorch keeps no kernels that the simulated NVRTC "compiled": on a real GPU it would find them in
  * its cache under the same name, and they contain no code. All of it is inherited by children, and
  * nothing is written to the user's files. */
-#define _GNU_SOURCE
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope top: a live view of the memory of recorded processes. */
-#include <ctype.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/reading/vs_xalloc.h"
-#include "base/vs_clock.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"

@@ -3,7 +3,6 @@
  * Finds the traces that processes are recording: a process has its trace open, a FILE.live lies
  * beside it, and the recorder's lock says whose it is. Only links in /proc are read, which does not
  * stop or slow the processes; descriptors of other users' processes may be read by root alone. */
-#define _GNU_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

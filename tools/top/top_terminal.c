@@ -6,7 +6,6 @@
  * handled at once: the saved settings and the sequences that leave the screen are written by a
  * signal handler. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>

@@ -4,9 +4,7 @@
  * its devices, CUPTI, NVML and the permissions for profiling; runs no kernel and creates no
  * context. Exit 0 when programs can be recorded on a real GPU or on the simulated one, 1 when on
  * neither. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>

@@ -2,7 +2,6 @@
  *
  * vramscope index: adds checkpoints to traces. */
 #include <getopt.h>
-#include <string.h>
 
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
@@ -40,19 +39,6 @@ static long present(const char *who, const char *path)
     return count;
 }
 
-bool vs_tool_index(const char *who, const char *path, const struct vs_checkpoint_options *options,
-                   struct vs_checkpoint_result *result)
-{
-    char why[VS_READER_WHY_MAX];
-    struct vs_checkpoint_options with = *options;
-    vs_part_progress_begin(who, path, &with);
-    enum vs_err err = vs_checkpoint_into_trace(path, &with, result, why);
-    vs_part_progress_end(false);
-    if (err)
-        vs_tool_fail(who, "%s", *why ? why : "interrupted; the trace is unchanged");
-    return !err;
-}
-
 static int index_one(const char *who, const char *path, bool again,
                      const struct vs_checkpoint_options *options)
 {
@@ -67,8 +53,13 @@ static int index_one(const char *who, const char *path, bool again,
         return VS_EXIT_OK;
     }
     bool killed = vs_reader_needs_live(path);
-    if (!vs_tool_index(who, path, options, &result))
-        return VS_EXIT_UNUSABLE;
+    char why[VS_READER_WHY_MAX];
+    struct vs_checkpoint_options with = *options;
+    vs_part_progress_begin(who, path, &with);
+    enum vs_err err = vs_checkpoint_into_trace(path, &with, &result, why);
+    vs_part_progress_end(false);
+    if (err)
+        return vs_tool_fail(who, "%s", *why ? why : "interrupted; the trace is unchanged");
     if (killed)
         vs_tool_print("%s is complete now: the events of its FILE.live were added", path);
     uint64_t every = options->interval ? options->interval : EVERY_DEFAULT;

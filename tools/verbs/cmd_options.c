@@ -3,7 +3,6 @@
  * vramscope options: every option of the recorder, its present value and the source of that value.
  */
 #include <getopt.h>
-#include <string.h>
 
 #include "base/vs_option.h"
 #include "tools/common/tool_options.h"

@@ -4,7 +4,6 @@
  * themselves; this is for traces that are copied or archived. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/vs_size.h"
 #include "tools/common/tool_options.h"

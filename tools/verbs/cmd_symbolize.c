@@ -2,7 +2,6 @@
  *
  * vramscope symbolize: writes function names into a trace. */
 #include <getopt.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/vs_size.h"

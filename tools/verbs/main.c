@@ -2,7 +2,6 @@
  *
  * The `vramscope` command: one table of verbs, help, version, and a suggestion for a mistyped verb.
  * Everything else is in the verbs' own files. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"

@@ -8,7 +8,6 @@
  *
  * A request is answered only if it has the token and names this server in its Host header: another
  * page in the browser knows no token, and a name that resolves to 127.0.0.1 is not this server's. */
-#define _GNU_SOURCE
 #include "tools/view/view_trace.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/view/view_trace.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/vs_clock.h"

@@ -2,7 +2,6 @@
  *
  * GitLab's code quality report: an array with one issue per exceeded limit. GitLab compares issues of
  * two branches by their fingerprints, so that those depend on neither lines nor bytes. */
-#include <string.h>
 
 #include "viewer/check/check_words.h"
 #include "viewer/common/json_writer.h"

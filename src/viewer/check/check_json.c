@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The result as JSON, schema "vramscope.check/4" (docs/schema/check.schema.json). */
-#include <string.h>
 
 #include "viewer/check/check_words.h"
 #include "viewer/common/json_writer.h"

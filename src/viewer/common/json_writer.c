@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"

@@ -115,18 +115,14 @@ static void finding_lines(const struct vs_report_finding *finding, const struct 
 static void findings(const struct vs_report *report, enum list list, const struct vs_style *style)
 {
     static const struct {
-        const char *one, *more;
+        const char *one, *more, *rest;
     } titles[] = {
-        [FREES] = {"free failed", "frees failed"},
-        [HIDDEN] = {"request was refused by the driver, and the cache asked again: without the "
-                    "cache the program would have failed here",
-                    "requests were refused by the driver, and the cache asked again: without the "
-                    "cache the program would have failed here"},
-        [GIVEN] = {"request was refused by the driver until the cache gave back memory, which "
-                   "would have been free without the cache",
-                   "requests were refused by the driver until the cache gave back memory, which "
-                   "would have been free without the cache"},
-        [CHECKER] = {"finding of the simulated GPU's checker", "findings of the simulated GPU's checker"},
+        [FREES] = {"free", "frees", " failed"},
+        [HIDDEN] = {"request was", "requests were", " refused by the driver, and the cache asked "
+                    "again: without the cache the program would have failed here"},
+        [GIVEN] = {"request was", "requests were", " refused by the driver until the cache gave back "
+                   "memory, which would have been free without the cache"},
+        [CHECKER] = {"finding", "findings", " of the simulated GPU's checker"},
     };
     uint64_t count = 0, shown = 0, left = 0;
     char lead[VS_SIZE_TEXT_MAX + 2];
@@ -137,7 +133,8 @@ static void findings(const struct vs_report *report, enum list list, const struc
         return;
     snprintf(lead, sizeof lead, "%s ", vs_count_text(count));
     fprintf(style->out, "\n%s", vs_paint(style, list == GIVEN ? VS_WARN : VS_BAD));
-    vs_text_wrapped(style, lead, count == 1 ? titles[list].one : titles[list].more);
+    vs_text_lines(style, lead, "%s%s", count == 1 ? titles[list].one : titles[list].more,
+                  titles[list].rest);
     fputs(vs_unpaint(style), style->out);
     for (size_t i = 0; i < report->finding_count; i++) {
         if (list_of(&report->findings[i]) != list)

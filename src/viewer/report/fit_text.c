@@ -3,7 +3,6 @@
  * The table of `vramscope fit`: the answer for each GPU first, then where the peak is, then what
  * was assumed; see the header. Lines that are the same for several GPUs are printed once, with the
  * names of these. */
-#define _GNU_SOURCE
 #include "viewer/report/answer_text.h"
 
 #include <stdlib.h>

@@ -168,19 +168,21 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         vs_text_wrapped(style, "  note     ", report->notes[i].text);
 }
 
-static void peak_line(const struct vs_style *style, const char *label, uint64_t bytes,
-                      uint64_t total, uint64_t time_ns, const char *place, bool bold)
+/* *peak* as a part of *total*; 0: that is not printed. */
+static void peak_line(const struct vs_style *style, const char *label,
+                      const struct vs_report_peak *peak, uint64_t total, bool bold)
 {
-    char time[VS_SIZE_TEXT_MAX], share[16] = "", lead[128];
+    char share[16] = "", lead[128];
     if (total)
-        vs_text_percent(share, bytes, total);
+        vs_text_percent(share, peak->bytes, total);
     snprintf(lead, sizeof lead, "  %-17s %s%12s%s  %7s  ", label,
-             bold ? vs_paint(style, VS_BOLD) : "", vs_size_text(bytes),
+             bold ? vs_paint(style, VS_BOLD) : "", vs_size_text(peak->bytes),
              bold ? vs_unpaint(style) : "", share);
-    if (!time_ns && *place) /* a recording begins at 0: "before the recording" is no time in it */
-        vs_text_lines(style, lead, "%s", place);
+    if (!peak->time_ns && *peak->place) /* "before the recording", which begins at 0 */
+        vs_text_lines(style, lead, "%s", peak->place);
     else
-        vs_text_lines(style, lead, "at %s%s%s", vs_time_format(time, time_ns), *place ? ", " : "", place);
+        vs_text_lines(style, lead, "at %s%s%s", vs_time_text(peak->time_ns),
+                      *peak->place ? ", " : "", peak->place);
 }
 
 /* With PyTorch the lists below are of its tensors: the subject of each figure is named. */
@@ -196,16 +198,15 @@ static void device_peaks(const struct vs_report_device *device, const struct vs_
     const struct vs_report_peak *requested = &device->peak_requested, *user = &device->peak_user;
     bool limited = device->limit_bytes && device->limit_bytes < device->total_bytes;
     uint64_t whole = limited ? device->limit_bytes : device->total_bytes;
+    struct vs_report_peak first = {.bytes = full->bytes, .place = device->peak_reserved_first_place,
+                                   .time_ns = device->peak_reserved_first_ns};
     char lead[64];
     if (allocated->event) {
-        peak_line(style, peak_label(device), allocated->bytes, whole, allocated->time_ns,
-                  allocated->place, true);
+        peak_line(style, peak_label(device), allocated, whole, true);
         if (strcmp(vs_size_text(requested->bytes), vs_size_text(allocated->bytes)) != 0)
-            peak_line(style, "peak requested", requested->bytes, 0, requested->time_ns,
-                      requested->place, false);
+            peak_line(style, "peak requested", requested, 0, false);
         if (device->segment_allocs || full->bytes != allocated->bytes)
-            peak_line(style, "peak reserved", full->bytes, whole, device->peak_reserved_first_ns,
-                      device->peak_reserved_first_place, true);
+            peak_line(style, "peak reserved", &first, whole, true);
         if (device->segment_allocs || full->allocated != full->reserved)
             fprintf(style->out, "  %-17s %12s  of reserved memory, at its peak\n", "in use",
                     vs_percent_text(full->allocated, full->reserved));
@@ -418,7 +419,8 @@ static void host_section(const struct vs_report *report, const struct vs_style *
     fprintf(style->out, "\n%shost%s  page-locked memory\n", vs_paint(style, VS_BOLD),
             vs_unpaint(style));
     if (host->peak_bytes)
-        peak_line(style, "peak", host->peak_bytes, 0, host->peak_time_ns, host->peak_place, false);
+        peak_line(style, "peak", &(struct vs_report_peak){.bytes = host->peak_bytes,
+                  .time_ns = host->peak_time_ns, .place = host->peak_place}, 0, false);
     family_table(host->family, live_heading(report), style);
     vs_growth_lines(report, &host->growing, &host->filled, style);
     if (host->at_end.count && (host->live_bytes >= HOST_WORTH || style->small_sites)) {
@@ -489,8 +491,8 @@ static void wished_lists(const struct vs_report *report, const struct vs_style *
             continue;
         device_heading(device, style);
         if (peak->event && !report->part.moment)
-            peak_line(style, of_phase ? "peak of the phase" : peak_label(device), peak->bytes,
-                      device->total_bytes, peak->time_ns, peak->place, true);
+            peak_line(style, of_phase ? "peak of the phase" : peak_label(device), peak,
+                      device->total_bytes, true);
         else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
             now_lines(device, style);
         vs_held_text_wished(report, device, style);

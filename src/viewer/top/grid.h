@@ -7,9 +7,7 @@
 #define VS_GRID_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/vs_err.h"
 #include "viewer/common/text_style.h"

@@ -2,8 +2,6 @@
  *
  * The table of processes and devices: which columns fit, the order of the rows. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/vs_size.h"
 #include "viewer/top/top_frame.h"
