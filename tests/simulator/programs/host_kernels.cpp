@@ -7,10 +7,7 @@
 #include "compute/attention_kernels.cuh"
 #include "compute/groups_kernels.cuh"
 #include "compute/histogram_kernels.cuh"
-#include "compute/image_filter_kernels.cuh"
-#include "compute/matmul_kernels.cuh"
 #include "compute/reduction_kernels.cuh"
-#include "compute/scan_kernels.cuh"
 #include "compute/stencil_kernels.cuh"
 #include "compute/textures_kernels.cuh"
 #include "memory/async_pool_kernels.cuh"
@@ -46,26 +43,11 @@ VRAMSCOPE_SIM_VARIABLE(text::bytes_seen);
 VRAMSCOPE_SIM_KERNEL(count_bytes);
 VRAMSCOPE_SIM_KERNEL(find_busiest);
 
-// image_filter
-VRAMSCOPE_SIM_VARIABLE(weights);
-VRAMSCOPE_SIM_KERNEL(blur_rows);
-VRAMSCOPE_SIM_KERNEL(blur_columns);
-
-// matmul
-VRAMSCOPE_SIM_KERNEL(matmul<float, 16>);
-VRAMSCOPE_SIM_KERNEL(matmul<double, 8>);
-
 // reduction
 VRAMSCOPE_SIM_DYNAMIC_SHARED(float, warps);
 VRAMSCOPE_SIM_KERNEL(reduce<Sum>);
 VRAMSCOPE_SIM_KERNEL(reduce<Max>);
 VRAMSCOPE_SIM_KERNEL(reduce_tree);
-
-// scan
-VRAMSCOPE_SIM_KERNEL(scan_blocks);
-VRAMSCOPE_SIM_KERNEL(add_sums);
-VRAMSCOPE_SIM_KERNEL(mark<MultipleOf>);
-VRAMSCOPE_SIM_KERNEL(gather);
 
 // stencil
 VRAMSCOPE_SIM_KERNEL(heat_step);

@@ -9,46 +9,24 @@ __global__ void fetch_linear(cudaTextureObject_t t, int first, int n, float *out
         out[i] = tex1Dfetch<float>(t, first + i);
 }
 
-__global__ void sample_2d(cudaTextureObject_t t, const float2 *at, int n, float *out)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        out[i] = tex2D<float>(t, at[i].x, at[i].y);
-}
-
-__global__ void sample_colors(cudaTextureObject_t t, const float2 *at, int n, float4 *out)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        out[i] = tex2D<float4>(t, at[i].x, at[i].y);
-}
-
-__global__ void sample_3d(cudaTextureObject_t t, const float3 *at, int n, float *out)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        out[i] = tex3D<float>(t, at[i].x, at[i].y, at[i].z);
-}
+#define SAMPLES(name, place, value, read)                                                  \
+    __global__ void name(cudaTextureObject_t t, const place *at, int n, value *out)        \
+    {                                                                                      \
+        int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);                              \
+        if (i < n)                                                                         \
+            out[i] = read;                                                                 \
+    }
+SAMPLES(sample_2d, float2, float, tex2D<float>(t, at[i].x, at[i].y))
+SAMPLES(sample_colors, float2, float4, tex2D<float4>(t, at[i].x, at[i].y))
+SAMPLES(sample_3d, float3, float, tex3D<float>(t, at[i].x, at[i].y, at[i].z))
+SAMPLES(sample_cube, float3, float, texCubemap<float>(t, at[i].x, at[i].y, at[i].z))
+SAMPLES(sample_levels, float, float, tex2DLod<float>(t, 0.5f, 0.5f, at[i]))
 
 __global__ void sample_layers(cudaTextureObject_t t, int width, int height, int layer, int *out)
 {
     int x = (int)(blockIdx.x * blockDim.x + threadIdx.x), y = (int)blockIdx.y;
     if (x < width && y < height)
         out[y * width + x] = tex2DLayered<int>(t, x + 0.5f, y + 0.5f, layer);
-}
-
-__global__ void sample_cube(cudaTextureObject_t t, const float3 *at, int n, float *out)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        out[i] = texCubemap<float>(t, at[i].x, at[i].y, at[i].z);
-}
-
-__global__ void sample_levels(cudaTextureObject_t t, const float *lod, int n, float *out)
-{
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n)
-        out[i] = tex2DLod<float>(t, 0.5f, 0.5f, lod[i]);
 }
 
 // Turns the picture by a half; reads outside of the surface give 0.
