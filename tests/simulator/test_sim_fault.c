@@ -34,6 +34,12 @@ static void on(const char *spec, void (*body)(void))
             _exit(__LINE__ % 251 + 1);  \
     } while (0)
 
+/* A test of one such process. */
+#define FAULT(test_name, spec)                 \
+    static void test_name##_there(void);       \
+    TEST(test_name) { on(spec, test_name##_there); } \
+    static void test_name##_there(void)
+
 static CUcontext start(void)
 {
     CUcontext ctx;
@@ -112,7 +118,7 @@ TEST(the_nth_allocation_of_a_family_fails)
     }
 }
 
-static void nothing_lost(void)
+FAULT(a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count, "t4-16g,fail=device:1")
 {
     size_t before, after, total;
     start();
@@ -122,11 +128,6 @@ static void nothing_lost(void)
     NEED(cuMemGetInfo(&after, &total) == CUDA_SUCCESS && before == after);
     NEED(cuMemAlloc(NULL, 4096) == CUDA_ERROR_INVALID_VALUE); /* does not count */
     NEED(cuMemAlloc(&p, 4096) == CUDA_SUCCESS);
-}
-
-TEST(a_failed_allocation_takes_nothing_and_bad_arguments_do_not_count)
-{
-    on("t4-16g,fail=device:1", nothing_lost);
 }
 
 static void graphs_alone(void)
@@ -280,7 +281,7 @@ TEST(a_lost_device_fails_everything_from_then_on)
 /* ---- latency ---- */
 
 /* The shortest of several: any call takes long on a busy machine. */
-static void every_third_is_slow(void)
+FAULT(every_nth_allocation_can_be_slow, "t4-16g,slow=3:60")
 {
     double least[3] = {1e9, 1e9, 1e9};
     start();
@@ -292,11 +293,6 @@ static void every_third_is_slow(void)
         least[i % 3] = took < least[i % 3] ? took : least[i % 3];
     }
     NEED(least[0] < 60 && least[1] < 60 && least[2] >= 60);
-}
-
-TEST(every_nth_allocation_can_be_slow)
-{
-    on("t4-16g,slow=3:60", every_third_is_slow);
 }
 
 /* ---- CUPTI ---- */
@@ -333,7 +329,7 @@ TEST(cupti_can_be_refused)
 
 /* ---- an old driver ---- */
 
-static void old_driver(void)
+FAULT(a_driver_can_be_too_old_for_the_runtime, "t4-16g,driver=11080")
 {
     int version = 0, count = 7;
     void *found;
@@ -350,11 +346,6 @@ static void old_driver(void)
     NEED(cudaRuntimeGetVersion(&version) == cudaSuccess && version == CUDART_VERSION);
     start();
     NEED(device_failures(3) == 0); /* the driver interface itself works */
-}
-
-TEST(a_driver_can_be_too_old_for_the_runtime)
-{
-    on("t4-16g,driver=11080", old_driver);
 }
 
 /* ---- big machines ---- */
@@ -380,7 +371,8 @@ TEST(memory_costs_nothing_until_it_is_touched)
     on("b200-192g,devices=16", sixteen_full_devices);
 }
 
-static void four_shared_devices(void)
+FAULT(capacity_others_and_context_add_up,
+      "h100-80g,devices=4,capacity=10GiB,others=3GiB,context=500MiB,seed=7")
 {
     int count;
     size_t free_bytes, total;
@@ -389,11 +381,6 @@ static void four_shared_devices(void)
     NEED(cuMemGetInfo(&free_bytes, &total) == CUDA_SUCCESS);
     NEED(total == (size_t)10 << 30);
     NEED(free_bytes == ((size_t)7 << 30) - 500 * MIB);
-}
-
-TEST(capacity_others_and_context_add_up)
-{
-    on("h100-80g,devices=4,capacity=10GiB,others=3GiB,context=500MiB,seed=7", four_shared_devices);
 }
 
 SETUP(begin)

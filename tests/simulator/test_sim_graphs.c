@@ -203,7 +203,6 @@ TEST(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed)
     assert_int_equal(reserved, 6 * MIB);
     OK(cuDeviceGraphMemTrim(0));
     assert_int_equal(sim_free_bytes(), before);
-    done_with(graph, exec);
 }
 
 TEST(a_launch_that_does_not_fit_changes_nothing)
@@ -218,7 +217,6 @@ TEST(a_launch_that_does_not_fit_changes_nothing)
     INVALID(cuMemFree(d[0]));
     OK(cuDeviceGraphMemTrim(0));
     assert_int_equal(sim_free_bytes(), before);
-    done_with(graph, exec);
 }
 
 TEST(memory_that_was_not_freed_outlives_graph_and_executable)
@@ -262,13 +260,12 @@ TEST(a_graph_with_memory_can_be_moved_into_another)
 
 TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
 {
-    CUcontext ctx, old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUdevice device;
-    OK(cuCtxGetCurrent(&old));
+    CUcontext old = sim_context();
     OK(cuCtxGetDevice(&device));
-    OK(cuCtxCreate(&ctx, NULL, 0, device)); /* the error is permanent */
+    CUcontext ctx = sim_context_on(device); /* the error is permanent */
     CUstream own = sim_stream(CU_STREAM_NON_BLOCKING);
     sim_alloc_node(graph, MIB, &d);
     OK(cuMemsetD8Async(d, 1, MIB, own)); /* the graph was not launched */
@@ -279,12 +276,11 @@ TEST(memory_used_before_it_is_allocated_is_an_illegal_address)
 
 TEST(a_context_takes_the_memory_of_its_graphs_with_it)
 {
-    CUcontext old;
     CUgraph graph = graph_new();
     CUdeviceptr d;
     CUdevice device;
     size_t before = sim_free_bytes();
-    OK(cuCtxGetCurrent(&old));
+    CUcontext old = sim_context();
     OK(cuCtxGetDevice(&device));
     CUcontext ctx = sim_context_on(device);
     sim_alloc_node(graph, MIB, &d);
@@ -296,7 +292,6 @@ TEST(a_context_takes_the_memory_of_its_graphs_with_it)
     INVALID(cuGraphLaunch(exec, s));
     OK(cuDeviceGraphMemTrim(0));
     assert_int_equal(sim_free_bytes(), before);
-    done_with(graph, exec);
 }
 
 /* ---- threads ---- */

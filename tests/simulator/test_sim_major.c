@@ -222,7 +222,6 @@ TEST(pointer_attributes_are_24_bytes)
     assert_null(a.host_pointer);
     for (size_t i = 0; i < sizeof a.guard; i++)
         assert_int_equal(a.guard[i], 0x5a);
-    OK(cudaFree(p));
 }
 
 static int kernel_stub;
@@ -296,7 +295,6 @@ TEST(prefetch_and_advice_take_a_device_number)
     OK(cudaMemRangeGetAttribute(&where, sizeof where, last_prefetch, p, 1 << 20));
     assert_int_equal(where, cpu);
 #endif
-    OK(cudaFree(p));
 }
 
 TEST(capture_info_v2_names_graph_and_dependencies)
@@ -420,7 +418,6 @@ TEST(set_device_starts_a_context_since_12)
     } a;
     OK(cudaPointerGetAttributes(&a, p));
     assert_int_equal(a.device, 1);
-    OK(cudaFree(p));
 }
 
 /* ---- CUPTI of the major: a shorter record of each kind ---- */
@@ -511,7 +508,6 @@ TEST(records_have_the_majors_layout)
     assert_true((uint8_t *)last + record_bytes(int_at(last, 0)) <=
                 activity.bytes + activity.valid);
     assert_int_equal(seen, 15);
-    OK(cudaFree(p));
 }
 
 /* The work that a profiler is to record: three kernels, a copy and a memset. */

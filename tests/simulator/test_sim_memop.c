@@ -36,10 +36,9 @@ TEST(a_bad_batch_queues_nothing)
 
 TEST(the_legacy_stream_waits_behind_a_waiting_one)
 {
-    CUstream blocking;
     OK(cuMemsetD32(plain, 0, 1));
     OK(cuCtxSynchronize()); /* non-blocking streams do not wait for it */
-    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    CUstream blocking = sim_stream(CU_STREAM_DEFAULT);
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitValue32(blocking, plain, 1, CU_STREAM_WAIT_VALUE_EQ));
     OK(cuMemsetD8Async(plain + 64, 1, 1, NULL));
@@ -50,12 +49,10 @@ TEST(the_legacy_stream_waits_behind_a_waiting_one)
 
 TEST(a_wait_on_freed_memory_fails_its_context)
 {
-    CUcontext ctx;
-    CUstream s;
     CUcontext mine = sim_context();
     CUdeviceptr p = sim_alloc(4 * MIB);
-    OK(cuCtxCreate(&ctx, NULL, 0, 0)); /* the owner's free does not wait for its work */
-    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    CUcontext ctx = sim_context_on(0); /* the owner's free does not wait for its work */
+    CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamWaitValue32(s, p, 1, CU_STREAM_WAIT_VALUE_EQ));
     OK(cuCtxSetCurrent(mine));
     OK(cuMemFree(p));

@@ -74,9 +74,8 @@ TEST(a_process_shows_once_it_has_a_context)
 
 TEST(used_memory_agrees_with_the_driver_to_the_byte)
 {
-    CUcontext context;
     OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&context, 1));
+    CUcontext context = sim_retain(1);
     OK(cuCtxSetCurrent(context));
     CUdeviceptr small = sim_alloc(100), large = sim_alloc(5 * MIB);
     size_t free_bytes, total;
@@ -203,10 +202,9 @@ TEST(devices_are_connected_as_the_driver_says)
  * that contains it. */
 TEST(utilisation_follows_the_simulated_work)
 {
-    CUcontext context;
     nvmlUtilization_t before, after;
     unsigned idle_mw, busy_mw, limit_mw, celsius;
-    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    CUcontext context = sim_retain(0);
     OK(cuCtxSetCurrent(context));
     OK(nvmlDeviceGetUtilizationRates(device_of(0), &before));
     OK(nvmlDeviceGetPowerUsage(device_of(0), &idle_mw));

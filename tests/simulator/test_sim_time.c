@@ -26,7 +26,6 @@ TEST(copies_are_done_all_the_same)
         OK(cuMemsetD8Async(memory, (unsigned char)i, 4096, NULL));
         assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, memory + 4095, 1)), i);
     }
-    OK(cuMemFree(memory));
 }
 
 SIM_TESTS_ON("t4-16g,time=off,kernel_us=10000000,seed=5")

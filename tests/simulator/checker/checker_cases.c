@@ -19,9 +19,21 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* exported for their names only */
 #define EXPORTED __attribute__((noinline, noclone, visibility("default")))
-#define PART EXPORTED void
 #define KEEP __asm__ volatile("" ::: "memory") /* prevents a tail call before it */
+#define PART(name, parameters, work) \
+    EXPORTED void name parameters    \
+    {                                \
+        work;                        \
+        KEEP;                        \
+    }
 #define OK(call) must((call), #call, __LINE__)
+/* The call may find the invalid value that the checker reports. */
+#define REFUSED(call)                         \
+    do {                                      \
+        CUresult e = (call);                  \
+        if (e != CUDA_ERROR_INVALID_VALUE)    \
+            OK(e);                            \
+    } while (0)
 #define N 4096
 #define BYTES (N * sizeof(float))
 
@@ -103,97 +115,42 @@ static void kernels(void)
     OK(cuModuleGetFunction(&k_opaque, module, "opaque"));
 }
 
+static void launch(CUfunction kernel, void **args, CUstream s)
+{
+    OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+}
+
 static void launch_fill(CUdeviceptr to, int count, float value, CUstream s)
 {
-    unsigned us = draw(400);
-    void *args[] = {&to, &count, &value, &us};
-    OK(cuLaunchKernel(k_fill, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+    launch(k_fill, (void *[]){&to, &count, &value, &(unsigned){draw(400)}}, s);
 }
 
 static void launch_scale(CUdeviceptr from, CUdeviceptr to, int count, float by, CUstream s)
 {
-    unsigned us = draw(400);
-    void *args[] = {&from, &to, &count, &by, &us};
-    OK(cuLaunchKernel(k_scale, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+    launch(k_scale, (void *[]){&from, &to, &count, &by, &(unsigned){draw(400)}}, s);
 }
 
 static void launch_opaque(CUdeviceptr what, CUstream s)
 {
-    unsigned us = draw(400);
-    void *args[] = {&what, &us};
-    OK(cuLaunchKernel(k_opaque, 1, 1, 1, 32, 1, 1, 0, s, args, NULL));
+    launch(k_opaque, (void *[]){&what, &(unsigned){draw(400)}}, s);
 }
 
 /* The parts. */
-PART producer(CUdeviceptr to, CUstream s)
-{
-    launch_fill(to, N, 1, s);
-    KEEP;
-}
-PART consumer(CUdeviceptr from, CUdeviceptr to, CUstream s)
-{
-    launch_scale(from, to, N, 2, s);
-    KEEP;
-}
-PART user(CUdeviceptr what, CUstream s)
-{
-    launch_opaque(what, s);
-    KEEP;
-}
-PART uploader(CUdeviceptr to, const void *from, CUstream s)
-{
-    OK(cuMemcpyHtoDAsync(to, from, BYTES, s));
-    KEEP;
-}
-PART downloader(void *to, CUdeviceptr from, CUstream s)
-{
-    OK(cuMemcpyDtoHAsync(to, from, BYTES, s));
-    KEEP;
-}
-PART clearer(CUdeviceptr to, CUstream s)
-{
-    OK(cuMemsetD8Async(to, 0, BYTES, s));
-    KEEP;
-}
-PART releaser(CUdeviceptr p)
-{
-    OK(cuMemFree(p));
-    KEEP;
-}
-PART pool_releaser(CUdeviceptr p, CUstream s)
-{
-    OK(cuMemFreeAsync(p, s));
-    KEEP;
-}
-PART host_releaser(void *p)
-{
-    OK(cuMemFreeHost(p));
-    KEEP;
-}
-PART host_reader(const float *host)
-{
-    vramscope_sim_read(host, BYTES);
-    KEEP;
-}
-PART launcher(CUgraphExec graph, CUstream s)
-{
-    OK(cuGraphLaunch(graph, s));
-    KEEP;
-}
-PART second_releaser(CUdeviceptr at)
-{
-    CUresult e = cuMemFree(at);
-    if (e != CUDA_ERROR_INVALID_VALUE)
-        OK(e);
-    KEEP;
-}
-PART freed_source(CUdeviceptr to, CUdeviceptr from)
-{
-    CUresult e = cuMemcpyDtoD(to, from, BYTES);
-    if (e != CUDA_ERROR_INVALID_VALUE)
-        OK(e);
-    KEEP;
-}
+PART(producer, (CUdeviceptr to, CUstream s), launch_fill(to, N, 1, s))
+PART(consumer, (CUdeviceptr from, CUdeviceptr to, CUstream s), launch_scale(from, to, N, 2, s))
+PART(user, (CUdeviceptr what, CUstream s), launch_opaque(what, s))
+PART(uploader, (CUdeviceptr to, const void *from, CUstream s),
+     OK(cuMemcpyHtoDAsync(to, from, BYTES, s)))
+PART(downloader, (void *to, CUdeviceptr from, CUstream s),
+     OK(cuMemcpyDtoHAsync(to, from, BYTES, s)))
+PART(clearer, (CUdeviceptr to, CUstream s), OK(cuMemsetD8Async(to, 0, BYTES, s)))
+PART(releaser, (CUdeviceptr p), OK(cuMemFree(p)))
+PART(pool_releaser, (CUdeviceptr p, CUstream s), OK(cuMemFreeAsync(p, s)))
+PART(host_releaser, (void *p), OK(cuMemFreeHost(p)))
+PART(host_reader, (const float *host), vramscope_sim_read(host, BYTES))
+PART(launcher, (CUgraphExec graph, CUstream s), OK(cuGraphLaunch(graph, s)))
+PART(second_releaser, (CUdeviceptr at), REFUSED(cuMemFree(at)))
+PART(freed_source, (CUdeviceptr to, CUdeviceptr from), REFUSED(cuMemcpyDtoD(to, from, BYTES)))
 
 EXPORTED CUdeviceptr allocator(size_t bytes)
 {
@@ -354,7 +311,7 @@ static void double_buffer(int forget)
 }
 
 /* Neighbours: each stream owns one half and reads one row of the other. */
-PART halo(int overlap)
+EXPORTED void halo(int overlap)
 {
     CUstream s[2] = {a, b};
     CUdeviceptr grid = allocator(2 * BYTES), edge[2] = {p, q};
@@ -376,7 +333,7 @@ PART halo(int overlap)
 }
 
 /* Columns of one matrix, interleaved in memory, copied in two streams. */
-PART columns(int shift)
+EXPORTED void columns(int shift)
 {
     CUDA_MEMCPY2D copy = {
         .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = host, .srcPitch = 256,
@@ -458,6 +415,12 @@ static void map_twice(void)
     memory['y'] = range + page + 4096;
 }
 
+#define VERB(name, ...)        \
+    if (!strcmp(verb, name)) { \
+        __VA_ARGS__;           \
+        return;                \
+    }
+
 static void run_statement(const char *verb, char first, char second, char third)
 {
     static CUevent done;
@@ -465,82 +428,45 @@ static void run_statement(const char *verb, char first, char second, char third)
     CUdeviceptr m = memory[(int)first], n = memory[(int)second];
     CUstream s = stream_of(first), t = stream_of(second), u = stream_of(third);
     CUgraph graph;
-    if (!strcmp(verb, "produce")) {
-        producer(m, t);
-    } else if (!strcmp(verb, "consume")) { /* M in S: from M to q */
-        consumer(m, q, t);
-    } else if (!strcmp(verb, "use")) { /* a kernel that declares no accesses */
-        user(m, t);
-    } else if (!strcmp(verb, "upload")) {
-        uploader(m, host, t);
-    } else if (!strcmp(verb, "download")) {
-        downloader(host, m, t);
-    } else if (!strcmp(verb, "copy")) { /* M N S: from N to M */
-        OK(cuMemcpyDtoDAsync(m, n, BYTES, u));
-    } else if (!strcmp(verb, "clear")) {
-        clearer(m, t);
-    } else if (!strcmp(verb, "clear_most")) { /* the last quarter is missing */
-        OK(cuMemsetD8(m, 0, BYTES / 4 * 3));
-    } else if (!strcmp(verb, "order")) { /* S T: T waits for S */
-        order(s, t);
-    } else if (!strcmp(verb, "record")) {
-        done = event();
-        OK(cuEventRecord(done, s));
-    } else if (!strcmp(verb, "wait")) { /* for the last record */
-        OK(cuStreamWaitEvent(s, done, 0));
-    } else if (!strcmp(verb, "sync")) {
-        OK(cuStreamSynchronize(s));
-    } else if (!strcmp(verb, "query")) {
-        while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY)
-            usleep(20);
-    } else if (!strcmp(verb, "destroy")) {
-        OK(cuStreamDestroy(s));
-    } else if (!strcmp(verb, "pause")) {
-        pause_a_little();
-    } else if (!strcmp(verb, "sleep")) {
-        usleep(20000);
-    } else if (!strcmp(verb, "make")) {
+    VERB("produce", producer(m, t))
+    VERB("consume", consumer(m, q, t)) /* M in S: from M to q */
+    VERB("use", user(m, t)) /* a kernel that declares no accesses */
+    VERB("upload", uploader(m, host, t))
+    VERB("download", downloader(host, m, t))
+    VERB("copy", OK(cuMemcpyDtoDAsync(m, n, BYTES, u))) /* M N S: from N to M */
+    VERB("clear", clearer(m, t))
+    VERB("clear_most", OK(cuMemsetD8(m, 0, BYTES / 4 * 3))) /* the last quarter is missing */
+    VERB("order", order(s, t)) /* S T: T waits for S */
+    VERB("record", done = event(); OK(cuEventRecord(done, s)))
+    VERB("wait", OK(cuStreamWaitEvent(s, done, 0))) /* for the last record */
+    VERB("sync", OK(cuStreamSynchronize(s)))
+    VERB("query", while (cuStreamQuery(s) == CUDA_ERROR_NOT_READY) usleep(20))
+    VERB("destroy", OK(cuStreamDestroy(s)))
+    VERB("pause", pause_a_little())
+    VERB("sleep", usleep(20000))
+    if (!strcmp(verb, "make")) {
         memory[(int)first] = allocator(first == 'f' ? 4 : BYTES);
         OK(cuMemsetD32(memory[(int)first], 0, 1));
         OK(cuCtxSynchronize());
-    } else if (!strcmp(verb, "await")) { /* F S: S waits until the flag is 1 */
-        OK(cuStreamWaitValue32(t, m, 1, CU_STREAM_WAIT_VALUE_EQ));
-    } else if (!strcmp(verb, "raise")) {
-        OK(cuStreamWriteValue32(t, m, 1, 0));
-    } else if (!strcmp(verb, "raise_by_memset")) {
-        OK(cuMemsetD32Async(m, 1, 1, t));
-    } else if (!strcmp(verb, "poll")) { /* the host memory is a flag */
-        while (!__atomic_load_n((unsigned *)host, __ATOMIC_ACQUIRE))
-            usleep(100);
-    } else if (!strcmp(verb, "map")) {
-        map_twice();
-    } else if (!strcmp(verb, "allocate")) { /* K S */
-        memory[(int)first] = pool_allocator(BYTES, t);
-    } else if (!strcmp(verb, "free") && second == ' ') {
-        releaser(m);
-    } else if (!strcmp(verb, "free")) { /* K S */
-        pool_releaser(m, t);
-    } else if (!strcmp(verb, "free_again")) {
-        second_releaser(m);
-    } else if (!strcmp(verb, "free_inside")) {
-        second_releaser(m + 512);
-    } else if (!strcmp(verb, "copy_freed")) { /* M N: from N to M */
-        freed_source(m, n);
-    } else if (!strcmp(verb, "free_host")) {
-        host_releaser(host);
-    } else if (!strcmp(verb, "read_host")) {
-        host_reader(host);
-    } else if (!strcmp(verb, "capture")) {
-        OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
-    } else if (!strcmp(verb, "end")) {
-        OK(cuStreamEndCapture(s, &graph));
-        OK(cuGraphInstantiate(&exec, graph, 0));
-    } else if (!strcmp(verb, "launch")) {
-        launcher(exec, s);
-    } else {
-        fprintf(stderr, "no such statement: %s\n", verb);
-        exit(3);
+        return;
     }
+    VERB("await", OK(cuStreamWaitValue32(t, m, 1, CU_STREAM_WAIT_VALUE_EQ))) /* F S: until F is 1 */
+    VERB("raise", OK(cuStreamWriteValue32(t, m, 1, 0)))
+    VERB("raise_by_memset", OK(cuMemsetD32Async(m, 1, 1, t)))
+    VERB("poll", while (!__atomic_load_n((unsigned *)host, __ATOMIC_ACQUIRE)) usleep(100))
+    VERB("map", map_twice())
+    VERB("allocate", memory[(int)first] = pool_allocator(BYTES, t)) /* K S */
+    VERB("free", second == ' ' ? releaser(m) : pool_releaser(m, t)) /* M, or K S */
+    VERB("free_again", second_releaser(m))
+    VERB("free_inside", second_releaser(m + 512))
+    VERB("copy_freed", freed_source(m, n)) /* M N: from N to M */
+    VERB("free_host", host_releaser(host))
+    VERB("read_host", host_reader(host))
+    VERB("capture", OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL)))
+    VERB("end", OK(cuStreamEndCapture(s, &graph)); OK(cuGraphInstantiate(&exec, graph, 0)))
+    VERB("launch", launcher(exec, s))
+    fprintf(stderr, "no such statement: %s\n", verb);
+    exit(3);
 }
 
 static void run_text(const char *text)

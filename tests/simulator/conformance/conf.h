@@ -76,6 +76,7 @@ CUdeviceptr conf_alloc(size_t bytes);   /* device memory */
 void *conf_pinned(size_t bytes);        /* host memory, zero */
 unsigned char conf_byte(CUdeviceptr at); /* the byte at *at* after all work */
 
+CUgraph conf_graph(void); /* a new one */
 CUgraphExec conf_exec(CUgraph graph);
 void conf_run(CUgraphExec exec, CUstream stream); /* launches it and waits */
 size_t conf_node_count(CUgraph graph);

@@ -56,10 +56,9 @@ TEST(kernel_nodes_keep_attributes)
 TEST(attributes_are_copied_between_nodes)
 {
     CUkernelNodeAttrValue value;
-    CUgraph graph;
     CUgraphNode from, to;
     NEED(DEVICE_ATTRIBUTE(COOPERATIVE_LAUNCH), "no cooperative launches");
-    DO(cuGraphCreate(&graph, 0));
+    CUgraph graph = conf_graph();
     from = add_fill(graph, 1, 64);
     to = add_fill(graph, 2, 64);
     memset(&value, 0, sizeof value);

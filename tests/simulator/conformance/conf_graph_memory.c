@@ -21,11 +21,6 @@ SETUP(setup)
     return 0;
 }
 
-static CUgraph graph_new(void)
-{
-    return GOT(CUgraph, cuGraphCreate(&got, 0));
-}
-
 static CUgraphNode add_alloc(CUgraph graph, CUdeviceptr *address)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = BYTES};
@@ -64,7 +59,7 @@ TEST(memory_lives_between_its_nodes)
     CUdeviceptr d, freed = 0;
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     CUgraphNode release;
-    CUgraph graph = graph_new();
+    CUgraph graph = conf_graph();
     CUgraphNode alloc = add_alloc(graph, &d);
     FACT(d != 0, ALLOC "returns the address of the allocation");
     DO(cuGraphMemAllocNodeGetParams(alloc, &params));
@@ -86,7 +81,7 @@ TEST(memory_that_is_not_freed_outlives_the_launch)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    CUgraph graph = graph_new();
+    CUgraph graph = conf_graph();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 6);
     CUgraphExec exec = conf_exec(graph);
@@ -110,7 +105,7 @@ TEST(another_graph_can_free)
 {
     CUdeviceptr d;
     CUgraphNode node;
-    CUgraph first = graph_new(), second = graph_new();
+    CUgraph first = conf_graph(), second = conf_graph();
     CUgraphNode alloc = add_alloc(first, &d);
     add_fill(first, alloc, d, 1);
     WORKS(cuGraphAddMemFreeNode(&node, second, NULL, 0, d),
@@ -128,7 +123,7 @@ TEST(launches_can_free_what_the_last_one_left)
 {
     CUdeviceptr d;
     unsigned char byte = 0;
-    CUgraph graph = graph_new();
+    CUgraph graph = conf_graph();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 8);
     CUgraphExec exec;
@@ -145,7 +140,7 @@ TEST(frees_must_match_allocations)
 {
     CUdeviceptr d, plain;
     CUgraphNode node;
-    CUgraph graph = graph_new(), other = graph_new();
+    CUgraph graph = conf_graph(), other = conf_graph();
     CUgraphNode alloc = add_alloc(graph, &d);
     DO(cuMemAlloc(&plain, 256));
     INVALID(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, plain),
@@ -164,7 +159,7 @@ TEST(graphs_with_memory_are_restricted)
     CUgraphNode alloc, fill, node;
     CUgraph clone;
     CUgraphExec exec, second;
-    CUgraph graph = graph_new(), parent = graph_new();
+    CUgraph graph = conf_graph(), parent = conf_graph();
     alloc = add_alloc(graph, &d);
     fill = add_fill(graph, alloc, d, 1);
     REFUSED(cuGraphClone(&clone, graph), ALLOC "the graph cannot be cloned");
@@ -213,7 +208,7 @@ TEST(the_device_counts_memory_of_graphs)
 {
     CUdeviceptr d;
     cuuint64_t zero = 0, held;
-    CUgraph graph = graph_new();
+    CUgraph graph = conf_graph();
     CUgraphNode alloc = add_alloc(graph, &d);
     add_fill(graph, alloc, d, 1);
     CUgraphExec exec = conf_exec(graph);

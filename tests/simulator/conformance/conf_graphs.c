@@ -106,10 +106,9 @@ TEST(nodes_have_their_type)
         CU_GRAPH_NODE_TYPE_GRAPH};
     CUgraphNode nodes[7] = {add_empty(NULL, 0), add_fill(p.graph, NULL, 0, p.device, 1),
                             add_read(p.graph, NULL, 0, p.device), add_gate(NULL, 0)};
-    CUgraph child;
     DO(cuGraphAddEventRecordNode(&nodes[4], p.graph, NULL, 0, p.event));
     DO(cuGraphAddEventWaitNode(&nodes[5], p.graph, NULL, 0, p.event));
-    DO(cuGraphCreate(&child, 0));
+    CUgraph child = conf_graph();
     DO(cuGraphAddChildGraphNode(&nodes[6], p.graph, NULL, 0, child));
     DO(cuGraphDestroy(child));
     for (int i = 0; i < 7; i++)
@@ -387,10 +386,9 @@ TEST(an_executable_graph_takes_over_parameters_of_an_equal_graph)
 {
     CUgraphExecUpdateResultInfo info;
     CUgraphNode a = add_fill(p.graph, NULL, 0, p.device, 1);
-    CUgraph other;
     add_fill(p.graph, &a, 1, p.second, 1);
     CUgraphExec exec = conf_exec(p.graph);
-    DO(cuGraphCreate(&other, 0));
+    CUgraph other = conf_graph();
     a = add_fill(other, NULL, 0, p.device, 3);
     RETURNS(cuGraphExecUpdate(exec, other, &info), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     FACT_EQ(info.result, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
@@ -480,12 +478,11 @@ TEST(graphs_keep_user_objects)
 {
     static int destroyed;
     CUuserObject object;
-    CUgraph graph;
     destroyed = 0;
     INVALID(cuUserObjectCreate(&object, &destroyed, count_up, 1, 0),
             "required to pass CU_USER_OBJECT_NO_DESTRUCTOR_SYNC");
     DO(cuUserObjectCreate(&object, &destroyed, count_up, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
-    DO(cuGraphCreate(&graph, 0));
+    CUgraph graph = conf_graph();
     DO(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
     CUgraphExec exec = conf_exec(graph);
     DO(cuGraphDestroy(graph));

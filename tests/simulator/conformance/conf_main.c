@@ -96,6 +96,11 @@ unsigned char conf_byte(CUdeviceptr at)
     return GOT(unsigned char, cuMemcpyDtoH(&got, at, 1));
 }
 
+CUgraph conf_graph(void)
+{
+    return GOT(CUgraph, cuGraphCreate(&got, 0));
+}
+
 CUgraphExec conf_exec(CUgraph graph)
 {
     return GOT(CUgraphExec, cuGraphInstantiate(&got, graph, 0));

@@ -124,12 +124,11 @@ TEST(a_node_holds_a_batch)
     CUDA_BATCH_MEM_OP_NODE_PARAMS held, params = {
         .ctx = conf_context(), .count = 2, .paramArray = ops};
     CUgraphNode node;
-    CUgraph graph;
     word[0] = 0;
     ops[0].writeValue.address = ops[1].waitValue.address = at;
     ops[0].writeValue.value = ops[1].waitValue.value = 5;
     ops[1].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
-    DO(cuGraphCreate(&graph, 0));
+    CUgraph graph = conf_graph();
     DO(cuGraphAddBatchMemOpNode(&node, graph, NULL, 0, &params));
     ops[0].writeValue.value = 77; /* copied: this changes nothing */
     FACT_EQ(GOT(CUgraphNodeType, cuGraphNodeGetType(node, &got)), CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,

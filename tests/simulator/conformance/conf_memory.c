@@ -57,10 +57,9 @@ TEST(more_than_the_device_has_is_out_of_memory)
 
 TEST(what_was_not_allocated_cannot_be_freed)
 {
-    CUdeviceptr other = 0;
     int local;
     CUdeviceptr memory = conf_alloc(CONF_MIB);
-    DO(cuMemAlloc(&other, CONF_MIB));
+    CUdeviceptr other = conf_alloc(CONF_MIB);
     INVALID(cuMemFree((CUdeviceptr)(uintptr_t)&local),
             "dptr must be what an allocating call returned");
     DO(cuMemFree(memory));

@@ -54,14 +54,13 @@ TEST(access_is_enabled_once)
 TEST(copies_need_no_access)
 {
     unsigned char in[4096], out[4096] = {0};
-    CUdeviceptr q;
     for (size_t i = 0; i < sizeof in; i++)
         in[i] = (unsigned char)(i * 31);
     have_peers();
     CUdeviceptr p = conf_alloc(sizeof in);
     DO(cuMemcpyHtoD(p, in, sizeof in));
     DO(cuCtxSetCurrent(two));
-    DO(cuMemAlloc(&q, sizeof in));
+    CUdeviceptr q = conf_alloc(sizeof in);
     FACT_EQ(GOT(int, cuPointerGetAttribute(&got, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, q)), 1,
             "CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL");
     DO(cuMemcpyPeer(q, two, p, one, sizeof in));

@@ -163,10 +163,9 @@ TEST(several_attributes_at_once)
 
 TEST(buffer_ids_are_not_used_twice)
 {
-    CUdeviceptr q = 0;
     unsigned long long first = 0, second = 0, inside = 0, again = 0;
     CUdeviceptr p = conf_alloc(BYTES);
-    DO(cuMemAlloc(&q, BYTES));
+    CUdeviceptr q = conf_alloc(BYTES);
     DO(get(&first, CU_POINTER_ATTRIBUTE_BUFFER_ID, p));
     DO(get(&second, CU_POINTER_ATTRIBUTE_BUFFER_ID, q));
     DO(get(&inside, CU_POINTER_ATTRIBUTE_BUFFER_ID, p + BYTES - 1));

@@ -133,24 +133,6 @@ TEST(records_say_what_ran)
     assert_int_equal(others, 100);
 }
 
-TEST(ids_in_records_are_those_asked_for)
-{
-    CUcontext ctx;
-    uint32_t context, stream;
-    OK(cuCtxGetCurrent(&ctx));
-    CUstream s = sim_stream(0);
-    OK(cuptiGetContextId(ctx, &context));
-    OK(cuptiGetStreamIdEx(ctx, s, 0, &stream));
-    records_forget();
-    enable(true);
-    OK(cuLaunchKernel(sim_function("k"), 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
-    OK(cuStreamSynchronize(s));
-    enable(false);
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(records_find(KERNEL, 0)->kernel.contextId, context);
-    assert_int_equal(records_find(KERNEL, 0)->kernel.streamId, stream);
-}
-
 TEST(a_full_buffer_is_delivered_and_another_asked_for)
 {
     records_forget();
@@ -229,17 +211,15 @@ static void CUPTIAPI on_resource(void *data, CUpti_CallbackDomain domain, CUpti_
 TEST(there_is_one_subscriber)
 {
     CUpti_SubscriberHandle first, second;
-    CUstream s;
-    CUcontext ctx;
     OK(cuptiSubscribe(&first, on_resource, resource_calls));
     FAILS(cuptiSubscribe(&second, on_resource, NULL),
           CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
     FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_NVTX), CUPTI_ERROR_NOT_SUPPORTED);
     FAILS(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_INVALID), CUPTI_ERROR_INVALID_PARAMETER);
     OK(cuptiEnableDomain(1, first, CUPTI_CB_DOMAIN_RESOURCE));
-    OK(cuStreamCreate(&s, 0));
+    CUstream s = sim_stream(0);
     OK(cuStreamDestroy(s));
-    OK(cuCtxCreate(&ctx, NULL, 0, 0));
+    CUcontext ctx = sim_context_on(0);
     OK(cuCtxDestroy(ctx));
     assert_int_equal(resource_calls[CUPTI_CBID_RESOURCE_STREAM_CREATED], 1);
     assert_int_equal(resource_calls[CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING], 1);

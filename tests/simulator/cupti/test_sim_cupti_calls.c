@@ -16,35 +16,6 @@
 #define DRIVER_ID(name) CUPTI_DRIVER_TRACE_CBID_##name
 #define RUNTIME_ID(name) CUPTI_RUNTIME_TRACE_CBID_##name
 
-TEST(each_driver_call_is_one_record)
-{
-    records_forget();
-    OK(cuptiActivityEnable(DRIVER));
-    CUdeviceptr p = sim_alloc(4096);
-    CUstream s = sim_stream(0);
-    OK(cuMemsetD8Async(p, 1, 4096, s));
-    OK(cuStreamSynchronize(s));
-    FAILS(cuMemFree(p + 1), CUDA_ERROR_INVALID_VALUE);
-    OK(cuMemFree(p));
-    OK(cuptiActivityDisable(DRIVER));
-    OK(cuStreamDestroy(s));
-    records_expect(6);
-    const CUpti_ActivityAPI *alloc = records_call(DRIVER, DRIVER_ID(cuMemAlloc_v2), 0);
-    const CUpti_ActivityAPI *bad = records_call(DRIVER, DRIVER_ID(cuMemFree_v2), 0);
-    assert_non_null(alloc);
-    assert_int_equal(alloc->processId, getpid());
-    assert_int_equal(alloc->threadId, (uint32_t)pthread_self());
-    assert_int_equal(alloc->returnValue, CUDA_SUCCESS);
-    assert_int_equal(bad->returnValue, CUDA_ERROR_INVALID_VALUE);
-    for (int i = 0; i < record_count; i++) {
-        assert_true(records[i].api.start <= records[i].api.end);
-        for (int k = 0; k < i; k++) {
-            assert_int_not_equal(records[i].api.correlationId, records[k].api.correlationId);
-            assert_true(records[k].api.end <= records[i].api.start);
-        }
-    }
-}
-
 TEST(driver_calls_of_the_runtime_show_when_runtime_calls_do_not)
 {
     void *p;
@@ -89,40 +60,27 @@ TEST(watched_calls_get_all_their_arguments)
 TEST(work_of_a_graph_names_graph_and_node)
 {
     CUDA_MEMSET_NODE_PARAMS set = {.value = 3, .elementSize = 1, .width = 4096, .height = 1};
-    CUcontext ctx;
-    CUgraph graph, clone;
-    CUgraphExec exec;
+    CUgraph clone, graph = sim_graph();
     CUgraphNode node, copy;
-    uint64_t node_id, copy_id;
-    uint32_t exec_id;
-    OK(cuCtxGetCurrent(&ctx));
+    uint64_t copy_id;
     OK(cuMemAlloc(&set.dst, 4096));
-    OK(cuGraphCreate(&graph, 0));
-    OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, ctx));
+    OK(cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, sim_context()));
     OK(cuGraphClone(&clone, graph));
     OK(cuGraphNodeFindInClone(&copy, node, clone));
-    OK(cuGraphInstantiate(&exec, clone, 0));
-    OK(cuptiGetGraphNodeId(node, &node_id));
+    CUgraphExec exec = sim_exec(clone);
     OK(cuptiGetGraphNodeId(copy, &copy_id));
-    OK(cuptiGetGraphExecId(exec, &exec_id));
-    FAILS(cuptiGetGraphNodeId(NULL, &node_id), CUPTI_ERROR_INVALID_PARAMETER);
-    assert_true(node_id != copy_id);
+    FAILS(cuptiGetGraphNodeId(NULL, &copy_id), CUPTI_ERROR_INVALID_PARAMETER);
+    assert_true(GOT(uint64_t, cuptiGetGraphNodeId(node, &got)) != copy_id);
     OK(cuptiActivityEnable(DRIVER));
     records_begin(CUPTI_ACTIVITY_KIND_MEMSET);
-    OK(cuGraphLaunch(exec, NULL));
-    OK(cuCtxSynchronize());
+    sim_run(exec, NULL);
     OK(cuptiActivityFlushAll(0));
     const union record *r = records_find(CUPTI_ACTIVITY_KIND_MEMSET, 0);
     assert_non_null(r);
     assert_int_equal(r->set.graphNodeId, copy_id);
-    assert_int_equal(r->set.graphId, exec_id);
+    assert_int_equal(r->set.graphId, GOT(uint32_t, cuptiGetGraphExecId(exec, &got)));
     assert_int_equal(r->set.correlationId,
                      records_call(DRIVER, DRIVER_ID(cuGraphLaunch), 0)->correlationId);
-    OK(cuptiActivityDisable(DRIVER));
-    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_MEMSET));
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(clone));
-    OK(cuGraphDestroy(graph));
 }
 
 TEST(functions_are_chosen_one_by_one)
@@ -146,30 +104,6 @@ TEST(functions_are_chosen_one_by_one)
     records_expect(0);
 }
 
-TEST(a_record_is_preceded_by_its_external_ids)
-{
-    uint64_t last;
-    OK(cuptiActivityEnable(DRIVER));
-    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
-    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 11));
-    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 22));
-    records_forget();
-    CUdeviceptr p = sim_alloc(64);
-    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &last));
-    assert_int_equal(last, 22);
-    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last));
-    OK(cuMemFree(p));
-    OK(cuptiActivityFlushAll(0));
-    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
-    OK(cuptiActivityDisable(DRIVER));
-    assert_int_equal(record_count, 4);
-    assert_int_equal(records[0].external.externalId, 11);
-    assert_int_equal(records[1].external.externalId, 22);
-    assert_int_equal(records[2].api.cbid, DRIVER_ID(cuMemAlloc_v2));
-    assert_int_equal(records[0].external.correlationId, records[2].api.correlationId);
-    assert_int_equal(records[3].api.cbid, DRIVER_ID(cuMemFree_v2));
-}
-
 enum { THREADS = 4, CALLS = 500 };
 
 static void *call_often(void *context)
@@ -188,9 +122,8 @@ static void *call_often(void *context)
 TEST(records_of_many_threads_all_arrive)
 {
     pthread_t threads[THREADS];
-    CUcontext ctx;
     void *failed;
-    OK(cuCtxGetCurrent(&ctx));
+    CUcontext ctx = sim_context();
     records_forget();
     records_buffer_bytes = 4096;
     OK(cuptiActivityEnable(DRIVER));

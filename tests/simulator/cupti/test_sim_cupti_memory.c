@@ -34,6 +34,16 @@ static void is_pair(uint64_t address, uint64_t bytes, CUpti_ActivityMemoryKind k
     assert_int_not_equal(memory(0)->correlationId, memory(1)->correlationId);
 }
 
+/* The two records of what *make* and *drop* do. */
+#define PAIR(make, drop, address, bytes, kind)          \
+    do {                                                \
+        records_forget();                               \
+        OK(make);                                       \
+        OK(drop);                                       \
+        OK(cuptiActivityFlushAll(0));                   \
+        is_pair((uintptr_t)(address), bytes, CUPTI_ACTIVITY_MEMORY_KIND_##kind); \
+    } while (0)
+
 TEST(every_family_gives_an_allocation_and_a_release)
 {
     CUdeviceptr p;
@@ -43,37 +53,15 @@ TEST(every_family_gives_an_allocation_and_a_release)
     CUDA_ARRAY_DESCRIPTOR desc = {
         .Width = 64, .Height = 32, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1};
     records_begin(MEMORY2);
-    p = sim_alloc_and_free(1000);
-    OK(cuptiActivityFlushAll(0));
-    is_pair(p, 1000, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+    PAIR(cuMemAlloc(&p, 1000), cuMemFree(p), p, 1000, DEVICE);
     assert_int_equal(memory(0)->isAsync, 0);
     assert_int_equal(memory(0)->streamId, CUPTI_INVALID_STREAM_ID);
     assert_int_equal(memory(0)->memoryPoolConfig.memoryPoolType, 0);
-
-    records_forget();
-    OK(cuMemAllocPitch(&p, &pitch, 100, 10, 4));
-    OK(cuMemFree(p));
-    OK(cuptiActivityFlushAll(0));
-    is_pair(p, pitch * 10, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
-
-    records_forget();
-    OK(cuMemAllocManaged(&p, 5000, CU_MEM_ATTACH_GLOBAL));
-    OK(cuMemFree(p));
-    OK(cuptiActivityFlushAll(0));
-    is_pair(p, 5000, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
-
-    records_forget();
-    OK(cuMemHostAlloc(&host, 300, 0));
-    OK(cuMemFreeHost(host));
-    OK(cuptiActivityFlushAll(0));
-    is_pair((uintptr_t)host, 300, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
-
-    records_forget();
-    OK(cuArrayCreate(&array, &desc));
-    OK(cuArrayDestroy(array));
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(records_of(MEMORY2), 2);
-    assert_int_equal(memory(0)->memoryKind, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY);
+    PAIR(cuMemAllocPitch(&p, &pitch, 100, 10, 4), cuMemFree(p), p, pitch * 10, DEVICE);
+    PAIR(cuMemAllocManaged(&p, 5000, CU_MEM_ATTACH_GLOBAL), cuMemFree(p), p, 5000, MANAGED);
+    PAIR(cuMemHostAlloc(&host, 300, 0), cuMemFreeHost(host), host, 300, PINNED);
+    PAIR(cuArrayCreate(&array, &desc), cuArrayDestroy(array), memory(0)->address,
+         memory(0)->bytes, ARRAY);
     assert_true(memory(0)->bytes >= 64 * 32 * 4);
     OK(cuptiActivityDisable(MEMORY2));
     records_forget();
@@ -159,20 +147,15 @@ TEST(memory_carries_the_id_of_its_call)
 
 TEST(one_context_alone_can_be_recorded)
 {
-    CUcontext first, second;
-    CUdeviceptr p;
-    uint32_t id;
-    OK(cuCtxGetCurrent(&first));
-    OK(cuCtxCreate(&second, NULL, 0, 0));
-    OK(cuptiGetContextId(second, &id));
+    CUcontext first = sim_context(), second = sim_context_on(0);
     records_forget();
     FAILS(cuptiActivityEnableContext(NULL, MEMORY2), CUPTI_ERROR_INVALID_CONTEXT);
     OK(cuptiActivityEnableContext(second, MEMORY2));
-    OK(cuMemAlloc(&p, 64)); /* second is current */
+    CUdeviceptr p = sim_alloc(64); /* second is current */
     OK(cuCtxSetCurrent(first));
     CUdeviceptr q = sim_alloc(64);
     records_expect(1);
-    assert_int_equal(memory(0)->contextId, id);
+    assert_int_equal(memory(0)->contextId, GOT(uint32_t, cuptiGetContextId(second, &got)));
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiActivityDisableContext(second, MEMORY2));
     records_forget();
@@ -180,7 +163,6 @@ TEST(one_context_alone_can_be_recorded)
     OK(cuMemFree(p));
     records_expect(1);
     assert_int_equal(memory(0)->address, q);
-    OK(cuptiActivityDisable(MEMORY2));
     OK(cuCtxDestroy(second));
     OK(cuCtxSetCurrent(first));
 }
@@ -205,12 +187,7 @@ TEST(overhead_is_the_time_in_the_clients_callbacks)
     assert_true(record_count > before);
     assert_int_equal(records[before].overhead.overheadKind,
                      CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
-    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_OVERHEAD));
-    OK(cuptiActivityDisable(MEMORY2));
     OK(cuMemFree(p));
-    records_forget();
-    OK(cuptiActivityFlushAll(0));
-    assert_int_equal(buffers_out, 0);
 }
 
 TEST(a_buffer_holds_no_more_records_than_its_giver_said)
@@ -236,10 +213,9 @@ TEST(a_buffer_holds_no_more_records_than_its_giver_said)
 
 TEST(collection_can_begin_again_after_finalize)
 {
-    CUdeviceptr p;
     OK(cuptiActivityEnable(MEMORY2));
     OK(cuptiFinalize());
-    OK(cuMemAlloc(&p, 64));
+    CUdeviceptr p = sim_alloc(64);
     OK(cuptiActivityRegisterCallbacks(records_give, records_take));
     records_forget();
     OK(cuMemFree(p)); /* the kind was disabled, too */

@@ -160,11 +160,10 @@ TEST(attributes_come_as_marker_data)
 
 TEST(names_of_things_are_records)
 {
-    CUcontext ctx;
     cudaStream_t s;
     uint32_t context, stream;
     OK(cudaStreamCreate(&s));
-    OK(cuCtxGetCurrent(&ctx));
+    CUcontext ctx = sim_context();
     OK(cuptiGetContextId(ctx, &context));
     OK(cuptiGetStreamIdEx(NULL, (CUstream)s, 0, &stream));
     records_begin(NAME);

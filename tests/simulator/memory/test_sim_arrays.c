@@ -77,7 +77,6 @@ TEST(the_handle_is_no_address)
     INVALID(cuMemFree(address));
     FAILS(cuMemGetAddressRange(&base, &size, address), CUDA_ERROR_NOT_FOUND);
     INVALID(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
-    OK(cuArrayDestroy(array));
 }
 
 TEST(what_is_not_built_says_so)
@@ -111,8 +110,6 @@ TEST(boxes_must_lie_within_the_array_and_on_elements)
     INVALID(cuMemcpy2D(&c));
     c = good, c.srcMemoryType = CU_MEMORYTYPE_ARRAY, c.srcArray = bytes, c.WidthInBytes = 8;
     INVALID(cuMemcpy2D(&c)); /* elements of another size */
-    OK(cuArrayDestroy(array));
-    OK(cuArrayDestroy(bytes));
 }
 
 TEST(an_array_that_does_not_fit_is_refused)
@@ -156,7 +153,6 @@ TEST(destroying_waits_for_the_work)
     OK(cuArrayDestroy(array));
     OK(cuStreamQuery(stream));
     assert_int_equal(out[1023], 5);
-    OK(cuMemFreeHost(out));
 }
 
 /* Memory freed with a captured copy can be reused. */
@@ -206,10 +202,6 @@ TEST(captured_copies_name_their_arrays)
     got.Height = 1;
     OK(cuMemcpy3D(&got));
     assert_memory_equal(out, in, sizeof out);
-    OK(cuGraphExecDestroy(exec));
-    OK(cuGraphDestroy(graph));
-    OK(cuStreamDestroy(s));
-    OK(cuArrayDestroy(array));
 }
 
 SIM_TESTS_ON("a100-40g,capacity=4GiB")

@@ -275,8 +275,7 @@ TEST(freed_memory_takes_no_host_memory_and_comes_back_zero)
 {
     size_t before = device_bytes();
     for (int i = 0; i < 20; i++) { /* more than the address window of four times the device */
-        CUdeviceptr at;
-        OK(cuMemAlloc(&at, 256 * MIB));
+        CUdeviceptr at = sim_alloc(256 * MIB);
         all_are((void *)at, 64 << 10, 0);
         memset((void *)at, 1, 64 << 10);
         memset((void *)(at + LARGE), 1, LARGE);

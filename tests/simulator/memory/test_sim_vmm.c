@@ -42,7 +42,6 @@ TEST(capacity_is_taken_from_create_to_the_last_reference)
     OK(cuMemRelease(handle));
     assert_int_equal(sim_free_bytes(), before);
     INVALID(cuMemRelease(handle));
-    OK(cuMemAddressFree(at, (size_t)1 << 40));
 }
 
 TEST(host_memory_is_not_charged_to_a_device)
@@ -62,8 +61,6 @@ TEST(host_memory_is_not_charged_to_a_device)
     memset((void *)at, 7, GRANULE);
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
     assert_int_equal(type, CU_MEMORYTYPE_HOST);
-    sim_unmap(at, GRANULE);
-    OK(cuMemRelease(handle));
 }
 
 /* The signal that ends a child which writes to *at*. */
@@ -99,8 +96,6 @@ TEST(pages_are_what_access_says)
     assert_int_equal(death_of_writing(at, true), SIGSEGV);
     OK(cuMemUnmap(at, GRANULE));
     assert_int_equal(death_of_writing(at, false), SIGSEGV);
-    OK(cuMemAddressFree(at, GRANULE));
-    OK(cuMemRelease(handle));
 }
 
 TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
@@ -116,7 +111,6 @@ TEST(work_queued_on_memory_unmapped_meanwhile_fails_the_context)
     atomic_store(&open, 1);
     FAILS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
     OK(cuCtxDestroy(ctx));
-    OK(cuMemRelease(handle));
 }
 
 TEST(memory_outlives_the_context_it_was_made_in)
@@ -127,8 +121,6 @@ TEST(memory_outlives_the_context_it_was_made_in)
     OK(cuMemsetD8(at, 9, GRANULE));
     OK(cuCtxDestroy(ctx));
     assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, at, 1)), 9);
-    sim_unmap(at, GRANULE);
-    OK(cuMemRelease(handle));
 }
 
 TEST(memory_created_again_is_zero)
@@ -157,9 +149,6 @@ TEST(zeroing_much_gives_zero_through_every_mapping)
     for (size_t i = 100; i < bytes - 100; i += 333)
         assert_int_equal(((char *)also)[i], 0);
     assert_int_equal(((char *)also)[bytes - 100], 5);
-    sim_unmap(at, bytes);
-    sim_unmap(also, bytes);
-    OK(cuMemRelease(handle));
 }
 
 TEST(a_foreign_file_is_no_memory)
@@ -216,7 +205,6 @@ TEST(a_file_is_external_memory)
     OK(cuMemFree(a));
     OK(cuMemFree(b));
     INVALID(cuMemFree(b));
-    OK(close(kept));
 }
 
 TEST(an_exported_allocation_is_external_memory)
@@ -232,8 +220,6 @@ TEST(an_exported_allocation_is_external_memory)
     assert_int_equal(GOT(unsigned char, cuMemcpyDtoH(&got, also + GRANULE - 1, 1)), 0x65);
     OK(cuMemFree(also));
     OK(cuDestroyExternalMemory(memory));
-    sim_unmap(at, GRANULE);
-    OK(cuMemRelease(handle));
 }
 
 TEST(other_kinds_of_external_memory_are_not_simulated)
@@ -261,7 +247,6 @@ TEST(thousands_of_handles_need_no_descriptors)
     allow(at, COUNT * GRANULE, CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
     OK(cuMemsetD8(at + GRANULE - 5, 3, 10));
     OK(cuCtxSynchronize());
-    sim_unmap(at, COUNT * GRANULE);
 }
 
 SIM_TESTS_ON("h100-80g,devices=2,capacity=8GiB")
