@@ -10,7 +10,7 @@
 #include "analysis/naming/python_file.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
-#include "support/report_test.h"
+#include "unit/analysis/report_facts.h"
 
 #define C10 "@/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so"
 #define TORCH "/env/lib/python3.11/site-packages/torch/"
@@ -71,76 +71,61 @@ TEST(tensors_are_the_users_level_and_their_segments_are_not)
     assert_int_equal(live, 9 * MIB);
 }
 
-TEST(a_program_without_a_framework_has_the_devices_level)
+#define SEGMENT "at " C10 "; alloc 64 20M; "
+#define HANDLE "at " C10 "; alloc memory:1 20M vmm; "
+#define GROW "at grow /home/u/train.py:9; "
+#define RETRIES "/devices/0/framework/retries "
+
+/* Facts of the report's failures. */
+static const struct report_case cases[] = {
+    {"a_program_without_a_framework_has_the_devices_level", "at @/home/u/program; alloc 64 20M",
+     "/devices/0/level device; /devices/0/peak_user/bytes 20M; /devices/0/live/bytes 20M"},
+    /* the library that holds PyTorch's allocator need not be on the stack, or known by its name */
+    {"memory_at_whose_address_a_tensor_begins_holds_tensors",
+     "at @/home/u/libown_allocator.so; alloc 64 20M; at; tensor 64 3M",
+     "/devices/0/level framework; /devices/0/peak_user/bytes 3M; /devices/0/live/bytes 3M"},
+    {"a_failure_at_both_levels_is_one", /* the second attempt: its cache was emptied */
+     SEGMENT GROW "tensor 64 3M; at " C10 "; fail 32M free 3M; fail 32M free 3M; " GROW "raise 30M",
+     "/failure_count 1; /failures count 1; 0/level framework; 0/requested_bytes 30M; "
+     "0/frames/0/function grow; 0/device_requested_bytes 32M; 0/device_free_bytes 3M; "
+     "0/device_refusals 2; 0/error not 0"},
+    {"a_request_that_pytorch_repeats_with_success_is_no_failure",
+     SEGMENT "at; tensor 64 3M; at " C10 "; fail 32M free 3M; alloc 128 32M",
+     "/failure_count 0; /failures count 0; " RETRIES "1"},
+    /* Expandable segments: a block needs several handles of physical memory, and those that were
+     * created before one is refused are released again; also after its cache was emptied. */
+    {"refused_handles_and_the_frameworks_failure_are_one",
+     HANDLE GROW "tensor 64 3M; at " C10 "; repeat 2 { alloc memory:i+2 20M vmm }; "
+     "fail 20M vmm free 5M; repeat 2 { free memory:i+2 }; repeat 3 { alloc memory:i+4 20M vmm }; "
+     "fail 20M vmm free 4M; repeat 3 { free memory:i+4 }; " GROW "raise 90M",
+     "/failure_count 1; 0/level framework; 0/requested_bytes 90M; 0/device_requested_bytes 20M; "
+     "0/family vmm; 0/device_refusals 2; 0/recovered false; "
+     "0/device_free_bytes 64M"}, /* the three handles are free again */
+    {"refused_handles_of_a_block_that_fits_at_last_are_no_failure",
+     HANDLE "at; tensor 64 3M; at " C10 "; fail 20M vmm free 5M; "
+     "repeat 2 { alloc memory:i+2 20M vmm }; at; tensor 128 30M",
+     "/failure_count 0; " RETRIES "1"},
+    {"a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from",
+     "at @/home/u/program; fail 32M free 3M; alloc 64 32M", "/failure_count 1; 0/recovered true"},
+    {"a_failure_that_was_answered_is_not_part_of_the_next", /* a limit of the framework's own */
+     "at @/home/u/program; fail 32M free 3M; at; tensor 64 3M; raise 30M",
+     "/failure_count 2; 1/device_requested_bytes 0"},
+};
+
+ROWS(cases, the_level_of_a_trace)
 {
-    record("at @/home/u/program; alloc 64 20M");
-    struct vs_user_sums sums = vs_user_sums(replay, 0);
-    assert_int_equal(sums.level, VS_LEVEL_DEVICE);
-    assert_int_equal(sums.allocated, 20 * MIB);
-    assert_ptr_equal(sums.peak, &replay->accounts[0]->peak_allocated);
+    const struct report_case *c = *state;
+    record(c->trace);
+    read_report(0);
+    expect_report("failures", c->facts);
 }
 
-/* The library that holds PyTorch's allocator need not be on the stack, or be known by its name. */
-TEST(memory_at_whose_address_a_tensor_begins_holds_tensors)
+TEST(a_failure_at_both_levels_is_named_by_the_request_to_the_device)
 {
-    record("at @/home/u/libown_allocator.so; alloc 64 20M; at; tensor 64 3M");
-    struct vs_user_sums sums = vs_user_sums(replay, 0);
-    assert_int_equal(sums.allocated, 3 * MIB);
-    assert_int_equal(sums.peak->bytes, 3 * MIB);
-}
-
-TEST(a_failure_at_both_levels_is_one)
-{
-    record("at " C10 "; alloc 64 20M; at grow /home/u/train.py:9; tensor 64 3M; "
-           "at " C10 "; fail 32M free 3M; fail 32M free 3M; " /* again, its cache emptied */
-           "at grow /home/u/train.py:9; raise 30M");
-    assert_int_equal(replay->failure_total, 1);
-    assert_int_equal(replay->failure_count, 1);
+    record(SEGMENT GROW "tensor 64 3M; at " C10 "; fail 32M free 3M; " GROW "raise 30M");
     const struct vs_failure *failure = &replay->failures[0];
-    assert_true(failure->framework);
-    assert_int_equal(failure->requested, 30 * MIB);
-    assert_int_equal(failure->stack, b.stack);
-    assert_int_equal(failure->device_requested, 32 * MIB);
     assert_int_equal(failure->device_stack, stack_at(&replay->device_live, 64));
-    assert_int_equal(failure->device_free, 3 * MIB);
-    assert_int_equal(failure->attempts, 2);
-    assert_int_not_equal(failure->error, 0);
     assert_non_null(vs_user_failure_site(replay, failure));
-}
-
-TEST(a_request_that_pytorch_repeats_with_success_is_no_failure)
-{
-    record("at " C10 "; alloc 64 20M; at; tensor 64 3M; at " C10 "; fail 32M free 3M; alloc 128 32M");
-    assert_int_equal(replay->failure_total, 0);
-    assert_int_equal(replay->failure_count, 0);
-    assert_int_equal(replay->accounts[0]->framework_retries, 1);
-}
-
-/* Expandable segments: a block needs several handles of physical memory, and those that were created
- * before one is refused are released again. */
-TEST(refused_handles_and_the_frameworks_failure_are_one)
-{
-    record("at " C10 "; alloc memory:1 20M vmm; at grow /home/u/train.py:9; tensor 64 3M; at " C10 "; "
-           "repeat 2 { alloc memory:i+2 20M vmm }; fail 20M vmm free 5M; repeat 2 { free memory:i+2 }; "
-           "repeat 3 { alloc memory:i+4 20M vmm }; " /* again, its cache emptied */
-           "fail 20M vmm free 4M; repeat 3 { free memory:i+4 }; at grow /home/u/train.py:9; raise 90M");
-    assert_int_equal(replay->failure_total, 1);
-    const struct vs_failure *failure = &replay->failures[0];
-    assert_true(failure->framework);
-    assert_int_equal(failure->requested, 90 * MIB);
-    assert_int_equal(failure->device_requested, 20 * MIB);
-    assert_int_equal(failure->family, VS_FAMILY_VMM);
-    assert_int_equal(failure->attempts, 2);
-    assert_int_equal(failure->device_free, 64 * MIB); /* the three handles are free again */
-    assert_false(failure->recovered);
-}
-
-TEST(refused_handles_of_a_block_that_fits_at_last_are_no_failure)
-{
-    record("at " C10 "; alloc memory:1 20M vmm; at; tensor 64 3M; at " C10 "; fail 20M vmm free 5M; "
-           "repeat 2 { alloc memory:i+2 20M vmm }; at; tensor 128 30M");
-    assert_int_equal(replay->failure_total, 0);
-    assert_int_equal(replay->accounts[0]->framework_retries, 1);
 }
 
 /* Without stacks, too: a tensor lies in what is mapped. */
@@ -158,20 +143,6 @@ TEST(mapped_memory_with_tensors_is_a_segment_without_gaps)
     assert_int_equal(list[1].addr, A(144));
     free(list);
     assert_int_equal(vs_user_sums(replay, 0).allocated, 30 * MIB); /* the tensor, and handle 9 */
-}
-
-TEST(a_request_that_the_program_repeats_is_a_failure_that_it_recovered_from)
-{
-    record("at @/home/u/program; fail 32M free 3M; alloc 64 32M");
-    assert_int_equal(replay->failure_total, 1);
-    assert_true(replay->failures[0].recovered);
-}
-
-TEST(a_failure_that_was_answered_is_not_part_of_the_next)
-{
-    record("at @/home/u/program; fail 32M free 3M; at; tensor 64 3M; raise 30M"); /* by a limit of the framework's own */
-    assert_int_equal(replay->failure_total, 2);
-    assert_int_equal(replay->failures[1].device_requested, 0);
 }
 
 /* --- naming --- */
