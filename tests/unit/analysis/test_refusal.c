@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Failed allocations by error: of a whole trace, at a point in time, and for arbitrary counts. */
-#include "support/cmocka_test.h"
-#include "analysis/checkpoint/trace_state.h"
-#include "analysis/report/report.h"
-#include "support/trace_builder.h"
-
-static void assert_two_out_of_memory(struct vs_reader *reader, const char *path,
-                                     const struct vs_time_window *window)
-{
-    struct vs_report *report;
-    struct vs_report_options options = {.window = window};
-    assert_int_equal(vs_report_build(reader, path, &options, &report), VS_OK);
-    assert_int_equal(report->part.moment, window != NULL);
-    assert_int_equal(report->refusals.count, 1);
-    assert_int_equal(report->refusals.items[0].family, VS_FAMILY_DEVICE);
-    assert_int_equal(report->refusals.items[0].error, VS_CUDA_OUT_OF_MEMORY);
-    assert_int_equal(report->refusals.items[0].count, 2);
-    vs_report_free(report);
-}
+#include "unit/analysis/report_facts.h"
 
 TEST(a_trace_and_its_last_moment_count_the_same)
 {
-    struct vs_builder b;
-    struct vs_reader *reader;
-    char why[VS_READER_WHY_MAX];
-    vs_builder_open(&b, "observe");
-    vs_builder_device(&b, 0, "Test GPU", 1024 * MIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 2000 * MIB, 900 * MIB, 1024 * MIB);
-    vs_builder_failed(&b, 0, VS_FAMILY_DEVICE, 3000 * MIB, 900 * MIB, 1024 * MIB);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    assert_int_equal(vs_reader_open(b.path, &reader, why), VS_OK);
-    assert_two_out_of_memory(reader, b.path, NULL);
-    struct vs_time_window end = {.to = {true, true, 1000}}; /* after its last event */
-    assert_two_out_of_memory(reader, b.path, &end);
-    vs_reader_close(reader);
+    const struct vs_time_window end = {.to = {true, true, 1000}}; /* after its last event */
+    begin_trace("observe", "device 1G Test GPU; fail 2000M free 900M; fail 3000M free 900M");
+    read_trace(0);
+    for (int moment = 0; moment < 2; moment++) {
+        struct vs_report_options options = {.window = moment ? &end : NULL};
+        vs_report_free(report);
+        assert_int_equal(vs_report_build(reader, b.path, &options, &report), VS_OK);
+        assert_int_equal(report->part.moment, moment);
+        expect_report("failures_by_error/0", "family device; error 2; count 2; /failures_by_error count 1");
+    }
 }
 
 TEST(any_numbers_are_counted_in_bounds)

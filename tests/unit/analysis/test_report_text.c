@@ -151,27 +151,6 @@ TEST(the_text_is_as_in_its_golden_file)
         check_case(i);
 }
 
-static size_t columns(const char *line, const char *end)
-{
-    size_t count = 0;
-    for (; line < end; line++)
-        count += ((unsigned char)*line & 0xc0) != 0x80;
-    return count;
-}
-
-TEST(no_line_is_wider_than_80_columns)
-{
-    for (size_t i = 0; i < CASES; i++) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_TEXT, cases[i].name);
-        char *text = read_golden(path);
-        for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
-            if (columns(line, end) > 80)
-                fail_msg("%s: %.*s", path, (int)(end - line), line);
-        free(text);
-    }
-}
-
 int main(int argc, char **argv)
 {
     writing = argc > 1 && strcmp(argv[1], "--write") == 0;
