@@ -319,6 +319,19 @@ static void put_all(FILE *out, const struct vs_trace_state *m)
 
 /* --- definitions --- */
 
+static void put_modules(FILE *out, const struct vs_reader *r)
+{
+    const struct vs_module *module;
+    for (uint32_t i = 0; (module = vs_reader_module(r, i)) != NULL; i++) {
+        fputs("module", out);
+        NUMBERS(module->base, module->start, module->end);
+        put_text(out, module->path);
+        put_text(out, module->build_id);
+        put_text(out, module->function);
+        putc('\n', out);
+    }
+}
+
 static void put_definitions(FILE *out, const struct vs_reader *r, const struct vs_checkpoint *before,
                             const struct vs_checkpoint *item)
 {
@@ -330,15 +343,6 @@ static void put_definitions(FILE *out, const struct vs_reader *r, const struct v
     for (uint64_t id = before->stack_nodes + 1; id <= item->stack_nodes; id++) {
         const struct vs_stack_node *node = &r->table.nodes[id - 1];
         LINE("node", node->pc, node->parent, node->module == VS_NO_MODULE ? 0 : node->module + 1u);
-    }
-    const struct vs_module *module;
-    for (uint32_t i = 0; (module = vs_reader_module(r, i)) != NULL; i++) {
-        fputs("module", out);
-        NUMBERS(module->base, module->start, module->end);
-        put_text(out, module->path);
-        put_text(out, module->build_id);
-        put_text(out, module->function);
-        putc('\n', out);
     }
 }
 
@@ -372,8 +376,10 @@ static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_chec
         err = vs_trace_state_loaded(moment);
     if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)
         err = VS_ERR_CORRUPT;
-    if (!err)
+    if (!err) {
+        put_modules(state, reader);
         put_all(state, moment);
+    }
     fclose(state);
     put_new(out, text, *before);
     free(*before);

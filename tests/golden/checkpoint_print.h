@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The checkpoints in a trace as the C reader restores them, as text: for each its entry in the
- * table, the definitions since the previous one, the modules, and the records of the state, in the
+ * table, the definitions since the previous one, and the modules and the records of the state, in the
  * order of docs/internals/trace-format.md §2.8, their fields as plain numbers: those that the state
  * before lacks, and the number of the others. Contents of maps are sorted by address. */
 #ifndef VS_CHECKPOINT_PRINT_H
