@@ -66,7 +66,7 @@ static uint32_t merge(struct vs_axis *axis, uint32_t low, uint32_t high)
 /* Puts a gap into the tree, which has none with its start. */
 static void add_gap(struct vs_axis *axis, uint64_t start, uint64_t size)
 {
-    uint32_t gap = axis->unused, low, high;
+    uint32_t gap = axis->unused, *link = &axis->root;
     if (gap) {
         axis->unused = axis->gaps[gap].left;
     } else {
@@ -77,39 +77,57 @@ static void add_gap(struct vs_axis *axis, uint64_t start, uint64_t size)
         axis->count = next + 1;
         gap = (uint32_t)next;
     }
-    axis->gaps[gap] = (struct vs_axis_gap){.start = start, .size = size, .largest = size};
-    split(axis, axis->root, start, &low, &high);
-    axis->root = merge(axis, merge(axis, low, gap), high);
+    struct vs_axis_gap *new = &axis->gaps[gap];
+    for (uint32_t own = priority(axis, gap); *link && priority(axis, *link) >= own;) {
+        struct vs_axis_gap *g = &axis->gaps[*link];
+        if (g->largest < size)
+            g->largest = size;
+        link = start < g->start ? &g->left : &g->right;
+    }
+    *new = (struct vs_axis_gap){.start = start, .size = size};
+    split(axis, *link, start, &new->left, &new->right);
+    renew(axis, gap);
+    *link = gap;
 }
 
-/* Takes the gap that starts at *start* out of the tree. */
-static void drop_gap(struct vs_axis *axis, uint64_t start)
+/* Takes the gap at *link* out of the tree. */
+static void drop_gap(struct vs_axis *axis, uint32_t *link)
 {
-    uint32_t low, middle, high;
-    split(axis, axis->root, start, &low, &high);
-    split(axis, high, start + 1, &middle, &high);
-    axis->root = merge(axis, low, high);
-    axis->gaps[middle].left = axis->unused;
-    axis->unused = middle;
+    uint32_t gap = *link;
+    *link = merge(axis, axis->gaps[gap].left, axis->gaps[gap].right);
+    axis->gaps[gap].left = axis->unused;
+    axis->unused = gap;
+}
+
+static void drop_gap_at(struct vs_axis *axis, uint32_t *link, uint64_t start)
+{
+    struct vs_axis_gap *g = &axis->gaps[*link];
+    if (g->start == start) {
+        drop_gap(axis, link);
+    } else {
+        drop_gap_at(axis, start < g->start ? &g->left : &g->right, start);
+        renew(axis, *link);
+    }
 }
 
 /* Moves the start of the lowest gap of at least *size* behind those bytes; the order of the gaps
- * stays. Returns its old start. *empty* receives the gap if nothing is left of it. */
-static uint64_t cut(struct vs_axis *axis, uint32_t tree, uint64_t size, uint32_t *empty)
+ * stays. Returns its old start. */
+static uint64_t cut(struct vs_axis *axis, uint32_t *link, uint64_t size)
 {
-    struct vs_axis_gap *g = &axis->gaps[tree];
-    uint64_t place;
+    struct vs_axis_gap *g = &axis->gaps[*link];
+    uint64_t place = g->start;
     if (g->left && axis->gaps[g->left].largest >= size) {
-        place = cut(axis, g->left, size, empty);
-    } else if (g->size >= size) {
-        place = g->start;
+        place = cut(axis, &g->left, size);
+    } else if (g->size > size) {
         g->start += size;
         g->size -= size;
-        *empty = g->size ? 0 : tree;
+    } else if (g->size == size) {
+        drop_gap(axis, link);
+        return place;
     } else {
-        place = cut(axis, g->right, size, empty);
+        place = cut(axis, &g->right, size);
     }
-    renew(axis, tree);
+    renew(axis, *link);
     return place;
 }
 
@@ -122,7 +140,6 @@ static uint64_t rounded(uint64_t size)
 
 bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
 {
-    uint32_t empty = 0;
     size = rounded(size);
     if (!axis->count) {
         if (getrandom(&axis->seed, sizeof axis->seed, GRND_NONBLOCK) != sizeof axis->seed)
@@ -131,9 +148,7 @@ bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
     }
     if (!axis->root || axis->gaps[axis->root].largest < size)
         return false;
-    *place = cut(axis, axis->root, size, &empty);
-    if (empty)
-        drop_gap(axis, axis->gaps[empty].start);
+    *place = cut(axis, &axis->root, size);
     if (*place + size > axis->end)
         axis->end = *place + size;
     return true;
@@ -153,16 +168,29 @@ void vs_axis_give(struct vs_axis *axis, uint64_t place, uint64_t size)
             at = g->left;
         }
     }
-    if (after && axis->gaps[after].start == place + size) {
+    bool joins_after = after && axis->gaps[after].start == place + size;
+    if (joins_after)
         size += axis->gaps[after].size;
-        drop_gap(axis, place + size - axis->gaps[after].size);
-    }
     if (before && axis->gaps[before].start + axis->gaps[before].size == place) {
+        if (joins_after)
+            drop_gap_at(axis, &axis->root, axis->gaps[after].start);
         place = axis->gaps[before].start;
         size += axis->gaps[before].size;
-        drop_gap(axis, place);
+    } else if (joins_after) {
+        before = after;
+    } else {
+        add_gap(axis, place, size);
+        return;
     }
-    add_gap(axis, place, size);
+    /* The gap *before* grows, and keeps its rank. */
+    axis->gaps[before].start = place;
+    axis->gaps[before].size = size;
+    for (uint32_t at = axis->root; at;) {
+        struct vs_axis_gap *g = &axis->gaps[at];
+        if (g->largest < size)
+            g->largest = size;
+        at = at == before ? 0 : place < g->start ? g->left : g->right;
+    }
 }
 
 void vs_axis_free(struct vs_axis *axis)
