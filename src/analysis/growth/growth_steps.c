@@ -6,6 +6,8 @@
 #include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 
+#define SIGN (UINT64_C(1) << 63)
+
 /* Two rows become one; rows of more steps follow. */
 static void halve(struct vs_step_rows *rows)
 {
@@ -97,10 +99,28 @@ void vs_steps_clear(struct vs_step_rows *rows)
     rows->open = false;
 }
 
-static int by_signed_size(const void *a, const void *b)
+/* Orders *count* values, byte by byte; bytes in which they are all equal cost nothing. Returns them,
+ * in *values* or in *spare*. */
+static uint64_t *ordered(uint64_t *values, uint64_t *spare, size_t count)
 {
-    const int64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    for (int shift = 0; shift < 64; shift += 8) {
+        size_t ends[256] = {0}, at = 0;
+        for (size_t i = 0; i < count; i++)
+            ends[values[i] >> shift & 255]++;
+        if (ends[values[0] >> shift & 255] == count)
+            continue;
+        for (int byte = 0; byte < 256; byte++) {
+            size_t of_byte = ends[byte];
+            ends[byte] = at;
+            at += of_byte;
+        }
+        for (size_t i = 0; i < count; i++)
+            spare[ends[values[i] >> shift & 255]++] = values[i];
+        uint64_t *sorted = spare;
+        spare = values;
+        values = sorted;
+    }
+    return values;
 }
 
 static uint64_t churn_of(const struct vs_growth_step *row)
@@ -121,29 +141,27 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
     out->first_number = rows->first_number;
     if (!done)
         return;
-    uint64_t *values = vs_xcalloc(done, sizeof *values);
-    int64_t *nets = vs_xcalloc(done, sizeof *nets);
-    for (size_t i = 0; i < done; i++) {
+    uint64_t *values = vs_xcalloc(2 * done, sizeof *values), *spare = values + done;
+    for (size_t i = 0; i < done; i++)
         values[i] = rows->items[i].peak_bytes;
-        nets[i] = (int64_t)(rows->items[i].end_bytes - rows->items[i].begin_bytes);
-    }
-    qsort(values, done, sizeof *values, vs_order_u64);
-    qsort(nets, done, sizeof *nets, by_signed_size);
-    out->peak_bytes = values[done / 2];
-    out->lowest_peak = values[0];
-    out->highest_peak = values[done - 1];
+    const uint64_t *peaks = ordered(values, spare, done);
+    out->peak_bytes = peaks[done / 2];
+    out->lowest_peak = peaks[0];
+    out->highest_peak = peaks[done - 1];
+    for (size_t i = 0; i < done; i++) /* of both signs, in the order of their offset to the lowest */
+        values[i] = (rows->items[i].end_bytes - rows->items[i].begin_bytes) ^ SIGN;
+    const uint64_t *nets = ordered(values, spare, done);
     size_t middle = (done - 1) / 2; /* of two steps not the one that keeps more */
-    out->net_bytes = nets[middle] / stride;
-    out->lowest_net = nets[0] / stride;
-    out->highest_net = nets[done - 1] / stride;
+    out->net_bytes = (int64_t)(nets[middle] ^ SIGN) / stride;
+    out->lowest_net = (int64_t)(nets[0] ^ SIGN) / stride;
+    out->highest_net = (int64_t)(nets[done - 1] ^ SIGN) / stride;
     for (size_t i = 0; i < done; i++)
         values[i] = churn_of(&rows->items[i]);
-    qsort(values, done, sizeof *values, vs_order_u64);
-    out->churn_bytes = values[middle] / (uint64_t)stride;
-    out->lowest_churn = values[0] / (uint64_t)stride;
-    out->highest_churn = values[done - 1] / (uint64_t)stride;
+    const uint64_t *churns = ordered(values, spare, done);
+    out->churn_bytes = churns[middle] / (uint64_t)stride;
+    out->lowest_churn = churns[0] / (uint64_t)stride;
+    out->highest_churn = churns[done - 1] / (uint64_t)stride;
     free(values);
-    free(nets);
 }
 
 size_t vs_steps_begun_by(const struct vs_growth_step *items, size_t count, uint64_t time_ns)
