@@ -86,7 +86,8 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     const struct vs_observer observer = vs_oom_watch_observer(watch);
     const struct vs_part_args whole = {0};
     const struct vs_report_options options = {.observers = &observer, .observer_count = 1, .state = &state,
-                                              .chosen = vs_oom_watch_peaks(watch)};
+                                              .chosen = vs_oom_watch_peaks(watch),
+                                              .begin = vs_oom_watch_begin, .observed = watch};
     if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &whole, &reader, &report)) {
         vs_trace_state_close(state);
         vs_oom_watch_close(watch);

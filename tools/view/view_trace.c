@@ -51,6 +51,8 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
                           &(struct vs_report_options){.wish = &wish, .observers = observers,
                                                       .observer_count = trace->collected ? 4 : 3,
                                                       .chosen = vs_oom_watch_peaks(watch),
+                                                      .begin = vs_oom_watch_begin,
+                                                      .observed = watch,
                                                       .state = &trace->state},
                           &trace->report);
     vs_tool_progress_end(&progress);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Follows the events of a replay: counts requests, updates the floor of the call site and of the
- * account, and the steps. The search for a loop is repeated whenever there are four times as many
+ * account, and the steps. The loop is searched at the end, when all requests are still there; in a
+ * longer trace when the first is about to be dropped, and whenever there are four times as many
  * requests, so that its cost per request is small; from then on steps are known as they begin. */
 #include "analysis/growth/growth.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/growth/growth_internal.h"
 #include "analysis/state/replay_internal.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_xalloc.h"
 
-#define SEARCH_FIRST 64u
 #define SEARCH_FACTOR 4u /* so many times the requests of the last search: the next one */
 
 /* Live bytes of an account at the user's level. */
@@ -30,7 +31,7 @@ void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **o
     tracker->replay = replay;
     tracker->marks_begun = replay->phases.steps.begun;
     tracker->marked_account = VS_ACCOUNT_NONE;
-    tracker->search_at = SEARCH_FIRST;
+    tracker->search_at = VS_LOOP_REQUESTS_MAX;
     vs_steps_clear(&tracker->marked);
     vs_steps_clear(&tracker->found);
     for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
@@ -40,6 +41,29 @@ void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **o
     for (size_t i = 0; i < replay->sites.count; i++)
         vs_floors_reset(vs_floors_row(&tracker->floors, i), replay->sites.items[i].live_bytes, 0);
     *out = tracker;
+}
+
+/* Makes the array at *array* one of its own. */
+static void copy_array(void *array, size_t capacity, size_t element)
+{
+    void *old, *copy;
+    memcpy(&old, array, sizeof old);
+    copy = memcpy(vs_xcalloc(capacity + 1, element), old ? old : "", capacity * element);
+    memcpy(array, &copy, sizeof copy);
+}
+
+struct vs_growth_tracker *vs_growth_copy(const struct vs_growth_tracker *tracker)
+{
+    struct vs_growth_tracker *copy = memcpy(vs_xcalloc(1, sizeof *copy), tracker, sizeof *copy);
+    struct vs_floors *floors = &copy->floors;
+    copy_array(&floors->rows, floors->capacity, sizeof *floors->rows);
+    copy_array(&floors->series, floors->series_capacity, sizeof *floors->series);
+    copy_array(&copy->marked.items, copy->marked.capacity, sizeof *copy->marked.items);
+    copy_array(&copy->found.items, copy->found.capacity, sizeof *copy->found.items);
+    copy_array(&copy->requests.items, copy->requests.capacity, sizeof *copy->requests.items);
+    copy_array(&copy->site_rows, copy->site_capacity, sizeof *copy->site_rows);
+    copy_array(&copy->row_of, copy->row_of_capacity, sizeof *copy->row_of);
+    return copy;
 }
 
 void vs_growth_close(struct vs_growth_tracker *tracker)

@@ -97,8 +97,7 @@ struct vs_growth_result {
 
 struct vs_growth_tracker;
 
-/* Requests that are kept for the search of a loop (10 MiB). While none was dropped, a judgement does
- * not depend on earlier ones. */
+/* Requests that are kept for the search of a loop (10 MiB). */
 #define VS_LOOP_REQUESTS_MAX ((size_t)1 << 18)
 
 /* vs_growth_open: *replay* must outlive it; events before are not judged. */
@@ -112,6 +111,9 @@ enum vs_err vs_growth_observe(void *tracker, struct vs_replay *replay, const str
  * again. *out* points into the tracker until the next call of any function with it.
  * Cost: one pass over the live memory and the call sites. */
 void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out);
+
+/* vs_growth_copy: a judgement of the copy does not change *tracker*. Ownership: vs_growth_close. */
+struct vs_growth_tracker *vs_growth_copy(const struct vs_growth_tracker *tracker);
 
 void vs_growth_close(struct vs_growth_tracker *tracker); /* NULL does nothing */
 

@@ -212,7 +212,7 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
 /* What the replay does not keep of them. */
 struct before {
     struct vs_history history;
-    struct vs_growth_result growth; /* lists are copies */
+    struct vs_growth_result growth;
     struct vs_oom_overheads overheads;
     struct vs_oom_reading readings[VS_DEVICES_MAX]; /* by account */
     uint64_t framework_stream;
@@ -221,7 +221,8 @@ struct before {
 struct vs_oom_watch {
     uint64_t nth;             /* the failure to diagnose; 0: not known */
     struct vs_replay *replay; /* of the reading, once it has begun */
-    struct vs_growth_tracker *tracker;
+    const struct vs_growth_tracker *growth; /* of the reading */
+    struct vs_growth_tracker *kept_growth;
     struct before now, kept;  /* *kept*: at the failure */
     struct vs_failure failure; /* event 0: none yet */
     unsigned times;           /* that another failure was kept */
@@ -276,54 +277,43 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     watch->went_on = watch->renamed = false;
     watch->kept_modules = watch->modules;
     struct before *to = &watch->kept, *from = &watch->now, old = *to;
-    struct vs_growth_result *growth = &to->growth;
     *to = *from;
     to->history = old.history;
     vs_history_copy(&to->history, &from->history);
     to->overheads.items = copied(old.overheads.items, from->overheads.items, from->overheads.count,
                                  sizeof *from->overheads.items);
-    vs_growth_finish(watch->tracker, growth);
-    growth->steps.items = copied((void *)old.growth.steps.items, growth->steps.items,
-                                 growth->steps.count, sizeof *growth->steps.items);
-    growth->sites = copied((void *)old.growth.sites, growth->sites, growth->site_count,
-                           sizeof *growth->sites);
-    growth->row_of = copied((void *)old.growth.row_of, growth->row_of, growth->row_of_count,
-                            sizeof *growth->row_of);
-    growth->accounts = copied((void *)old.growth.accounts, growth->accounts, growth->account_count,
-                              sizeof *growth->accounts);
+    vs_growth_close(watch->kept_growth);
+    watch->kept_growth = vs_growth_copy(watch->growth);
+    vs_growth_finish(watch->kept_growth, &to->growth);
     for (unsigned i = 0; i < replay->account_count; i++)
         watch->peaks[i].event = replay->events;
     vs_peak_states_raised(replay);
 }
 
-static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+void vs_oom_watch_begin(void *context, struct vs_replay *replay, const struct vs_growth_tracker *growth)
 {
     struct vs_oom_watch *watch = context;
-    if (!watch->replay) {
-        watch->replay = replay;
-        vs_growth_open(replay, &watch->tracker);
-        vs_history_open(&watch->now.history, replay);
-    }
-    uint64_t device = event->kind == VS_EVENT_alloc             ? event->alloc.device
-                      : event->kind == VS_EVENT_framework_alloc ? event->framework_alloc.device
-                                                                : UINT64_MAX;
-    if (event->kind == VS_EVENT_module && event->module.alive) {
-        watch->renamed |= watch->failure.event && event->module.module < watch->kept_modules;
-        if (event->module.module >= watch->modules)
-            watch->modules = event->module.module + 1;
-    }
-    if (watch->failure.event && device == replay->accounts[watch->failure.account]->device)
-        watch->went_on = true;
-    return VS_OK;
+    watch->replay = replay;
+    watch->growth = growth;
+    vs_history_open(&watch->now.history, replay);
 }
 
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_oom_watch *watch = context;
     struct before *now = &watch->now;
-    enum vs_err err = vs_growth_observe(watch->tracker, replay, event);
+    uint64_t device = UINT64_MAX;
     unsigned account = VS_ACCOUNT_NONE;
     switch (event->kind) {
+    case VS_EVENT_alloc: device = event->alloc.device; break;
+    case VS_EVENT_framework_alloc: device = event->framework_alloc.device; break;
+    case VS_EVENT_module:
+        if (!event->module.alive)
+            break;
+        watch->renamed |= watch->failure.event && event->module.module < watch->kept_modules;
+        if (event->module.module >= watch->modules)
+            watch->modules = event->module.module + 1;
+        break;
     case VS_EVENT_device_sample:
         account = vs_replay_account(replay, event->device_sample.device);
         if (account != VS_ACCOUNT_NONE)
@@ -345,7 +335,9 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     case VS_EVENT_overhead_failed: watch_failure(watch, replay); break;
     default: break;
     }
-    return err;
+    if (watch->failure.event && device == replay->accounts[watch->failure.account]->device)
+        watch->went_on = true;
+    return VS_OK;
 }
 
 struct vs_oom_watch *vs_oom_watch_open(uint64_t nth)
@@ -357,7 +349,12 @@ struct vs_oom_watch *vs_oom_watch_open(uint64_t nth)
 
 struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch)
 {
-    return (struct vs_observer){VS_KINDS_EVERY, before_event, after_event, watch};
+    uint64_t kinds = VS_KIND_BIT(VS_EVENT_alloc) | VS_KIND_BIT(VS_EVENT_framework_alloc) |
+                     VS_KIND_BIT(VS_EVENT_module) | VS_KIND_BIT(VS_EVENT_device_sample) |
+                     VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead) |
+                     VS_KIND_BIT(VS_EVENT_framework_oom) | VS_KIND_BIT(VS_EVENT_alloc_failed) |
+                     VS_KIND_BIT(VS_EVENT_overhead_failed);
+    return (struct vs_observer){kinds, NULL, after_event, watch};
 }
 
 const struct vs_peak *vs_oom_watch_peaks(const struct vs_oom_watch *watch)
@@ -369,15 +366,11 @@ void vs_oom_watch_close(struct vs_oom_watch *watch)
 {
     if (!watch)
         return;
-    free((void *)watch->kept.growth.steps.items);
-    free((void *)watch->kept.growth.sites);
-    free((void *)watch->kept.growth.row_of);
-    free((void *)watch->kept.growth.accounts);
     for (int i = 0; i < 2; i++) {
         vs_history_free(i ? &watch->kept.history : &watch->now.history);
         free((i ? &watch->kept : &watch->now)->overheads.items);
     }
-    vs_growth_close(watch->tracker);
+    vs_growth_close(watch->kept_growth);
     free(watch);
 }
 
@@ -421,15 +414,20 @@ static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
 {
     const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = wanted->event}};
     struct vs_oom_watch *watch = vs_oom_watch_open(UINT64_MAX);
-    const struct vs_observer observer = vs_oom_watch_observer(watch);
-    struct vs_replay *replay = vs_replay_open(reader);
+    struct vs_growth_tracker *growth;
+    struct vs_replay *replay;
     struct vs_event next;
     vs_reader_rewind(reader);
-    enum vs_err err = vs_reading_run(reader, replay, &window, &observer, 1);
+    replay = vs_replay_open(reader);
+    vs_growth_open(replay, &growth);
+    vs_oom_watch_begin(watch, replay, growth);
+    const struct vs_observer observers[] = {{VS_KINDS_EVERY, NULL, vs_growth_observe, growth},
+                                            vs_oom_watch_observer(watch)};
+    enum vs_err err = vs_reading_run(reader, replay, &window, observers, 2);
     if (!err && (replay->events < wanted->event || replay->failure_count == 0))
         err = VS_ERR_NOT_FOUND; /* the file changed between the readings */
     if (!err) {
-        vs_growth_finish(watch->tracker, &watch->now.growth);
+        vs_growth_finish(growth, &watch->now.growth);
         while (!oom->went_on && ended_well(report) && vs_reader_next(reader, &next) == VS_OK)
             oom->went_on = (next.kind == VS_EVENT_alloc && next.alloc.device == wanted->device) ||
                            (next.kind == VS_EVENT_framework_alloc &&
@@ -437,6 +435,7 @@ static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
         describe(oom, reader, replay, &replay->failures[replay->failure_count - 1], &watch->now,
                        report, wanted);
     }
+    vs_growth_close(growth);
     vs_oom_watch_close(watch);
     vs_replay_close(replay);
     return err;
@@ -445,8 +444,7 @@ static enum vs_err read_again(struct vs_oom *oom, struct vs_reader *reader,
 static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const struct vs_report *report,
                          struct vs_oom_watch *watch, const struct vs_report_failure *wanted)
 {
-    bool alone = watch && (watch->times == 1 || wanted->event <= VS_LOOP_REQUESTS_MAX);
-    struct vs_replay *state = alone && watch->failure.event == wanted->event && !watch->renamed
+    struct vs_replay *state = watch && watch->failure.event == wanted->event && !watch->renamed
                                   ? vs_peak_states_at(watch->replay, wanted->event) : NULL;
     if (!state)
         return read_again(oom, reader, report, wanted);

@@ -226,6 +226,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
         vs_growth_open(replay, &pass->tracker);
+    if (pass->asked->begin)
+        pass->asked->begin(pass->asked->observed, replay, pass->tracker);
     if (of_phase)
         follow_framework(&pass->chosen, replay);
     for (size_t i = 0; of_phase && i < replay->phases.thread_count; i++) /* with ranges open before the part */

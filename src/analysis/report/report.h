@@ -113,6 +113,8 @@ struct vs_report {
 };
 
 struct vs_observer;    /* reading.h */
+struct vs_growth_tracker;
+struct vs_replay;
 struct vs_trace_state; /* trace_state.h */
 
 #define VS_REPORT_OBSERVERS_MAX 4
@@ -126,6 +128,9 @@ struct vs_report_options {
     const struct vs_observer *observers; /* further ones of the reading, at most */
     size_t observer_count;               /* VS_REPORT_OBSERVERS_MAX */
     const struct vs_peak *chosen;  /* NULL; or the peaks of a further observer (peak_states.h) */
+    /* NULL; or called with *observed* before the first event, with what the report follows */
+    void (*begin)(void *observed, struct vs_replay *replay, const struct vs_growth_tracker *growth);
+    void *observed;
     struct vs_trace_state **state; /* NULL; or receives the state at the end of the reading, which
                                     * the caller closes */
 };

@@ -27,7 +27,8 @@ static inline void diagnose(uint64_t nth)
         watch = vs_oom_watch_open(nth);
         const struct vs_observer observer = vs_oom_watch_observer(watch);
         const struct vs_report_options options = {
-            .observers = &observer, .observer_count = 1, .chosen = vs_oom_watch_peaks(watch), .state = &at_end};
+            .observers = &observer, .observer_count = 1, .chosen = vs_oom_watch_peaks(watch),
+            .begin = vs_oom_watch_begin, .observed = watch, .state = &at_end};
         read_trace(1);
         assert_int_equal(vs_report_build(reader, b.path, &options, &report), VS_OK);
     }
