@@ -20,15 +20,13 @@ static uint64_t since_start(const struct vs_page_rows *rows, uint64_t time_ns)
 uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream stream)
 {
     uint64_t key = (stream.stream * 256 + stream.device * 2 + stream.framework) + 1;
-    const uint64_t *found = key ? vs_map_get(&streams->by_key, key) : NULL;
-    if (found)
-        return (uint32_t)*found;
-    if (!key)
-        return 0;
-    vs_vec_room(&streams->items, &streams->capacity, streams->count + 1, sizeof *streams->items);
-    vs_xmap_put(&streams->by_key, key, streams->count + 1);
-    streams->items[streams->count++] = stream;
-    return (uint32_t)streams->count;
+    if (key == streams->latest_key)
+        return streams->latest;
+    uint64_t number = vs_xmap_number(&streams->by_key, key, streams->count + 1);
+    if (number > streams->count)
+        VS_VEC_ADD(streams->items, streams->count, streams->capacity, stream);
+    streams->latest_key = key;
+    return streams->latest = (uint32_t)number;
 }
 
 /* --- rows --- */

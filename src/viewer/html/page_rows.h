@@ -96,6 +96,8 @@ struct vs_page_streams {
     struct vs_page_stream *items;
     size_t count, capacity;
     struct vs_map by_key;
+    uint64_t latest_key; /* asked for, and its answer; the key 0 has the answer 0 */
+    uint32_t latest;
 };
 
 /* vs_page_stream: the number + 1 of *stream*; 0 if it has none. */

@@ -53,6 +53,8 @@ static void widen(struct vs_scan_level *level, uint64_t now, uint64_t peak, uint
 static void set_level(struct vs_page_scan *scan, struct vs_scan_device *device, int curve,
                       uint64_t now, uint64_t peak)
 {
+    if (now == device->now[curve] && peak <= device->peak[curve])
+        return; /* the level has it */
     device->now[curve] = now;
     widen(&device->levels[curve][scan->bucket], now, peak, &device->peak[curve]);
 }
