@@ -18,14 +18,28 @@ static struct vs_tool_progress progress_of(const struct vs_view_trace *trace, co
     return (struct vs_tool_progress){trace->who, doing, trace->path, vs_clock_ns(), 0, false};
 }
 
-static enum vs_err show_reading(void *context, struct vs_replay *replay,
-                                const struct vs_event *event)
+/* What follows the reading of the report. */
+struct followers {
+    struct vs_view_trace *trace;
+    struct vs_tool_progress progress;
+    struct vs_oom_watch *watch;
+};
+
+static void begin(void *context, struct vs_replay *replay, const struct vs_growth_tracker *growth)
 {
-    (void)event;
+    struct followers *followers = context;
+    vs_oom_watch_begin(followers->watch, replay, growth);
+    if (followers->trace->collected)
+        vs_page_data_begin(followers->trace->collected, replay);
+}
+
+static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct followers *followers = context;
     if (replay->events % LOOK_EVERY_EVENTS == 0)
-        vs_tool_progress_show(context, vs_reader_position(replay->reader),
+        vs_tool_progress_show(&followers->progress, vs_reader_position(replay->reader),
                               vs_reader_bytes(replay->reader));
-    return VS_OK;
+    return vs_page_scan_event(&followers->trace->scan, replay, event);
 }
 
 /* The report, and in the same reading the curves, for a page of the whole trace the blocks, and what
@@ -33,29 +47,27 @@ static enum vs_err show_reading(void *context, struct vs_replay *replay,
 static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_options *options,
                               struct vs_oom_watch *watch)
 {
-    struct vs_tool_progress progress = progress_of(trace, "reading");
+    struct followers followers = {trace, progress_of(trace, "reading"), watch};
     enum vs_err err = vs_span_of(trace->reader, &trace->span);
     if (err)
         return err;
     trace->scan.start_ns = trace->span.start_ns;
     trace->scan.end_ns = trace->span.extent.last_ns;
-    struct vs_observer observers[4] = {{VS_KINDS_EVERY, NULL, vs_page_scan_event, &trace->scan},
-                                       {VS_KINDS_EVERY, NULL, show_reading, &progress},
+    struct vs_observer observers[3] = {{VS_KINDS_EVERY, NULL, after_event, &followers},
                                        vs_oom_watch_observer(watch)};
     if (!vs_part_given(&options->part) && trace->span.extent.events <= options->events_max) {
         trace->collected = vs_page_data_open(&trace->span);
-        observers[3] = vs_page_observer(trace->collected);
+        observers[2] = vs_page_observer(trace->collected);
     }
     struct vs_report_wish wish = {.everything = true};
     err = vs_report_build(trace->reader, trace->path,
                           &(struct vs_report_options){.wish = &wish, .observers = observers,
-                                                      .observer_count = trace->collected ? 4 : 3,
+                                                      .observer_count = trace->collected ? 3 : 2,
                                                       .chosen = vs_oom_watch_peaks(watch),
-                                                      .begin = vs_oom_watch_begin,
-                                                      .observed = watch,
+                                                      .begin = begin, .observed = &followers,
                                                       .state = &trace->state},
                           &trace->report);
-    vs_tool_progress_end(&progress);
+    vs_tool_progress_end(&followers.progress);
     vs_symbol_tool_done();
     return err;
 }

@@ -226,8 +226,6 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
         vs_growth_open(replay, &pass->tracker);
-    if (pass->asked->begin)
-        pass->asked->begin(pass->asked->observed, replay, pass->tracker);
     if (of_phase)
         follow_framework(&pass->chosen, replay);
     for (size_t i = 0; of_phase && i < replay->phases.thread_count; i++) /* with ranges open before the part */
@@ -236,6 +234,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         vs_peak_states_begin(replay, of_phase ? pass->chosen.devices : pass->asked->chosen);
     if (!pass->window)
         pass->kinds = vs_kinds_open(replay, symbols);
+    if (pass->asked->begin)
+        pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of what ends */
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {

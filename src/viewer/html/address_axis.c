@@ -13,7 +13,7 @@
 #define GRANULE 512
 #define AXIS_END (UINT64_C(1) << 62)
 
-static uint32_t priority(const struct vs_axis *axis, uint32_t gap)
+static inline uint32_t priority(const struct vs_axis *axis, uint32_t gap)
 {
     uint64_t word = (axis->seed + gap) * UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -21,7 +21,7 @@ static uint32_t priority(const struct vs_axis *axis, uint32_t gap)
     return (uint32_t)(word >> 32);
 }
 
-static void renew(struct vs_axis *axis, uint32_t gap)
+static inline void renew(struct vs_axis *axis, uint32_t gap)
 {
     struct vs_axis_gap *g = &axis->gaps[gap];
     g->largest = g->size;

@@ -133,9 +133,19 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     return data->rows.learning ? VS_OK : data->rows.err; /* learning: it is read again then */
 }
 
+void vs_page_data_begin(struct vs_page_data *data, struct vs_replay *replay)
+{
+    if (data->window.whole)
+        begin_window(data, replay, data->start_ns);
+}
+
 struct vs_observer vs_page_observer(struct vs_page_data *data)
 {
-    return (struct vs_observer){VS_KINDS_EVERY, before_event, after_event, data};
+    uint64_t kinds = vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_RANGE) |
+                     VS_KIND_BIT(VS_EVENT_vmm_map) | VS_KIND_BIT(VS_EVENT_vmm_unmap) |
+                     VS_KIND_BIT(VS_EVENT_end);
+    return (struct vs_observer){data->window.whole ? kinds : VS_KINDS_EVERY, before_event,
+                                after_event, data};
 }
 
 static enum vs_err show_progress(void *context, struct vs_replay *replay,
@@ -167,6 +177,7 @@ static enum vs_err read_blocks(struct vs_page_data *data, const struct vs_page_s
     if (err)
         return err;
     struct vs_kinds *kinds = data->to_the_end ? vs_kinds_open((*state)->replay, symbols) : NULL;
+    vs_page_data_begin(data, (*state)->replay);
     const struct vs_observer observers[] = {
         kinds ? vs_kinds_observer(kinds) : (struct vs_observer){0},
         vs_page_observer(data),

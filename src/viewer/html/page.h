@@ -50,8 +50,9 @@ struct vs_page_window {
 struct vs_page_data;
 
 /* vs_page_data_open: for the blocks of a whole trace, which its observer collects in one reading of
- * all events. Ownership: vs_page_data_free. */
+ * all events, after vs_page_data_begin with the replay of that reading. Ownership: vs_page_data_free. */
 struct vs_page_data *vs_page_data_open(const struct vs_span *span);
+void vs_page_data_begin(struct vs_page_data *data, struct vs_replay *replay);
 struct vs_observer vs_page_observer(struct vs_page_data *data);
 
 /* vs_page_data_build: the page of *source*. VS_ERR_NOMEM. Ownership: vs_page_data_free. Cost: none

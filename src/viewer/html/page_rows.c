@@ -20,8 +20,8 @@ static uint64_t since_start(const struct vs_page_rows *rows, uint64_t time_ns)
 uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream stream)
 {
     uint64_t key = (stream.stream * 256 + stream.device * 2 + stream.framework) + 1;
-    if (key == streams->latest_key)
-        return streams->latest;
+    if (!key || key == streams->latest_key)
+        return key ? streams->latest : 0;
     uint64_t number = vs_xmap_number(&streams->by_key, key, streams->count + 1);
     if (number > streams->count)
         VS_VEC_ADD(streams->items, streams->count, streams->capacity, stream);

@@ -96,7 +96,7 @@ struct vs_page_streams {
     struct vs_page_stream *items;
     size_t count, capacity;
     struct vs_map by_key;
-    uint64_t latest_key; /* asked for, and its answer; the key 0 has the answer 0 */
+    uint64_t latest_key; /* asked for, and its answer */
     uint32_t latest;
 };
 

@@ -53,6 +53,12 @@ static char *html_of(const struct vs_page_source *source)
     return html;
 }
 
+static void begin(void *collected, struct vs_replay *replay, const struct vs_growth_tracker *growth)
+{
+    (void)growth;
+    vs_page_data_begin(collected, replay);
+}
+
 /* Ends the trace and makes its page. */
 static void make(const struct vs_time_window *window, uint64_t events_max)
 {
@@ -67,7 +73,8 @@ static void make(const struct vs_time_window *window, uint64_t events_max)
     struct vs_trace_state *state;
     const struct vs_observer observers[] = {{VS_KINDS_EVERY, NULL, vs_page_scan_event, &page.scan},
                                             vs_page_observer(collected)};
-    struct vs_report_options options = {.observers = observers, .observer_count = 2, .state = &state};
+    struct vs_report_options options = {.observers = observers, .observer_count = 2, .state = &state,
+                                        .begin = begin, .observed = collected};
     assert_int_equal(vs_report_build(page.reader, b.path, &options, &page.report), VS_OK);
     struct vs_page_source source = {.reader = page.reader, .report = page.report,
                                     .scan = &page.scan, .span = &page.span, .window = window,
