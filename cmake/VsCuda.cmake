@@ -47,6 +47,10 @@ if(VRAMSCOPE_CUDA)
     file(STRINGS "${VS_CUDA_RUNTIME_INC}/cuda.h" vs_cuda_version REGEX "#define CUDA_VERSION ")
     string(REGEX MATCH "[0-9]+$" VS_CUDA_VERSION "${vs_cuda_version}")
     message(STATUS "CUDA headers ${VS_CUDA_VERSION}: ${VS_CUDA_HEADERS}")
+    if(VS_CUDA_VERSION LESS 12020)
+      message(FATAL_ERROR "These CUDA headers are older than 12.2. Set CUDA_PATH to a newer toolkit (programs "
+        "of CUDA 11 can be recorded all the same), or -DVRAMSCOPE_CUDA=OFF for only the verbs that read traces.")
+    endif()
   else()
     message(STATUS "CUDA headers incomplete (runtime: ${VS_CUDA_RUNTIME_INC}, CUPTI: "
       "${VS_CUPTI_INC}, NVTX: ${VS_NVTX_INC}, crt: ${VS_CRT_INC}): "

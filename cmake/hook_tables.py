@@ -4,7 +4,7 @@
 
 usage: hook_tables.py TABLE OUT INCLUDE...
 
-INCLUDE are folders of CUDA and CUPTI headers of any release from 11.8 on. In the folder OUT:
+INCLUDE are folders of CUDA and CUPTI headers of any release from 12.2 on. In the folder OUT:
 
   hook_table.h    VS_KIND_HOOK(name, (parameters), (arguments), "api", per_thread, words...) for each
                   row; *api* is the name that users know, *per_thread* whether it is the form for

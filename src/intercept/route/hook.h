@@ -15,18 +15,6 @@
 #include "generated/hook_names.h"
 
 /* types of later headers that hooks pass on by pointer, whatever they contain */
-#if CUDA_VERSION < 12000
-typedef struct CUlib_st *CUlibrary;
-typedef struct CUkern_st *CUkernel;
-typedef int CUlibraryOption;
-#endif
-#if CUDA_VERSION < 12010
-typedef struct CUmulticastObjectProp_st {
-    unsigned numDevices;
-    size_t size;
-    unsigned long long handleTypes, flags;
-} CUmulticastObjectProp;
-#endif
 #if CUDA_VERSION < 12030
 typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 #endif
