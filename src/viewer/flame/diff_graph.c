@@ -23,15 +23,10 @@ struct diff_graph {
     const char *program;
 };
 
-static uint64_t value_of(const void *of, uint32_t node)
+static struct vs_svg_frame frame_of(const void *of, uint32_t number)
 {
-    return ((const struct diff_graph *)of)->stacks->tree.nodes[node].bytes;
-}
-
-static const char *name_of(const void *of, uint32_t node)
-{
-    const struct vs_merged_stacks *stacks = ((const struct diff_graph *)of)->stacks;
-    return stacks->frames[stacks->tree.nodes[node].frame].name;
+    const struct vs_merged_frame *f = &((const struct diff_graph *)of)->stacks->frames[number];
+    return (struct vs_svg_frame){f->name, f->library, f->file, f->owner, 0};
 }
 
 static const char *color_of(const void *of, uint32_t node)
@@ -78,34 +73,15 @@ static void put_legend(const void *of, FILE *out)
     vs_svg_legend(out, 160, shades[2 * SHADES], "less in B");
 }
 
-/* All frames for the script: see flame_graph.js for their meaning. */
-static void put_data(const void *of, FILE *out)
+/* "diff": the bytes of both runs for each node. */
+static void put_both(const void *of, FILE *out)
 {
     const struct vs_merged_stacks *stacks = ((const struct diff_graph *)of)->stacks;
     size_t depth = 0;
-    fprintf(out, "{\"by\":\"bytes\",\"inverted\":false,"
-            "\"shades\":%d,\n\"colors\":[", SHADES);
-    for (size_t i = 0; i < 1 + 2 * SHADES; i++)
-        fprintf(out, "%s\"%s\"", i ? "," : "", shades[i]);
-    fputs("],\n\"frames\":[", out);
-    for (size_t i = 0; i < stacks->texts.count; i++) {
-        const struct vs_merged_frame *frame = &stacks->frames[i];
-        fputs(i ? ",\n[" : "\n[", out);
-        vs_svg_json(out, frame->name);
-        fprintf(out, ",%d,", frame->owner);
-        vs_svg_json(out, frame->library);
-        fputc(',', out);
-        vs_svg_json(out, frame->file);
-        fputs(",0]", out);
-    }
-    fprintf(out, "],\n\"nodes\":[-1,0,%" PRIu64 ",0", stacks->tree.nodes[0].bytes);
-    for (uint32_t n = 0; (n = vs_call_tree_next(&stacks->tree, n, &depth)) != 0;)
-        fprintf(out, ",\n%" PRIu32 ",%zu,%" PRIu64 ",0", stacks->tree.nodes[n].frame, depth,
-                stacks->tree.nodes[n].bytes);
-    fprintf(out, "],\n\"diff\":[%" PRIu64 ",%" PRIu64, stacks->bytes[0][0], stacks->bytes[1][0]);
+    fprintf(out, ",\n\"diff\":[%" PRIu64 ",%" PRIu64, stacks->bytes[0][0], stacks->bytes[1][0]);
     for (uint32_t n = 0; (n = vs_call_tree_next(&stacks->tree, n, &depth)) != 0;)
         fprintf(out, ",\n%" PRIu64 ",%" PRIu64, stacks->bytes[0][n], stacks->bytes[1][n]);
-    fputs("]}", out);
+    fputc(']', out);
 }
 
 enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
@@ -124,9 +100,10 @@ enum vs_err vs_diff_graph_write(struct vs_comparison *comparison, FILE *out)
     if (!err) {
         vs_merged_stacks_open(&stacks, &of_a, &of_b, renamed, renamed_count);
         struct diff_graph g = {&stacks, *comparison->b->process ? comparison->b->process : "vramscope"};
-        struct vs_svg_content content = {&g, value_of, name_of, color_of, put_values, put_title, put_note,
-                                         put_legend, put_data};
-        vs_svg_graph_write(&content, &stacks.tree, out);
+        struct vs_svg_content content = {
+            &g, &stacks.tree, false, false, shades, 1 + 2 * SHADES, SHADES, stacks.texts.count,
+            frame_of, color_of, put_values, put_title, put_note, put_legend, put_both};
+        vs_svg_graph_write(&content, out);
         vs_merged_stacks_close(&stacks);
         vs_stack_source_close(&of_b);
     }

@@ -15,16 +15,15 @@
 
 /* Colours by owner: warm for the user's code, cold for libraries, which differ by library. Dark text
  * is readable on all of them, on light and on dark paper. */
-static const char *const user_shades[SHADES] = {"#ffb26b", "#fba24f", "#ffbf86",
-                                                "#f7ab57", "#ffc79a", "#f2a25c"};
-static const char *const library_shades[][SHADES] = {
-    {"#9cc4ee", "#8ab8e8", "#aed0f2", "#94bfe9", "#b9d7f4", "#84b3e4"},
-    {"#9bd6cf", "#88ccc4", "#aeded8", "#92d0c8", "#bae4df", "#80c6be"},
-    {"#b9b8ee", "#aaa9e8", "#c6c5f2", "#b1b0ea", "#cfcef5", "#a2a1e2"},
-    {"#a8cfa6", "#97c595", "#b8d9b6", "#9fca9d", "#c3e0c1", "#8ebf8c"},
+static const char *const shades[] = {
+    "#ffb26b", "#fba24f", "#ffbf86", "#f7ab57", "#ffc79a", "#f2a25c", /* the user's */
+    "#9cc4ee", "#8ab8e8", "#aed0f2", "#94bfe9", "#b9d7f4", "#84b3e4",
+    "#9bd6cf", "#88ccc4", "#aeded8", "#92d0c8", "#bae4df", "#80c6be",
+    "#b9b8ee", "#aaa9e8", "#c6c5f2", "#b1b0ea", "#cfcef5", "#a2a1e2",
+    "#a8cfa6", "#97c595", "#b8d9b6", "#9fca9d", "#c3e0c1", "#8ebf8c",
 };
-#define LIBRARY_HUES (sizeof library_shades / sizeof *library_shades)
-#define COLORS (SHADES * (1 + LIBRARY_HUES))
+#define COLORS (sizeof shades / sizeof *shades)
+#define LIBRARY_HUES (COLORS / SHADES - 1)
 
 static uint32_t hash_text(const char *text)
 {
@@ -41,12 +40,6 @@ static size_t color_of(const struct vs_named_frame *frame)
     return hue * SHADES + hash_text(frame->name) % SHADES;
 }
 
-static const char *color_text(size_t color)
-{
-    return color < SHADES ? user_shades[color]
-                          : library_shades[color / SHADES - 1][color % SHADES];
-}
-
 static void put_sums(FILE *out, const struct vs_call_node *node)
 {
     fprintf(out, "%s in %s", vs_size_text(node->bytes), vs_number_text(node->count, "block"));
@@ -58,26 +51,20 @@ struct flame {
     const struct vs_export_options *options;
 };
 
-static uint64_t value_of(const void *of, uint32_t node)
+static struct vs_svg_frame frame_of(const void *of, uint32_t number)
 {
-    const struct flame *f = of;
-    return f->options->by_count ? f->tree->nodes[node].count : f->tree->nodes[node].bytes;
-}
-
-static const struct vs_named_frame *frame_of(const struct flame *f, uint32_t node)
-{
-    return vs_stack_names_frame(f->source->names, f->tree->nodes[node].frame);
-}
-
-static const char *name_of(const void *of, uint32_t node)
-{
-    return frame_of(of, node)->name;
+    const struct vs_named_frame *frame =
+        vs_stack_names_frame(((const struct flame *)of)->source->names, number);
+    return (struct vs_svg_frame){frame->same == number ? frame->name : NULL, frame->library,
+                                 frame->file ? frame->file : "", frame->owner, color_of(frame)};
 }
 
 static const char *node_color(const void *of, uint32_t node)
 {
-    const struct vs_named_frame *frame = node ? frame_of(of, node) : NULL;
-    return frame && frame->owner != VS_OWNER_NONE ? color_text(color_of(frame)) : NULL;
+    const struct flame *f = of;
+    const struct vs_named_frame *frame =
+        node ? vs_stack_names_frame(f->source->names, f->tree->nodes[node].frame) : NULL;
+    return frame && frame->owner != VS_OWNER_NONE ? shades[color_of(frame)] : NULL;
 }
 
 static void put_node(const void *of, uint32_t node, FILE *out)
@@ -113,47 +100,10 @@ static void put_note(const void *of, FILE *out)
 static void put_legend(const void *of, FILE *out)
 {
     (void)of;
-    vs_svg_legend(out, 0, user_shades[0], "your code");
+    vs_svg_legend(out, 0, shades[0], "your code");
     for (size_t i = 0; i < LIBRARY_HUES; i++)
-        vs_svg_legend(out, 92 + 12.0 * (double)i, library_shades[i][0], NULL);
-    fprintf(out, "<text x=\"%.0f\" y=\"76\">libraries</text>", VS_SVG_EDGE + 98 + 12.0 * LIBRARY_HUES);
-}
-
-/* All frames for the script: see flame_graph.js for their meaning. */
-static void put_data(const void *of, FILE *out)
-{
-    const struct flame *f = of;
-    const struct vs_call_tree *tree = f->tree;
-    size_t depth = 0;
-    fprintf(out, "{\"by\":\"%s\",\"inverted\":%s,\n\"colors\":[", f->options->by_count ? "count" : "bytes",
-            f->options->inverted ? "true" : "false");
-    for (size_t i = 0; i < COLORS; i++)
-        fprintf(out, "%s\"%s\"", i ? "," : "", color_text(i));
-    fputs("],\n", out);
-    const struct vs_stack_names *names = f->source->names;
-    fputs("\"frames\":[", out);
-    for (size_t i = 0; i < vs_stack_names_count(names); i++) {
-        const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
-        fputs(i ? ",\n" : "\n", out);
-        if (frame->same != i) { /* no node refers to it */
-            fputc('0', out);
-            continue;
-        }
-        fputc('[', out);
-        vs_svg_json(out, frame->name);
-        fprintf(out, ",%d,", frame->owner);
-        vs_svg_json(out, frame->library);
-        fputc(',', out);
-        vs_svg_json(out, frame->file ? frame->file : "");
-        fprintf(out, ",%zu]", color_of(frame));
-    }
-    fputs("],\n", out);
-    fprintf(out, "\"nodes\":[-1,0,%" PRIu64 ",%" PRIu64, tree->nodes[0].bytes,
-            tree->nodes[0].count);
-    for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;)
-        fprintf(out, ",\n%" PRIu32 ",%zu,%" PRIu64 ",%" PRIu64, tree->nodes[n].frame, depth,
-                tree->nodes[n].bytes, tree->nodes[n].count);
-    fputs("]}", out);
+        vs_svg_legend(out, 92 + 12.0 * (double)i, shades[SHADES * (1 + i)], NULL);
+    fprintf(out, "<text x=\"%.0f\" y=\"76\">libraries</text>", VS_SVG_EDGE + 98 + 12.0 * (double)LIBRARY_HUES);
 }
 
 enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
@@ -167,10 +117,11 @@ enum vs_err vs_export_flamegraph(struct vs_reader *reader, FILE *out,
         return err;
     vs_stack_source_tree(&source, options, &tree);
     struct flame f = {.source = &source, .tree = &tree, .options = options};
-    struct vs_svg_content content = {&f, value_of, name_of, node_color, put_node, put_title,
-                                     put_note,
-                                     put_legend, put_data};
-    vs_svg_graph_write(&content, &tree, out);
+    struct vs_svg_content content = {
+        &f, &tree, options->by_count, options->inverted, shades, COLORS, 0,
+        vs_stack_names_count(source.names), frame_of, node_color, put_node, put_title, put_note,
+        put_legend, NULL};
+    vs_svg_graph_write(&content, out);
     result->written = tree.count - 1;
     vs_call_tree_free(&tree);
     vs_stack_source_close(&source);

@@ -4,6 +4,7 @@
  * image viewer shows, and all frames are data, from which the script draws them anew. */
 #include "viewer/flame/svg_graph.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,9 @@ void vs_svg_text(FILE *out, const char *text, size_t characters)
     fputs(cut ? "…" : "", out);
 }
 
-void vs_svg_json(FILE *out, const char *text)
+/* *text* as a JSON string without characters that have a meaning in XML, cut after VS_SVG_NAME_MAX
+ * bytes. */
+static void put_json(FILE *out, const char *text)
 {
     char *json = NULL, cut[VS_SVG_NAME_MAX + 8];
     size_t bytes = 0, length = strlen(text);
@@ -76,10 +79,11 @@ void vs_svg_legend(FILE *out, double x, const char *color, const char *text)
         fprintf(out, "<text x=\"%.0f\" y=\"76\">%s</text>", EDGE + x + 18, text);
 }
 
-static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t node, size_t depth, double x,
-                      double width)
+static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t node, size_t depth,
+                      double x, double width)
 {
-    const char *name = node ? content->name(content->of, node) : "all";
+    const char *name =
+        node ? content->frame(content->of, content->tree->nodes[node].frame).name : "all";
     const char *color = content->color(content->of, node);
     size_t room = width > 8 + 3 * CHARACTER ? (size_t)((width - 8) / CHARACTER) : 0;
     fprintf(out, "<g class=\"frame%s\"><title>", color ? "" : " rest");
@@ -101,14 +105,14 @@ static void put_frame(const struct vs_svg_content *content, FILE *out, uint32_t 
 
 /* Draws the frames that are wide enough; *rows* receives the number of rows. With *drawn* false only counts. A
  * frame's place follows from its caller's, and from its elder siblings'. */
-static void put_frames(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out,
-                       bool drawn, size_t *rows)
+static void put_frames(const struct vs_svg_content *content, FILE *out, bool drawn, size_t *rows)
 {
+    const struct vs_call_tree *tree = content->tree;
     struct frame_place {
         double width, next; /* next: where its next child begins */
     } *at = vs_xcalloc(tree->count, sizeof *at);
     size_t depth = 0;
-    uint64_t whole = content->value(content->of, 0);
+    uint64_t whole = content->by_count ? tree->nodes[0].count : tree->nodes[0].bytes;
     *rows = 1;
     at[0] = (struct frame_place){WIDTH - 2 * EDGE, EDGE};
     if (drawn)
@@ -116,7 +120,8 @@ static void put_frames(const struct vs_svg_content *content, const struct vs_cal
     for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;) {
         struct frame_place *above = &at[tree->nodes[n].parent];
         double x = above->next;
-        double width = whole ? at[0].width * (double)content->value(content->of, n) / (double)whole : 0;
+        uint64_t value = content->by_count ? tree->nodes[n].count : tree->nodes[n].bytes;
+        double width = whole ? at[0].width * (double)value / (double)whole : 0;
         at[n] = (struct frame_place){width, x};
         above->next += width;
         if (width < NARROWEST)
@@ -128,10 +133,49 @@ static void put_frames(const struct vs_svg_content *content, const struct vs_cal
     free(at);
 }
 
-void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out)
+/* All frames for the script: see flame_graph.js for their meaning. */
+static void put_data(const struct vs_svg_content *content, FILE *out)
+{
+    const struct vs_call_tree *tree = content->tree;
+    size_t depth = 0;
+    fprintf(out, "{\"by\":\"%s\",\"inverted\":%s,", content->by_count ? "count" : "bytes",
+            content->inverted ? "true" : "false");
+    if (content->shades)
+        fprintf(out, "\"shades\":%u,", content->shades);
+    fputs("\n\"colors\":[", out);
+    for (size_t i = 0; i < content->color_count; i++)
+        fprintf(out, "%s\"%s\"", i ? "," : "", content->colors[i]);
+    fputs("],\n\"frames\":[", out);
+    for (size_t i = 0; i < content->frame_count; i++) {
+        const struct vs_svg_frame frame = content->frame(content->of, (uint32_t)i);
+        fputs(i ? ",\n" : "\n", out);
+        if (!frame.name) {
+            fputc('0', out);
+            continue;
+        }
+        fputc('[', out);
+        put_json(out, frame.name);
+        fprintf(out, ",%d,", frame.owner);
+        put_json(out, frame.library);
+        fputc(',', out);
+        put_json(out, frame.file);
+        fprintf(out, ",%zu]", frame.color);
+    }
+    fprintf(out, "],\n\"nodes\":[-1,0,%" PRIu64 ",%" PRIu64, tree->nodes[0].bytes,
+            tree->nodes[0].count);
+    for (uint32_t n = 0; (n = vs_call_tree_next(tree, n, &depth)) != 0;)
+        fprintf(out, ",\n%" PRIu32 ",%zu,%" PRIu64 ",%" PRIu64, tree->nodes[n].frame, depth,
+                tree->nodes[n].bytes, tree->nodes[n].count);
+    fputc(']', out);
+    if (content->put_more)
+        content->put_more(content->of, out);
+    fputc('}', out);
+}
+
+void vs_svg_graph_write(const struct vs_svg_content *content, FILE *out)
 {
     size_t rows = 1;
-    put_frames(content, tree, out, false, &rows);
+    put_frames(content, out, false, &rows);
     double height = TOP + (double)rows * ROW + 34;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
@@ -146,9 +190,9 @@ void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_ca
     fputs("</text>\n<g id=\"legend\" class=\"legend\">", out);
     content->put_legend(content->of, out);
     fputs("</g>\n<g id=\"frames\">\n", out);
-    put_frames(content, tree, out, true, &rows);
+    put_frames(content, out, true, &rows);
     fprintf(out, "</g>\n<text id=\"foot\" class=\"note\" x=\"%.0f\" y=\"%zu\"></text>\n"
             "<script type=\"application/json\" id=\"data\">", EDGE, TOP + rows * ROW + 20);
-    content->put_data(content->of, out);
+    put_data(content, out);
     fprintf(out, "</script>\n<script><![CDATA[\n%s]]></script>\n</svg>\n", vs_flame_script);
 }

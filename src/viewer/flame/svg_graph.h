@@ -17,21 +17,32 @@
 
 #define VS_SVG_EDGE 12 /* pixels left and right of the frames */
 
+struct vs_svg_frame {
+    const char *name, *library, *file; /* name NULL: no node has this frame */
+    enum vs_frame_owner owner;
+    size_t color; /* without a comparison */
+};
+
 /* Each function gets *of*, and those that print print to *out*. Node 0 is the root. */
 struct vs_svg_content {
     const void *of;
-    uint64_t (*value)(const void *of, uint32_t node);    /* the width of a frame */
-    const char *(*name)(const void *of, uint32_t node);  /* not of the root */
+    const struct vs_call_tree *tree;
+    bool by_count, inverted; /* by_count: the width of a frame is its blocks, not its bytes */
+    const char *const *colors;
+    size_t color_count;
+    unsigned shades; /* of growth, and as many of what shrank; 0: no comparison */
+    size_t frame_count;
+    struct vs_svg_frame (*frame)(const void *of, uint32_t frame); /* of the tree's numbers */
     const char *(*color)(const void *of, uint32_t node); /* NULL: that of frames without an owner */
     void (*put_values)(const void *of, uint32_t node, FILE *out); /* "1.2 GiB in 40 blocks" */
     void (*put_title)(const void *of, FILE *out);
     void (*put_note)(const void *of, FILE *out);   /* the line below the title */
     void (*put_legend)(const void *of, FILE *out); /* vs_svg_legend */
-    void (*put_data)(const void *of, FILE *out); /* the data of flame_graph.js, as JSON */
+    void (*put_more)(const void *of, FILE *out); /* members of the script's data; NULL: none */
 };
 
 /* vs_svg_graph_write: the whole file; frames that are too narrow to be seen are only in the data. */
-void vs_svg_graph_write(const struct vs_svg_content *content, const struct vs_call_tree *tree, FILE *out);
+void vs_svg_graph_write(const struct vs_svg_content *content, FILE *out);
 
 /* vs_svg_legend: a square of *color* at *x* pixels from the first one, with *text* (may be NULL). */
 void vs_svg_legend(FILE *out, double x, const char *color, const char *text);
@@ -41,10 +52,6 @@ void vs_svg_legend(FILE *out, double x, const char *color, const char *text);
 
 /* vs_svg_text: at most *characters* of *text* as XML text, with "…" if it is longer. */
 void vs_svg_text(FILE *out, const char *text, size_t characters);
-
-/* vs_svg_json: *text* as a JSON string without characters that have a meaning in XML, cut after
- * VS_SVG_NAME_MAX bytes. */
-void vs_svg_json(FILE *out, const char *text);
 
 /* --- merged_stacks.c: the stacks of two runs in one tree; a frame is one node for both if function and
  * file are the same --- */
