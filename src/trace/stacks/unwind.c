@@ -82,18 +82,6 @@ static bool pipe_is_there(void)
     return there;
 }
 
-static void find_steps(void *handle)
-{
-    step_by_step.space = dlsym(handle, NAME_OF(unw_local_addr_space));
-    *(void **)&step_by_step.flush = dlsym(handle, NAME_OF(unw_flush_cache));
-    *(void **)&step_by_step.init = dlsym(handle, NAME_OF(unw_init_local));
-    *(void **)&step_by_step.step = dlsym(handle, NAME_OF(unw_step));
-    *(void **)&step_by_step.get_reg = dlsym(handle, NAME_OF(unw_get_reg));
-#if defined(__x86_64__)
-    *(void **)&step_by_step.get_context = dlsym(handle, NAME_OF(unw_tdep_getcontext));
-#endif
-}
-
 static void load(void)
 {
     int fillers[3] = {-1, -1, -1}, next[2];
@@ -126,7 +114,14 @@ static void load(void)
         (__typeof__(set_policy))dlsym(handle, NAME_OF(unw_set_caching_policy));
     __typeof__(&unw_set_cache_size) set_size =
         (__typeof__(set_size))dlsym(handle, NAME_OF(unw_set_cache_size));
-    find_steps(handle);
+    step_by_step.space = dlsym(handle, NAME_OF(unw_local_addr_space));
+    *(void **)&step_by_step.flush = dlsym(handle, NAME_OF(unw_flush_cache));
+    *(void **)&step_by_step.init = dlsym(handle, NAME_OF(unw_init_local));
+    *(void **)&step_by_step.step = dlsym(handle, NAME_OF(unw_step));
+    *(void **)&step_by_step.get_reg = dlsym(handle, NAME_OF(unw_get_reg));
+#if defined(__x86_64__)
+    *(void **)&step_by_step.get_context = dlsym(handle, NAME_OF(unw_tdep_getcontext));
+#endif
     if (space && set_policy)
         set_policy(*space, UNW_CACHE_PER_THREAD);
     if (space && set_size)

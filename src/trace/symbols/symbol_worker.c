@@ -114,8 +114,11 @@ static bool give_answer(int fd, struct known *known, uint64_t address, unsigned 
     return send_all(fd, &answer, sizeof answer) && send_all(fd, room, bytes);
 }
 
-static void limit_worker(pid_t parent)
+static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options *options)
 {
+    struct known_list list = {NULL, 0};
+    struct symbol_worker_question q;
+    char path[PATH_MAX], id[VS_BUILD_ID_HEX_MAX];
     struct rlimit none = {0, 0}, data = {DATA_BYTES_MAX, DATA_BYTES_MAX};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -131,14 +134,6 @@ static void limit_worker(pid_t parent)
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         signal(usual[i], SIG_DFL);
     signal(SIGINT, SIG_IGN); /* the parent decides when we end */
-}
-
-static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options *options)
-{
-    struct known_list list = {NULL, 0};
-    struct symbol_worker_question q;
-    char path[PATH_MAX], id[VS_BUILD_ID_HEX_MAX];
-    limit_worker(parent);
     if (!options->debuginfod)
         unsetenv("DEBUGINFOD_URLS"); /* libdw would contact the servers by itself in places */
     unsigned char *room = vs_xcalloc(1, ANSWER_BYTES_MAX + 64);

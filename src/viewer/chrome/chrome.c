@@ -135,31 +135,16 @@ static void name_device(struct chrome *c, unsigned account)
     vs_emit_order(&c->emit, "process_sort_index", pid, 0, account + 1);
 }
 
-static struct device_view *device_view(struct chrome *c, unsigned account)
-{
-    if (!c->devices[account].named)
-        name_device(c, account);
-    return &c->devices[account];
-}
-
-static struct track *track_of(struct chrome *c, uint64_t device, uint64_t stream)
-{
-    uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
-    key += key == 0;
-    const uint64_t *found = vs_map_get(&c->track_by_key, key);
-    if (found)
-        return &c->tracks[*found];
-    vs_vec_room(&c->tracks, &c->track_capacity, c->track_count + 1, sizeof *c->tracks);
-    vs_xmap_put(&c->track_by_key, key, c->track_count);
-    c->tracks[c->track_count] = (struct track){.device = device, .stream = stream};
-    return &c->tracks[c->track_count++];
-}
-
 /* The track of a stream, which gets a name at first, and with *name*. */
 static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t stream,
                                  const char *name)
 {
-    struct track *track = track_of(c, device, stream);
+    uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
+    uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
+    if (number == c->track_count)
+        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity,
+                   (struct track){.device = device, .stream = stream});
+    struct track *track = &c->tracks[number];
     char label[300];
     if (track->named && !*name)
         return track;
@@ -196,13 +181,10 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
 
 static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
 {
-    const uint64_t *found = vs_map_get(&c->thread_by_tid, (uint64_t)tid + 1);
-    if (found)
-        return &c->threads[*found];
-    vs_vec_room(&c->threads, &c->thread_capacity, c->thread_count + 1, sizeof *c->threads);
-    vs_xmap_put(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
-    c->threads[c->thread_count] = (struct host_thread){.tid = tid};
-    return &c->threads[c->thread_count++];
+    uint64_t number = vs_xmap_number(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
+    if (number == c->thread_count)
+        VS_VEC_ADD(c->threads, c->thread_count, c->thread_capacity, (struct host_thread){.tid = tid});
+    return &c->threads[number];
 }
 
 static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
@@ -339,7 +321,9 @@ static void counters(struct chrome *c, uint64_t time_ns)
     unsigned account = c->replay->changed;
     if (account >= c->replay->account_count)
         return;
-    struct device_view *view = device_view(c, account);
+    struct device_view *view = &c->devices[account];
+    if (!view->named)
+        name_device(c, account);
     const struct vs_account *a = c->replay->accounts[account];
     vs_counter_set(&view->allocated, &c->emit, a->sums.now.allocated, time_ns, c->options.counter_ns);
     vs_counter_set(&view->reserved, &c->emit, a->sums.now.reserved, time_ns, c->options.counter_ns);
@@ -496,15 +480,11 @@ static void write_tail(struct chrome *c)
     vs_json_begin_array(&json, NULL);
     for (unsigned i = 0; i < c->replay->account_count; i++) {
         const struct vs_account *a = c->replay->accounts[i];
-        vs_json_begin_object(&json, NULL);
-        vs_json_uint(&json, "id", a->device);
-        vs_json_string(&json, "name", text(c, a->name));
-        vs_json_uint(&json, "totalGlobalMem", a->total_bytes);
-        vs_json_uint(&json, "computeMajor", a->cc_major);
-        vs_json_uint(&json, "computeMinor", a->cc_minor);
-        vs_json_uint(&json, "numSms", a->sm_count);
-        vs_json_bool(&json, "simulated", a->simulated != 0);
-        vs_json_end_object(&json);
+        vs_json_object(&json, NULL, VS_J_UINT("id", a->device), VS_J_TEXT("name", text(c, a->name)),
+                       VS_J_UINT("totalGlobalMem", a->total_bytes),
+                       VS_J_UINT("computeMajor", a->cc_major),
+                       VS_J_UINT("computeMinor", a->cc_minor), VS_J_UINT("numSms", a->sm_count),
+                       VS_J_BOOL("simulated", a->simulated != 0));
     }
     vs_json_end_array(&json);
     vs_chrome_stacks_write(&c->stacks, c->emit.out);

@@ -37,12 +37,9 @@ static void put_stack(struct json_lines *lines, uint64_t stack)
     vs_json_begin_array(&json, "frames");
     for (size_t i = named.count; i > 0; i--) {
         const struct vs_named_frame *frame = vs_stack_names_frame(lines->names, named.frames[i - 1]);
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "function", frame->function);
-        vs_json_string(&json, "file", frame->file);
-        vs_json_uint(&json, "line", frame->line);
-        vs_json_string(&json, "library", *frame->library ? frame->library : NULL);
-        vs_json_end_object(&json);
+        vs_json_object(&json, NULL, VS_J_TEXT("function", frame->function),
+                       VS_J_TEXT("file", frame->file), VS_J_UINT("line", frame->line),
+                       VS_J_TEXT("library", *frame->library ? frame->library : NULL));
     }
     vs_json_end_array(&json);
     vs_json_end_object(&json);
@@ -51,22 +48,13 @@ static void put_stack(struct json_lines *lines, uint64_t stack)
 static void put_field(struct json_lines *lines, struct vs_json *json,
                       const struct vs_event_field *field, uint64_t value)
 {
+    const char *name = field->name;
     switch (field->codec) {
-    case VS_CODEC_S:
-        vs_json_int(json, field->name, (int64_t)value);
-        break;
-    case VS_CODEC_T:
-        vs_json_int(json, field->name, (int64_t)(value - lines->start_ns));
-        break;
-    case VS_CODEC_STR:
-        vs_json_string(json, field->name, vs_reader_string(lines->reader, value));
-        break;
-    case VS_CODEC_STK:
-        vs_json_known_uint(json, field->name, value != 0, value);
-        break;
-    default:
-        vs_json_uint(json, field->name, value);
-        break;
+    case VS_CODEC_S: vs_json_int(json, name, (int64_t)value); break;
+    case VS_CODEC_T: vs_json_int(json, name, (int64_t)(value - lines->start_ns)); break;
+    case VS_CODEC_STR: vs_json_string(json, name, vs_reader_string(lines->reader, value)); break;
+    case VS_CODEC_STK: vs_json_known_uint(json, name, value != 0, value); break;
+    default: vs_json_uint(json, name, value); break;
     }
 }
 
@@ -78,10 +66,9 @@ static enum vs_err put_event(struct json_lines *lines, const struct vs_event *ev
         if (info->fields[i].codec == VS_CODEC_STK)
             put_stack(lines, event->fields[i]);
     vs_json_begin_object(&json, NULL);
-    vs_json_uint(&json, "event", number);
-    vs_json_int(&json, "time_ns", (int64_t)(event->time_ns - lines->start_ns));
-    vs_json_uint(&json, "tid", event->tid);
-    vs_json_string(&json, "kind", info->name);
+    vs_json_members(&json, VS_J_UINT("event", number),
+                    VS_J_INT("time_ns", (int64_t)(event->time_ns - lines->start_ns)),
+                    VS_J_UINT("tid", event->tid), VS_J_TEXT("kind", info->name));
     vs_json_begin_object(&json, "fields");
     for (unsigned i = 0; i < info->field_count; i++)
         put_field(lines, &json, &info->fields[i], event->fields[i]);
@@ -106,10 +93,8 @@ enum vs_err vs_export_json(struct vs_reader *reader, FILE *out,
     lines.names = vs_stack_names_open(reader);
     lines.start_ns = span.start_ns;
     struct vs_json json = {.out = out};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", SCHEMA);
-    vs_json_uint(&json, "start_ns", lines.start_ns); /* in the trace's clock: time_ns 0 */
-    vs_json_end_object(&json);
+    /* start_ns: in the trace's clock: time_ns 0 */
+    vs_json_object(&json, NULL, VS_J_TEXT("schema", SCHEMA), VS_J_UINT("start_ns", lines.start_ns));
     err = vs_span_open(reader, window, &before);
     if (!err) {
         uint64_t number = before->replay->events;

@@ -19,12 +19,10 @@ static void write_profile(struct vs_json *json, struct vs_stack_source *source,
     snprintf(name, sizeof name, "%s: %s (%s)", vs_stack_source_device(device, label), title,
              by_count ? "blocks" : "bytes");
     vs_json_begin_object(json, NULL);
-    vs_json_string(json, "type", "sampled");
-    vs_json_string(json, "name", name);
-    vs_json_string(json, "unit", by_count ? "none" : "bytes");
-    vs_json_uint(json, "startValue", 0);
-    vs_json_uint(json, "endValue", by_count ? device->blocks + device->unrecorded_blocks
-                                            : device->bytes + device->unrecorded_bytes);
+    vs_json_members(json, VS_J_TEXT("type", "sampled"), VS_J_TEXT("name", name),
+                    VS_J_TEXT("unit", by_count ? "none" : "bytes"), VS_J_UINT("startValue", 0),
+                    VS_J_UINT("endValue", by_count ? device->blocks + device->unrecorded_blocks
+                                                   : device->bytes + device->unrecorded_bytes));
     vs_json_begin_array(json, "samples");
     for (size_t i = 0; i < device->count; i++) {
         struct vs_named_stack stack = vs_stack_names_of(source->names, &device->rows[i].of);
@@ -62,10 +60,10 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
         return err;
     vs_stack_source_title(&source, options, title);
     vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-    vs_json_string(&json, "exporter", "vramscope");
-    vs_json_string(&json, "name", source.sums.program);
-    vs_json_uint(&json, "activeProfileIndex", 0);
+    vs_json_members(&json,
+                    VS_J_TEXT("$schema", "https://www.speedscope.app/file-format-schema.json"),
+                    VS_J_TEXT("exporter", "vramscope"), VS_J_TEXT("name", source.sums.program),
+                    VS_J_UINT("activeProfileIndex", 0));
     vs_json_begin_array(&json, "profiles");
     for (size_t i = 0; i < 2 * source.sums.count; i++, result->written++)
         write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted, i % 2);
@@ -74,13 +72,9 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     vs_json_begin_array(&json, "frames");
     for (size_t i = 0; i < vs_stack_names_count(source.names); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(source.names, (uint32_t)i);
-        vs_json_begin_object(&json, NULL);
-        vs_json_string(&json, "name", frame->name);
-        if (frame->file)
-            vs_json_string(&json, "file", frame->file);
-        if (frame->file && frame->line)
-            vs_json_uint(&json, "line", frame->line);
-        vs_json_end_object(&json);
+        vs_json_object(&json, NULL, VS_J_TEXT("name", frame->name),
+                       VS_J_TEXT_IF(frame->file, "file", frame->file),
+                       VS_J_UINT_IF(frame->file && frame->line, "line", frame->line));
     }
     vs_json_end_array(&json);
     vs_json_end_object(&json);

@@ -85,16 +85,6 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
     vs_json_end_array(json);
 }
 
-/* The end of the axis of the report's device *number*. */
-static uint64_t axis_end(const struct vs_page_data *data, const struct vs_page_scan *scan,
-                         size_t number)
-{
-    for (unsigned a = 0; a < scan->device_count; a++)
-        if (data->numbers[a] == number)
-            return data->rows.axes[a].end;
-    return 0;
-}
-
 static uint64_t allocations(const struct vs_report *report)
 {
     uint64_t sum = 0;
@@ -109,74 +99,49 @@ static uint64_t allocations(const struct vs_report *report)
     return sum;
 }
 
-static void write_window(struct vs_json *json, const struct vs_page_data *data,
-                         const struct vs_page_source *source)
+/* *text*, or in *cut* at most NAME_BYTES_MAX bytes of it, cut between characters. */
+static const char *cut_name(const char *text, char cut[NAME_BYTES_MAX + sizeof "…"])
 {
-    const struct vs_page_window *window = &data->window;
-    uint64_t all = allocations(source->report);
-    if (window->whole) {
-        vs_json_string(json, "window", NULL);
-        return;
-    }
-    vs_json_begin_object(json, "window");
-    vs_json_uint(json, "from", window->from_ns);
-    vs_json_uint(json, "to", window->to_ns);
-    vs_json_string(json, "why", window->why);
-    vs_json_uint(json, "first_event", window->first_event);
-    vs_json_uint(json, "last_event", window->last_event);
-    vs_json_uint(json, "events", source->span->extent.events);
-    vs_json_uint(json, "blocks_left_out", all > data->rows.count ? all - data->rows.count : 0);
-    vs_json_end_object(json);
-}
-
-/* At most NAME_BYTES_MAX bytes of *text*, cut between characters. */
-static void write_name(struct vs_json *json, const char *key, const char *text)
-{
-    char cut[NAME_BYTES_MAX + sizeof "…"];
     size_t length = strlen(text);
-    if (length > NAME_BYTES_MAX) {
-        for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--;
-        snprintf(cut, sizeof cut, "%.*s…", (int)length, text);
-        text = cut;
-    }
-    vs_json_string(json, key, text);
+    if (length <= NAME_BYTES_MAX)
+        return text;
+    for (length = NAME_BYTES_MAX; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+        length--;
+    snprintf(cut, NAME_BYTES_MAX + sizeof "…", "%.*s…", (int)length, text);
+    return cut;
 }
 
 static void write_texts(struct vs_json *json, const char *key, const struct vs_intern *texts)
 {
+    char cut[NAME_BYTES_MAX + sizeof "…"];
     vs_json_begin_array(json, key);
     for (size_t i = 0; i < texts->count; i++)
-        write_name(json, NULL, texts->items[i]);
+        vs_json_string(json, NULL, cut_name(texts->items[i], cut));
     vs_json_end_array(json);
 }
 
 static void write_names(struct vs_json *json, const struct vs_page_names *names)
 {
+    char label[NAME_BYTES_MAX + sizeof "…"], through[NAME_BYTES_MAX + sizeof "…"];
     write_texts(json, "frames", &names->frames);
     write_texts(json, "files", &names->files);
     vs_json_begin_array(json, "stacks");
     for (size_t i = 0; i < names->nodes.count && i < VS_PAGE_NODES_MAX; i++) {
         const struct vs_page_node *node = names->nodes.items[i];
+        const uint32_t row[] = {node->parent, node->frame, node->file, node->line, node->user};
         vs_json_begin_array(json, NULL);
-        vs_json_uint(json, NULL, node->parent);
-        vs_json_uint(json, NULL, node->frame);
-        vs_json_uint(json, NULL, node->file);
-        vs_json_uint(json, NULL, node->line);
-        vs_json_uint(json, NULL, node->user);
+        for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+            vs_json_uint(json, NULL, row[k]);
         vs_json_end_array(json);
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "sites");
     for (size_t i = 0; i < names->site_count; i++) {
         const struct vs_page_site *site = &names->sites[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "stack", site->stack);
-        write_name(json, "label", site->label);
-        write_name(json, "through", site->through);
-        vs_json_uint(json, "library", site->library);
-        vs_json_bool(json, "user", site->user);
-        vs_json_end_object(json);
+        vs_json_object(json, NULL, VS_J_UINT("stack", site->stack),
+                       VS_J_TEXT("label", cut_name(site->label, label)),
+                       VS_J_TEXT("through", cut_name(site->through, through)),
+                       VS_J_UINT("library", site->library), VS_J_BOOL("user", site->user));
     }
     vs_json_end_array(json);
     vs_json_uint(json, "sites_merged", names->unnamed);
@@ -204,10 +169,8 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         else
             snprintf(name, sizeof name, "%sstream %llu", stream->framework ? "PyTorch " : "",
                      (unsigned long long)stream->stream);
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", name);
-        vs_json_uint(json, "device", data->numbers[stream->device]);
-        vs_json_end_object(json);
+        vs_json_object(json, NULL, VS_J_TEXT("name", name),
+                       VS_J_UINT("device", data->numbers[stream->device]));
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "pools");
@@ -217,74 +180,14 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
     vs_json_begin_array(json, "phases");
     for (size_t i = 1; i < replay->phases.count; i++) {
         const struct vs_phase *phase = &replay->phases.items[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_string(json, "name", phase->name);
-        vs_json_uint(json, "parent", phase->parent);
-        vs_json_bool(json, "step", phase->is_step);
-        vs_json_end_object(json);
+        vs_json_object(json, NULL, VS_J_TEXT("name", phase->name),
+                       VS_J_UINT("parent", phase->parent), VS_J_BOOL("step", phase->is_step));
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "names");
     for (size_t i = 0; i < data->activity.name_count; i++)
         vs_json_string(json, NULL, data->activity.names[i]);
     vs_json_end_array(json);
-}
-
-static size_t device_index(const struct vs_report *report, uint64_t device)
-{
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->devices[i].device == device)
-            return i;
-    return 0;
-}
-
-static void write_failures(struct vs_json *json, const struct vs_report *report)
-{
-    char label[VS_CHAIN_TEXT_MAX];
-    vs_json_begin_array(json, "failures");
-    for (size_t i = 0; i < report->failure_count; i++) {
-        const struct vs_report_failure *failure = &report->failures[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "time", failure->time_ns);
-        vs_json_uint(json, "bytes", failure->requested);
-        vs_json_uint(json, "device_bytes", failure->device_requested);
-        vs_json_uint(json, "device", device_index(report, failure->device));
-        vs_json_bool(json, "host", failure->host);
-        vs_json_bool(json, "framework", failure->framework);
-        vs_json_bool(json, "recovered", failure->recovered);
-        vs_json_uint(json, "free", failure->device_free);
-        vs_json_uint(json, "total", failure->device_total);
-        vs_json_uint(json, "allocated", failure->allocated);
-        vs_json_uint(json, "reserved", failure->reserved);
-        vs_json_string(json, "phase", failure->place);
-        vs_json_string(json, "label", vs_text_called(label, &failure->site));
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
-}
-
-static void write_sections(struct vs_json *json, const struct vs_page_data *data)
-{
-    vs_json_begin_object(json, "sections");
-    for (int i = 0; i < VS_SECTIONS; i++) {
-        const struct vs_section *section = &data->sections[i];
-        vs_json_begin_object(json, section->name);
-        vs_json_uint(json, "chunks", section->text_count);
-        vs_json_bool(json, "ordered", !section->unordered);
-        vs_json_begin_array(json, "columns");
-        for (size_t c = 0; c < section->column_count; c++) {
-            const struct vs_column *column = &section->columns[c];
-            vs_json_begin_object(json, NULL);
-            vs_json_string(json, "name", column->name);
-            vs_json_string(json, "type", vs_column_type_name(column->type));
-            vs_json_uint(json, "count", column->count);
-            vs_json_uint(json, "bytes", column->bytes);
-            vs_json_end_object(json);
-        }
-        vs_json_end_array(json);
-        vs_json_end_object(json);
-    }
-    vs_json_end_object(json);
 }
 
 void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
@@ -294,59 +197,98 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     size_t bytes = 0;
     struct vs_json json = {.out = vs_xstream(&text, &bytes)};
     vs_json_begin_object(&json, NULL);
-    vs_json_uint(&json, "format", FORMAT);
     const struct vs_report *report = source->report;
+    uint64_t start_ns = source->span->start_ns, last_ns = source->span->extent.last_ns;
+    bool complete = report->condition == VS_TRACE_COMPLETE && report->has_end;
     char title[256];
     snprintf(title, sizeof title, "%.200s%s", report->program, vs_rank_text(&report->job));
-    vs_json_string(&json, "title", title);
-    vs_json_string(&json, "program", report->program);
-    vs_json_string(&json, "command", report->cmdline);
-    vs_json_string(&json, "version", report->version);
-    vs_json_uint(&json, "pid", report->pid);
-    vs_json_uint(&json, "started_ms", report->start_realtime_ns / 1000000);
-    vs_json_uint(&json, "duration", source->span->extent.last_ns > source->span->start_ns
-                                       ? source->span->extent.last_ns - source->span->start_ns : 0);
-    vs_json_bool(&json, "complete", report->condition == VS_TRACE_COMPLETE && report->has_end);
-    vs_json_bool(&json, "serve", source->served);
+    vs_json_members(&json, VS_J_UINT("format", FORMAT), VS_J_TEXT("title", title),
+                    VS_J_TEXT("program", report->program), VS_J_TEXT("command", report->cmdline),
+                    VS_J_TEXT("version", report->version), VS_J_UINT("pid", report->pid),
+                    VS_J_UINT("started_ms", report->start_realtime_ns / 1000000),
+                    VS_J_UINT("duration", last_ns > start_ns ? last_ns - start_ns : 0),
+                    VS_J_BOOL("complete", complete), VS_J_BOOL("serve", source->served));
     write_messages(&json, data, source);
     bool framework = false;
     uint64_t segments = 0;
-    for (size_t i = 0; i < source->report->device_count; i++) {
-        framework |= source->report->devices[i].has_framework;
-        segments += source->report->devices[i].segment_allocs;
+    for (size_t i = 0; i < report->device_count; i++) {
+        framework |= report->devices[i].has_framework;
+        segments += report->devices[i].segment_allocs;
     }
-    vs_json_begin_object(&json, "levels");
-    vs_json_string(&json, "framework", framework ? "PyTorch" : NULL);
-    vs_json_string(&json, "segments", segments ? "caching" : framework ? "framework" : "none");
-    vs_json_uint(&json, "imported", data->rows.imported);
-    vs_json_end_object(&json);
+    vs_json_object(&json, "levels", VS_J_TEXT("framework", framework ? "PyTorch" : NULL),
+                   VS_J_TEXT("segments", segments ? "caching" : framework ? "framework" : "none"),
+                   VS_J_UINT("imported", data->rows.imported));
     vs_json_begin_array(&json, "devices");
-    for (size_t i = 0; i < source->report->device_count; i++) {
-        const struct vs_report_device *device = &source->report->devices[i];
-        vs_json_begin_object(&json, NULL);
-        vs_json_uint(&json, "device", device->device);
-        vs_json_string(&json, "name", device->name);
-        vs_json_uint(&json, "total", device->total_bytes);
-        if (device->limit_bytes)
-            vs_json_uint(&json, "limit", device->limit_bytes);
-        vs_json_bool(&json, "simulated", device->simulated);
-        vs_json_bool(&json, "framework", device->has_framework);
-        vs_json_uint(&json, "axis", axis_end(data, source->scan, i));
-        vs_json_end_object(&json);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        uint64_t axis_end = 0;
+        for (unsigned a = source->scan->device_count; a-- > 0;)
+            if (data->numbers[a] == i)
+                axis_end = data->rows.axes[a].end;
+        vs_json_object(&json, NULL, VS_J_UINT("device", device->device),
+                       VS_J_TEXT("name", device->name), VS_J_UINT("total", device->total_bytes),
+                       VS_J_UINT_IF(device->limit_bytes, "limit", device->limit_bytes),
+                       VS_J_BOOL("simulated", device->simulated),
+                       VS_J_BOOL("framework", device->has_framework), VS_J_UINT("axis", axis_end));
     }
     vs_json_end_array(&json);
-    write_window(&json, data, source);
-    vs_json_uint(&json, "steps_found", source->report->steps.row_steps);
+    const struct vs_page_window *window = &data->window;
+    uint64_t all = allocations(report), rows = data->rows.count;
+    if (window->whole)
+        vs_json_string(&json, "window", NULL);
+    else
+        vs_json_object(&json, "window", VS_J_UINT("from", window->from_ns),
+                       VS_J_UINT("to", window->to_ns), VS_J_TEXT("why", window->why),
+                       VS_J_UINT("first_event", window->first_event),
+                       VS_J_UINT("last_event", window->last_event),
+                       VS_J_UINT("events", source->span->extent.events),
+                       VS_J_UINT("blocks_left_out", all > rows ? all - rows : 0));
+    vs_json_uint(&json, "steps_found", report->steps.row_steps);
     vs_json_member(&json, "report");
-    vs_report_json(source->report, true, json.out);
+    vs_report_json(report, true, json.out);
     if (!source->oom) {
         vs_json_string(&json, "oom", NULL);
     } else {
         vs_json_member(&json, "oom");
-        vs_oom_json(source->oom, source->report, true, json.out);
+        vs_oom_json(source->oom, report, true, json.out);
     }
-    write_failures(&json, source->report);
-    write_sections(&json, data);
+    vs_json_begin_array(&json, "failures");
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct vs_report_failure *failure = &report->failures[i];
+        const struct vs_report_device *of = vs_report_device_of(report, failure->device);
+        char label[VS_CHAIN_TEXT_MAX];
+        vs_json_object(&json, NULL, VS_J_UINT("time", failure->time_ns),
+                       VS_J_UINT("bytes", failure->requested),
+                       VS_J_UINT("device_bytes", failure->device_requested),
+                       VS_J_UINT("device", of ? (uint64_t)(of - report->devices) : 0),
+                       VS_J_BOOL("host", failure->host),
+                       VS_J_BOOL("framework", failure->framework),
+                       VS_J_BOOL("recovered", failure->recovered),
+                       VS_J_UINT("free", failure->device_free),
+                       VS_J_UINT("total", failure->device_total),
+                       VS_J_UINT("allocated", failure->allocated),
+                       VS_J_UINT("reserved", failure->reserved),
+                       VS_J_TEXT("phase", failure->place),
+                       VS_J_TEXT("label", vs_text_called(label, &failure->site)));
+    }
+    vs_json_end_array(&json);
+    vs_json_begin_object(&json, "sections");
+    for (int i = 0; i < VS_SECTIONS; i++) {
+        const struct vs_section *section = &data->sections[i];
+        vs_json_begin_object(&json, section->name);
+        vs_json_members(&json, VS_J_UINT("chunks", section->text_count),
+                        VS_J_BOOL("ordered", !section->unordered));
+        vs_json_begin_array(&json, "columns");
+        for (size_t c = 0; c < section->column_count; c++) {
+            const struct vs_column *column = &section->columns[c];
+            vs_json_object(&json, NULL, VS_J_TEXT("name", column->name),
+                           VS_J_TEXT("type", vs_column_type_name(column->type)),
+                           VS_J_UINT("count", column->count), VS_J_UINT("bytes", column->bytes));
+        }
+        vs_json_end_array(&json);
+        vs_json_end_object(&json);
+    }
+    vs_json_end_object(&json);
     write_tables(&json, data, replay);
     write_names(&json, &data->names);
     vs_json_end_object(&json);

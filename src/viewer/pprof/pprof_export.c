@@ -50,22 +50,15 @@ struct pprof {
     } rest[VS_DEVICES_MAX]; /* not recorded one by one, at the time, by number of the time */
 };
 
-/* The number of the time of *device*; the count of times if it has none. */
-static size_t moment_of(const struct pprof *p, uint64_t device)
-{
-    size_t i = 0;
-    while (i < p->moments.count && p->moments.items[i].device != device)
-        i++;
-    return i;
-}
-
 static enum vs_err take(void *context, const struct vs_replay *replay,
                         const struct vs_allocation_life *life)
 {
     struct pprof *p = context;
-    size_t moment = life->host || !life->counted ? p->moments.count : moment_of(p, life->device);
+    size_t moment = 0;
     (void)replay;
-    if (moment == p->moments.count)
+    while (moment < p->moments.count && p->moments.items[moment].device != life->device)
+        moment++;
+    if (life->host || !life->counted || moment == p->moments.count)
         return VS_OK;
     uint64_t event = p->moments.items[moment].event;
     bool allocated = life->born_event >= p->moments.first_event &&
@@ -119,22 +112,6 @@ static void add_label(struct pprof *p, struct vs_proto *sample, const char *key,
     free(label.bytes);
 }
 
-static void add_labels(struct pprof *p, struct vs_proto *sample, const struct pprof_row *row)
-{
-    char phase[VS_PLACE_TEXT_MAX], number[24];
-    bool tensor = row->kind != VS_KIND_COUNT;
-    vs_phases_text(&p->replay->phases, (struct vs_place){.phase = row->phase}, phase);
-    add_label(p, sample, "phase", phase);
-    if (tensor)
-        add_label(p, sample, "kind", vs_kind_name((enum vs_kind)row->kind));
-    add_label(p, sample, "family", tensor ? "tensor" : vs_family_name(row->family));
-    snprintf(number, sizeof number, "%llu", (unsigned long long)row->stream);
-    add_label(p, sample, "stream", number);
-    snprintf(number, sizeof number, "%llu",
-             (unsigned long long)p->replay->accounts[row->account]->device);
-    add_label(p, sample, "device", number);
-}
-
 static void write_sample(struct pprof *p, struct vs_proto *sample,
                          const struct vs_named_stack *stack, const uint64_t values[VALUES])
 {
@@ -184,9 +161,21 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
     vs_gzip_uint(p->gzip, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
     struct vs_proto sample = {0};
     for (size_t i = 0; i < p->keys.count; i++) {
-        struct vs_named_stack stack = vs_stack_names_of(p->names, &p->rows[i].of);
-        write_sample(p, &sample, &stack, p->rows[i].values);
-        add_labels(p, &sample, &p->rows[i]);
+        const struct pprof_row *row = &p->rows[i];
+        struct vs_named_stack stack = vs_stack_names_of(p->names, &row->of);
+        char phase[VS_PLACE_TEXT_MAX], number[24];
+        bool tensor = row->kind != VS_KIND_COUNT;
+        write_sample(p, &sample, &stack, row->values);
+        vs_phases_text(&replay->phases, (struct vs_place){.phase = row->phase}, phase);
+        add_label(p, &sample, "phase", phase);
+        if (tensor)
+            add_label(p, &sample, "kind", vs_kind_name((enum vs_kind)row->kind));
+        add_label(p, &sample, "family", tensor ? "tensor" : vs_family_name(row->family));
+        snprintf(number, sizeof number, "%llu", (unsigned long long)row->stream);
+        add_label(p, &sample, "stream", number);
+        snprintf(number, sizeof number, "%llu",
+                 (unsigned long long)replay->accounts[row->account]->device);
+        add_label(p, &sample, "device", number);
         vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
     }
     for (size_t i = 0; i < p->moments.count; i++) {
