@@ -4,16 +4,14 @@
  * rest is the columns. Joined rows must split and join again into the same rows, if the splitter
  * accepts them. */
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "trace/format/columns.h"
+#include "unit/trace/join_columns.h"
 
 #define ROWS_MAX ((size_t)1 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void join_again(struct vs_joiner *joiner, const unsigned char *rows, size_t bytes)
+static void join_again(struct vs_reader *reader, const unsigned char *rows, size_t bytes)
 {
     static struct vs_splitter *splitter;
     struct vs_column_part parts[VS_COLUMN_PARTS_MAX];
@@ -23,29 +21,28 @@ static void join_again(struct vs_joiner *joiner, const unsigned char *rows, size
         abort();
     size_t total = vs_splitter_split(splitter, rows, bytes, &columns, parts, &count);
     if (!total)
-        return; /* kinds unknown to this build, varints longer than necessary */
-    unsigned char *again = malloc(bytes + VS_JOIN_ROOM);
-    if (!again || !vs_joiner_join(joiner, columns, total, again, bytes) ||
-        memcmp(again, rows, bytes) != 0)
+        return; /* kinds unknown to this build */
+    unsigned char *again = malloc(bytes + 1);
+    if (!again || !join_columns(reader, columns, total, again, bytes) || memcmp(again, rows, bytes) != 0)
         abort();
     free(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct vs_joiner *joiner;
+    static struct vs_reader *reader;
     uint32_t row_bytes;
     if (size < sizeof row_bytes)
         return 0;
     memcpy(&row_bytes, data, sizeof row_bytes);
     row_bytes %= ROWS_MAX + 1;
-    if (!joiner && !(joiner = vs_joiner_open()))
-        abort();
-    unsigned char *rows = malloc(row_bytes + VS_JOIN_ROOM);
+    if (!reader)
+        reader = join_columns_reader();
+    unsigned char *rows = malloc(row_bytes + 1);
     if (!rows)
         abort();
-    if (vs_joiner_join(joiner, data + sizeof row_bytes, size - sizeof row_bytes, rows, row_bytes))
-        join_again(joiner, rows, row_bytes);
+    if (join_columns(reader, data + sizeof row_bytes, size - sizeof row_bytes, rows, row_bytes))
+        join_again(reader, rows, row_bytes);
     free(rows);
     return 0;
 }

@@ -22,10 +22,11 @@ enum vs_err vs_reading_run(struct vs_reader *reader, struct vs_replay *replay,
     }
     struct vs_event event;
     enum vs_err err;
+    vs_reader_read_ahead(reader, true);
     while ((err = vs_reader_next(reader, &event)) == VS_OK) {
         if (window && !vs_span_holds(window, &event, replay->events + 1)) {
             vs_reader_unread(reader, &event);
-            return VS_OK;
+            break;
         }
         for (uint32_t left = before[event.kind]; left && !err; left &= left - 1) {
             const struct vs_observer *observer = &observers[__builtin_ctz(left)];
@@ -40,5 +41,6 @@ enum vs_err vs_reading_run(struct vs_reader *reader, struct vs_replay *replay,
         if (err)
             break;
     }
+    vs_reader_read_ahead(reader, false);
     return err == VS_ERR_END ? VS_OK : err;
 }

@@ -4,8 +4,7 @@
  * bytes lie together, all time differences, all sizes of `alloc` and so on, and an address that
  * occurred before in the frame is stored as a distance back to it. The result compresses to about
  * half the size of rows. The recording threads do no extra work: the background thread rearranges
- * their records. The reader restores exactly the same rows, so that no other code handles columns.
- */
+ * their records. The reader decodes events from the columns (trace/read/reader.c). */
 #ifndef VS_COLUMNS_H
 #define VS_COLUMNS_H
 
@@ -42,7 +41,7 @@ enum vs_column {
 /* The columns of a frame may be this much larger than its rows. */
 #define VS_COLUMNS_SLACK ((size_t)64 << 10)
 
-/* --- columns_split.c (write side) --- */
+/* --- columns_split.c --- */
 
 struct vs_splitter;
 
@@ -63,22 +62,5 @@ void vs_splitter_close(struct vs_splitter *splitter);
  * Returns their size; 0 when the rows cannot be rearranged. Takes no lock, calls no malloc. */
 size_t vs_splitter_split(struct vs_splitter *splitter, const unsigned char *rows, size_t bytes,
                          const unsigned char **out, struct vs_column_part *parts, size_t *count);
-
-/* --- columns_join.c (read side) --- */
-
-struct vs_joiner;
-
-/* vs_joiner_open: NULL when out of memory (it uses about 0.6 MiB). */
-struct vs_joiner *vs_joiner_open(void);
-void vs_joiner_close(struct vs_joiner *joiner);
-
-/* vs_joiner_join may write this many bytes after the rows. */
-#define VS_JOIN_ROOM (1u + (2u + VS_KIND_FIELDS_MAX) * VS_VARINT_MAX)
-
-/* vs_joiner_join: restores the rows from *columns*; *rows* has room for *row_bytes* + VS_JOIN_ROOM.
- * Returns false when the columns do not give exactly *row_bytes* of rows. Safe for any input
- * bytes. */
-bool vs_joiner_join(struct vs_joiner *joiner, const unsigned char *columns, size_t bytes,
-                    unsigned char *rows, size_t row_bytes);
 
 #endif

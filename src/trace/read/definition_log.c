@@ -26,10 +26,11 @@ static unsigned char *room(struct vs_definition_log *log, size_t bytes)
     return at;
 }
 
-/* A module event, from its first byte to *end*. */
-static void add_module(struct vs_definition_log *log, const struct vs_reader_kind *kind,
-                       const unsigned char *record, const unsigned char *end)
+/* The module event of which *r* kept the row. */
+static void add_module(struct vs_definition_log *log, const struct vs_reader *r)
 {
+    const struct vs_reader_kind *kind = &r->kinds[VS_EVENT_module];
+    const unsigned char *record = r->row, *end = record + r->row_bytes;
     uint64_t passed;
     unsigned char head = *record++;
     for (unsigned i = 0; i < kind->field_count; i++)
@@ -49,23 +50,23 @@ enum vs_err vs_definition_log_next(struct vs_definition_log *log, struct vs_read
                                    struct vs_event *event, bool *frame)
 {
     enum vs_record what;
+    enum vs_err err;
     *frame = false;
-    for (;;) {
-        const unsigned char *record = r->next;
-        enum vs_err err = vs_reader_record(r, event, &what);
-        if (err)
-            return err;
+    r->row_kinds = UINT64_C(1) << VS_EVENT_module;
+    while (!(err = vs_reader_record(r, event, &what))) {
         if (what == VS_RECORD_IS_DEFINITION) {
-            size_t bytes = (size_t)(r->next - record);
-            unsigned char *at = room(log, bytes);
+            unsigned char *at = room(log, r->row_bytes);
             if (at)
-                memcpy(at, record, bytes);
-        } else if (what != VS_RECORD_IS_FRAME && event->kind == VS_EVENT_module)
-            add_module(log, &r->kinds[VS_EVENT_module], record, r->next);
+                memcpy(at, r->row, r->row_bytes);
+        } else if (what != VS_RECORD_IS_FRAME && event->kind == VS_EVENT_module) {
+            add_module(log, r);
+        }
         *frame = what == VS_RECORD_IS_FRAME;
         if (*frame || what == VS_RECORD_IS_EVENT)
-            return VS_OK;
+            break;
     }
+    r->row_kinds = 0;
+    return err;
 }
 
 size_t vs_definition_log_piece(const struct vs_definition_log *log, size_t *at,

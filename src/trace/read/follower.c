@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/vs_text.h"
 #include "trace/read/reader_internal.h"
 
 /* more memory for definitions as the trace grows: as in reader_open.c */
@@ -22,7 +23,7 @@ enum follow_source { FOLLOW_NONE, FOLLOW_FILE, FOLLOW_WINDOW };
 
 /* The decoder before a record. */
 struct follow_place {
-    const unsigned char *next, *end;
+    struct vs_lane rows;
     uint64_t time_ns, last_address, last_t, strings_seen, nodes_seen;
     uint64_t events, events_recovered, events_unknown;
     uint32_t tid, frame_events;
@@ -46,7 +47,8 @@ struct vs_follower {
     bool again; /* the latest record has to be read again later */
 
     enum follow_source source; /* of the present frame, number reader->next_sequence - 1 */
-    const unsigned char *start;  /* its first byte */
+    const unsigned char *start;  /* its first byte, in the window */
+    uint64_t records, digest;    /* decoded of it in the window, and of their rows */
     struct follow_place before;  /* the decoder before it */
     uint64_t before_offset;
     struct follow_bytes window;  /* of the present frame: at least what was decoded of it */
@@ -60,15 +62,14 @@ static uint64_t value(const _Atomic uint64_t *p)
 
 static struct follow_place save(const struct vs_reader *r)
 {
-    return (struct follow_place){r->next, r->end, r->time_ns, r->last_address, r->last_t,
+    return (struct follow_place){r->rows, r->time_ns, r->last_address, r->last_t,
                                  r->strings_seen, r->nodes_seen, r->events, r->events_recovered,
                                  r->events_unknown, r->tid, r->frame_events};
 }
 
 static void restore(struct vs_reader *r, const struct follow_place *p)
 {
-    r->next = p->next;
-    r->end = p->end;
+    vs_reader_point(r, p->rows.next, (size_t)(p->rows.end - p->rows.next), false);
     r->time_ns = p->time_ns;
     r->last_address = p->last_address;
     r->last_t = p->last_t;
@@ -178,31 +179,27 @@ static void copy_window(struct vs_follower *f, unsigned i, uint64_t sequence,
 
 /* --- the present frame --- */
 
+/* Bytes decoded of the window. */
 static size_t consumed(const struct vs_follower *f)
 {
-    return f->source == FOLLOW_NONE ? 0 : (size_t)(f->reader->next - f->start);
+    return (size_t)(f->reader->rows.next - f->start);
 }
 
-static void point_at(struct vs_follower *f, const unsigned char *start, size_t done, size_t bytes)
-{
-    f->start = start;
-    f->reader->next = start + done;
-    f->reader->end = start + bytes;
-}
-
-static void begin_frame(struct vs_follower *f, enum follow_source source,
-                        const unsigned char *data, size_t bytes, uint64_t base_ns)
+static void begin_frame(struct vs_follower *f, enum follow_source source, uint64_t base_ns)
 {
     struct vs_reader *r = f->reader;
+    const struct vs_frame_bytes *loaded = &r->loaded[r->slot];
     f->before = save(r);
     f->source = source;
+    f->records = 0;
+    f->digest = VS_TEXT_HASH_START;
+    f->start = f->window.data;
     r->frame_recovered = source == FOLLOW_WINDOW;
-    r->time_ns = r->last_t = base_ns;
-    r->last_address = 0;
-    r->tid = 0;
-    r->frame_events = 0;
-    r->next_sequence++;
-    point_at(f, data, 0, bytes);
+    r->row_kinds = r->frame_recovered ? UINT64_MAX : 0;
+    if (source == FOLLOW_WINDOW)
+        vs_frame_begin(r, f->window.data, f->window.used, base_ns, false);
+    else
+        vs_frame_begin(r, loaded->data, loaded->bytes, base_ns, loaded->header.codec == VS_COLUMNS);
 }
 
 /* Back to before the present frame, which is read again. */
@@ -213,7 +210,7 @@ static void leave_frame(struct vs_follower *f)
     r->offset = f->before_offset;
     r->next_sequence--;
     r->frame_recovered = false;
-    r->next = r->end = NULL;
+    vs_reader_point(r, NULL, 0, false);
     f->source = FOLLOW_NONE;
     f->window.used = 0;
 }
@@ -249,7 +246,7 @@ static bool find_in_file(struct vs_follower *f, uint64_t sequence)
     return false;
 }
 
-/* Reads frame *sequence* from FILE to r->raw. False when it is not there yet. */
+/* Loads frame *sequence* from FILE. False when it is not there yet. */
 static bool read_from_file(struct vs_follower *f, uint64_t sequence)
 {
     struct vs_reader *r = f->reader;
@@ -261,19 +258,39 @@ static bool read_from_file(struct vs_follower *f, uint64_t sequence)
     return true;
 }
 
-/* The window of the present frame is in use for another one: FILE has the frame. */
+/* Decodes the next record, and remembers it. */
+static enum vs_err read_record(struct vs_follower *f, struct vs_event *event, enum vs_record *what)
+{
+    struct vs_reader *r = f->reader;
+    enum vs_err err = vs_reader_record(r, event, what);
+    if (err || !r->row_kinds)
+        return err;
+    f->records++;
+    f->digest = vs_text_hash_bytes(f->digest, (const char *)r->row, r->row_bytes);
+    return VS_OK;
+}
+
+/* The window of the present frame is in use for another one: FILE has the frame, and its records are
+ * passed over up to the one that was decoded last. They must be the same. */
 static enum vs_err move_to_file(struct vs_follower *f, bool *more)
 {
     struct vs_reader *r = f->reader;
-    size_t done = consumed(f);
+    struct vs_event event;
+    enum vs_record what;
+    uint64_t records = f->records, digest = f->digest;
     look_at_file(f);
     if (!read_from_file(f, r->next_sequence - 1))
         return VS_OK;
-    if (r->frame.raw_bytes < done || memcmp(r->raw, f->window.data, done) != 0)
+    restore(r, &f->before);
+    r->next_sequence--;
+    begin_frame(f, FOLLOW_FILE, r->frame.base_ns);
+    r->row_kinds = UINT64_MAX;
+    while (f->records < records)
+        if (vs_reader_at_end(r) || read_record(f, &event, &what))
+            return VS_ERR_STATE;
+    r->row_kinds = 0;
+    if (f->digest != digest)
         return VS_ERR_STATE;
-    f->source = FOLLOW_FILE;
-    r->frame_recovered = false;
-    point_at(f, r->raw, done, r->frame.raw_bytes);
     f->window.used = 0;
     *more = true;
     return VS_OK;
@@ -290,7 +307,8 @@ static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
     if (i == VS_LIVE_WINDOWS_MAX)
         return move_to_file(f, more);
     copy_window(f, i, sequence, &f->window, more, &base_ns);
-    point_at(f, f->window.data, done, f->window.used);
+    f->start = f->window.data;
+    vs_reader_point(f->reader, f->start + done, f->window.used - done, false);
     if (*more)
         return VS_OK;
     struct vs_live_window now;
@@ -311,7 +329,7 @@ static bool begin_next(struct vs_follower *f)
     f->before_offset = r->offset;
     /* times that go back are reported once the process is gone */
     if (read_from_file(f, r->next_sequence) && r->frame.base_ns >= r->time_ns) {
-        begin_frame(f, FOLLOW_FILE, r->raw, r->frame.raw_bytes, r->frame.base_ns);
+        begin_frame(f, FOLLOW_FILE, r->frame.base_ns);
         return true;
     }
     unsigned i = find_window(f, r->next_sequence);
@@ -324,7 +342,7 @@ static bool begin_next(struct vs_follower *f)
     struct follow_bytes before = f->window;
     f->window = f->coming;
     f->coming = before;
-    begin_frame(f, FOLLOW_WINDOW, f->window.data, f->window.used, base_ns);
+    begin_frame(f, FOLLOW_WINDOW, base_ns);
     return true;
 }
 
@@ -378,6 +396,7 @@ static void settle(struct vs_follower *f)
         return; /* the reader finds the difference */
     r->frame_recovered = false;
     r->events_recovered = 0;
+    r->row_kinds = 0;
     (void)!vs_frame_load(r); /* r->ended */
 }
 
@@ -392,8 +411,8 @@ static enum vs_err retry_later(struct vs_follower *f, const struct follow_place 
         return VS_ERR_END;
     }
     restore(f->reader, place);
-    f->reader->end = f->reader->next;
     f->window.used = consumed(f);
+    vs_reader_point(f->reader, place->rows.next, 0, false);
     f->again = true;
     return VS_OK;
 }
@@ -409,7 +428,7 @@ static enum vs_err next_record(struct vs_follower *f, struct vs_event *event, bo
 {
     struct follow_place place = save(f->reader);
     enum vs_record what;
-    enum vs_err err = vs_reader_record(f->reader, event, &what);
+    enum vs_err err = read_record(f, event, &what);
     *found = !err && what == VS_RECORD_IS_EVENT;
     if (err == VS_ERR_END)
         return retry_later(f, &place);
@@ -422,7 +441,7 @@ static enum vs_err next_known(struct vs_follower *f, struct vs_event *event, boo
     struct vs_reader *r = f->reader;
     enum vs_err err = VS_OK;
     *found = f->again = false;
-    while (!err && !*found && !f->again && r->next != r->end)
+    while (!err && !*found && !f->again && !vs_reader_at_end(r))
         err = next_record(f, event, found);
     if (err || !*found || !may_be_taken_back(f, event))
         return err;

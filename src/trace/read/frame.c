@@ -147,48 +147,66 @@ enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
     return VS_OK;
 }
 
-/* Columns: decompresses, then restores the rows. Returns NULL or the problem. */
-static const char *unpack_columns(struct vs_reader *r, const unsigned char *stored)
+void vs_frame_unpack(const struct vs_source *file, uint64_t offset, struct vs_frame_scratch *scratch,
+                     struct vs_frame_bytes *out)
 {
-    uint32_t bytes = 0;
-    size_t left = r->frame.stored_bytes - sizeof bytes;
-    if (r->frame.stored_bytes < sizeof bytes)
-        return "has an impossible size";
-    memcpy(&bytes, stored, sizeof bytes);
-    if (bytes > VS_FRAME_RAW_MAX + VS_COLUMNS_SLACK)
-        return "has an impossible size";
-    if (!r->joiner)
-        r->joiner = vs_joiner_open();
-    reserve(&r->columns, &r->columns_capacity, bytes);
-    if (!decompress(&r->scratch, r->columns, bytes, stored + sizeof bytes, left))
-        return "cannot be decompressed";
-    return vs_joiner_join(r->joiner, r->columns, bytes, r->raw, r->frame.raw_bytes)
-               ? NULL : "has inconsistent columns";
+    struct vs_frame_header *h = &out->header;
+    uint32_t bytes;
+    out->offset = offset;
+    out->problem = vs_frame_fetch(file, offset, scratch, h, &out->cut);
+    if (out->problem)
+        return;
+    const unsigned char *stored = vs_frame_stored(scratch, h);
+    size_t left = h->stored_bytes;
+    out->bytes = h->raw_bytes;
+    if (h->codec == VS_COLUMNS) {
+        if (left < sizeof bytes ||
+            (memcpy(&bytes, stored, sizeof bytes), bytes > VS_FRAME_RAW_MAX + VS_COLUMNS_SLACK)) {
+            out->problem = "has an impossible size";
+            return;
+        }
+        out->bytes = bytes;
+        stored += sizeof bytes;
+        left -= sizeof bytes;
+    }
+    reserve(&out->data, &out->capacity, out->bytes);
+    if (h->codec == VS_STORED)
+        memcpy(out->data, stored, out->bytes);
+    else if (!decompress(scratch, out->data, out->bytes, stored, left))
+        out->problem = "cannot be decompressed";
 }
 
 const char *vs_frame_read(struct vs_reader *r, bool *cut)
 {
-    struct vs_frame_header h;
-    const char *problem = vs_frame_fetch(&r->file, r->offset, &r->scratch, &h, cut);
-    if (problem)
-        return problem;
-    const unsigned char *stored = vs_frame_stored(&r->scratch, &h);
-    reserve(&r->raw, &r->raw_capacity, h.raw_bytes + VS_JOIN_ROOM);
-    r->frame = h;
-    if (h.codec == VS_COLUMNS)
-        return unpack_columns(r, stored);
-    if (h.codec == VS_STORED)
-        memcpy(r->raw, stored, h.raw_bytes);
-    else if (!decompress(&r->scratch, r->raw, h.raw_bytes, stored, h.stored_bytes))
-        return "cannot be decompressed";
-    return NULL;
+    const struct vs_frame_bytes *frame = vs_read_ahead_next(r);
+    if (!frame) {
+        vs_frame_unpack(&r->file, r->offset, &r->scratch, &r->loaded[r->slot]);
+        frame = &r->loaded[r->slot];
+    }
+    *cut = frame->cut;
+    if (frame->problem)
+        return frame->problem;
+    r->frame = frame->header;
+    if (r->frame.codec != VS_COLUMNS)
+        return NULL;
+    if (!r->columns)
+        r->columns = vs_xcalloc(1, sizeof *r->columns);
+    return vs_columns_place(r->columns, frame->data, frame->bytes) ? NULL
+                                                                   : "has inconsistent columns";
 }
 
-static void begin_frame(struct vs_reader *r, const unsigned char *data, size_t bytes,
-                        uint64_t base_ns)
+void vs_reader_point(struct vs_reader *r, const unsigned char *rows, size_t bytes, bool columns)
 {
-    r->next = data;
-    r->end = data + bytes;
+    r->rows = (struct vs_lane){rows, rows ? rows + bytes : NULL};
+    for (unsigned i = 0; i < VS_COLUMNS_FIXED; i++)
+        r->fixed[i] = columns ? &r->columns->fixed[i] : &r->rows;
+    r->plan++;
+}
+
+void vs_frame_begin(struct vs_reader *r, const unsigned char *data, size_t bytes, uint64_t base_ns,
+                    bool columns)
+{
+    vs_reader_point(r, data, bytes, columns);
     r->time_ns = r->last_t = base_ns;
     r->last_address = 0;
     r->tid = 0;
@@ -243,7 +261,7 @@ static void begin_recovered(struct vs_reader *r, const unsigned char *data, size
     r->frame = (struct vs_frame_header){.sequence = r->next_sequence, .first_event = first_event};
     r->frame_offset = r->offset;
     r->frame_recovered = true;
-    begin_frame(r, data, bytes, base_ns);
+    vs_frame_begin(r, data, bytes, base_ns, false);
 }
 
 /* Loads the counts, after the last window, if no events before them are missing. *whole*: FILE
@@ -286,7 +304,7 @@ static bool is_complete(const struct vs_reader *r)
     struct vs_trailer trailer;
     if (r->frame.raw_bytes < sizeof index)
         return false;
-    memcpy(&index, r->raw, sizeof index);
+    memcpy(&index, r->loaded[r->slot].data, sizeof index);
     return (index.flags & VS_INDEX_FINAL) &&
            vs_source_read(&r->file, r->offset, &trailer, sizeof trailer) == sizeof trailer &&
            !memcmp(trailer.magic, VS_END_MAGIC, VS_MAGIC_BYTES) &&
@@ -327,7 +345,8 @@ enum vs_err vs_frame_load(struct vs_reader *r)
         r->frame_offset = r->offset;
         r->offset += (uint64_t)r->frame.header_bytes + r->frame.stored_bytes;
         if (r->frame.type == VS_FRAME_EVENTS) {
-            begin_frame(r, r->raw, r->frame.raw_bytes, r->frame.base_ns);
+            vs_frame_begin(r, r->loaded[r->slot].data, r->loaded[r->slot].bytes, r->frame.base_ns,
+                           r->frame.codec == VS_COLUMNS);
             return VS_OK;
         }
         if (r->frame.type == VS_FRAME_INDEX && is_complete(r)) {

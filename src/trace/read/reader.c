@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
-#include "trace/format/columns.h"
 #include "trace/read/checkpoint.h"
 #include "trace/read/reader_internal.h"
 
@@ -23,7 +23,7 @@ void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, con
     va_end(ap);
     reader->condition = condition;
     reader->ended = true;
-    reader->next = reader->end = NULL;
+    vs_reader_point(reader, NULL, 0, false);
 }
 
 /* --- records --- */
@@ -53,35 +53,56 @@ static enum vs_err stop_at_table(struct vs_reader *r)
     return stop_at_record(r, "defines more than a file of this size can contain");
 }
 
+/* Keeps the latest record as the bytes of its row. */
+static void keep_row(struct vs_reader *r, unsigned char head, const uint64_t *numbers, size_t count,
+                     const unsigned char *text, size_t length)
+{
+    vs_vec_room(&r->row, &r->row_capacity, 1 + count * VS_VARINT_MAX + length, 1);
+    unsigned char *p = r->row;
+    *p++ = head;
+    for (size_t i = 0; i < count; i++)
+        p = vs_put_varint(p, numbers[i]);
+    if (length)
+        memcpy(p, text, length);
+    r->row_bytes = (size_t)(p - r->row) + length;
+}
+
 static enum vs_err define_string(struct vs_reader *r)
 {
+    struct vs_lane *lengths = r->fixed[VS_COLUMN_TEXT_LENGTHS], *texts = r->fixed[VS_COLUMN_TEXTS];
     uint64_t length;
-    if (!vs_get_varint(&r->next, r->end, &length) || length > VS_STRING_MAX ||
-        length > (uint64_t)(r->end - r->next))
+    if (!vs_get_varint(&lengths->next, lengths->end, &length) || length > VS_STRING_MAX ||
+        length > (uint64_t)(texts->end - texts->next))
         return stop_at_record(r, "defines a text that is cut off");
     if (r->strings_seen == r->table.string_count &&
-        vs_reader_table_add_string(&r->table, r->next, (size_t)length))
+        vs_reader_table_add_string(&r->table, texts->next, (size_t)length))
         return stop_at_table(r);
+    if (r->row_kinds)
+        keep_row(r, VS_DEFINE_STRING, &length, 1, texts->next, (size_t)length);
     r->strings_seen++;
-    r->next += length;
+    texts->next += length;
     return VS_OK;
 }
 
 static enum vs_err define_stack(struct vs_reader *r)
 {
-    uint64_t up, module_code, offset, id = r->nodes_seen + 1;
-    if (!vs_get_varint(&r->next, r->end, &up) || !vs_get_varint(&r->next, r->end, &module_code) ||
-        !vs_get_varint(&r->next, r->end, &offset))
-        return stop_at_record(r, "defines a stack that is cut off");
-    if (!up || up > id || id >= UINT32_MAX)
+    uint64_t numbers[3], id = r->nodes_seen + 1; /* up, module + 1, offset */
+    for (unsigned i = 0; i < 3; i++) {
+        struct vs_lane *lane = r->fixed[VS_COLUMN_UPS + i];
+        if (!vs_get_varint(&lane->next, lane->end, &numbers[i]))
+            return stop_at_record(r, "defines a stack that is cut off");
+    }
+    if (!numbers[0] || numbers[0] > id || id >= UINT32_MAX)
         return stop_at_record(r, "defines a stack on one that does not exist");
     if (r->nodes_seen == r->table.node_count) {
-        bool known = module_code && module_code <= r->table.module_count;
-        uint64_t pc = known ? r->table.modules[module_code - 1].base + offset : offset;
-        if (vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - up),
-                                     known ? (uint32_t)module_code - 1 : VS_NO_MODULE))
+        bool known = numbers[1] && numbers[1] <= r->table.module_count;
+        uint64_t pc = known ? r->table.modules[numbers[1] - 1].base + numbers[2] : numbers[2];
+        if (vs_reader_table_add_node(&r->table, pc, (uint32_t)(id - numbers[0]),
+                                     known ? (uint32_t)numbers[1] - 1 : VS_NO_MODULE))
             return stop_at_table(r);
     }
+    if (r->row_kinds)
+        keep_row(r, VS_DEFINE_STACK, numbers, 3, NULL, 0);
     r->nodes_seen++;
     return VS_OK;
 }
@@ -89,34 +110,113 @@ static enum vs_err define_stack(struct vs_reader *r)
 static enum vs_err define_kind(struct vs_reader *r)
 {
     static const char problem[] = "has an invalid description of an event kind";
-    uint64_t code, fields;
-    if (!vs_get_varint(&r->next, r->end, &code) || !vs_get_varint(&r->next, r->end, &fields) ||
-        !code || code > VS_EVENT_CODE_MAX || fields > VS_KIND_FIELDS_MAX ||
-        fields > (uint64_t)(r->end - r->next))
+    struct vs_lane *lane = r->fixed[VS_COLUMN_DESCRIPTIONS];
+    const unsigned char *p = lane->next, *begin, *end = lane->end;
+    uint64_t code, fields, length;
+    if (lane != &r->rows) { /* its length is in front */
+        if (!vs_get_varint(&p, end, &length) || length > (uint64_t)(end - p))
+            return stop_at_record(r, problem);
+        end = p + length;
+    }
+    begin = p;
+    if (!vs_get_varint(&p, end, &code) || !vs_get_varint(&p, end, &fields) || !code ||
+        code > VS_EVENT_CODE_MAX || fields > VS_KIND_FIELDS_MAX || fields > (uint64_t)(end - p))
         return stop_at_record(r, problem);
     const struct vs_event_info *info = vs_event_describe((uint32_t)code);
-    struct vs_reader_kind kind = {.defined = true, .known = info != NULL};
-    kind.field_count = (unsigned)fields;
-    kind.known_fields = !info ? 0 : info->field_count < fields ? info->field_count : (unsigned)fields;
+    struct vs_reader_kind *kind = &r->kinds[code];
+    *kind = (struct vs_reader_kind){.defined = true, .known = info != NULL};
+    kind->field_count = (unsigned)fields;
+    kind->known_fields = !info ? 0 : info->field_count < fields ? info->field_count : (unsigned)fields;
     for (unsigned i = 0; i < fields; i++) {
-        kind.codecs[i] = *r->next++;
+        kind->codecs[i] = *p++;
         /* a field of this build must have the same codec in the file */
-        if (kind.codecs[i] > VS_CODEC_STK ||
-            (info && i < info->field_count && kind.codecs[i] != info->fields[i].codec))
+        if (kind->codecs[i] > VS_CODEC_STK ||
+            (info && i < info->field_count && kind->codecs[i] != info->fields[i].codec))
             return stop_at_record(r, problem);
-        if (kind.codecs[i] != VS_CODEC_U)
-            kind.coded[kind.coded_count++] = (unsigned char)i;
+        if (kind->codecs[i] != VS_CODEC_U)
+            kind->coded[kind->coded_count++] = (unsigned char)i;
     }
-    for (uint64_t i = 0, length; i <= fields; i++) { /* names */
-        if (!vs_get_varint(&r->next, r->end, &length) || length > (uint64_t)(r->end - r->next))
+    for (uint64_t i = 0; i <= fields; i++) { /* names */
+        if (!vs_get_varint(&p, end, &length) || length > (uint64_t)(end - p))
             return stop_at_record(r, problem);
-        r->next += length;
+        p += length;
     }
-    r->kinds[code] = kind;
+    if (lane != &r->rows && p != end)
+        return stop_at_record(r, problem);
+    lane->next = p;
+    if (r->row_kinds)
+        keep_row(r, VS_DEFINE_KIND, NULL, 0, begin, (size_t)(p - begin));
     return VS_OK;
 }
 
-/* The value of a field whose varint was *value*. False: it refers to something undefined. */
+/* Decides how the events of kind *code* are put together from the present frame's columns. False: these
+ * are not the columns of the kind. */
+static bool plan_kind(struct vs_reader *r, unsigned code)
+{
+    struct vs_reader_kind *kind = &r->kinds[code];
+    struct vs_kind_columns *columns = &r->columns->kinds[code];
+    if (columns->count != kind->field_count)
+        return false;
+    kind->constants = (struct vs_event){.kind = code};
+    kind->step_count = 0;
+    for (unsigned i = 0; i < kind->field_count; i++) {
+        struct vs_lane *lane = &columns->lanes[i];
+        bool constant = columns->flags[i] & VS_COLUMN_CONSTANT;
+        bool distance = columns->flags[i] & VS_COLUMN_ADDRESS;
+        const unsigned char *p = lane->next;
+        if (distance != (kind->codecs[i] == VS_CODEC_A))
+            return false;
+        if (!constant || distance || kind->field_count > VS_EVENT_FIELDS_MAX)
+            kind->steps[kind->step_count++] =
+                (struct vs_reader_step){lane, (unsigned char)i, distance, constant};
+        else if (!vs_get_varint(&p, lane->end, &kind->constants.fields[i]))
+            return false;
+    }
+    kind->plan = r->plan;
+    return true;
+}
+
+/* An address in columns: **value*, the distance to an earlier one, becomes the difference to the last. */
+static inline bool get_difference(struct vs_columns *c, uint64_t *value)
+{
+    struct vs_lane *deltas = &c->fixed[VS_COLUMN_DELTAS];
+    uint64_t distance = *value, address;
+    if (distance > c->addresses || distance >= VS_COLUMN_DISTANCE_END)
+        return false;
+    if (!distance && !vs_get_varint(&deltas->next, deltas->end, value))
+        return false;
+    address = distance ? c->recent[(c->addresses - distance) % VS_COLUMN_DISTANCE_END]
+                       : c->last_address + vs_unzigzag(*value);
+    *value = vs_zigzag(address - c->last_address);
+    c->recent[c->addresses++ % VS_COLUMN_DISTANCE_END] = c->last_address = address;
+    return true;
+}
+
+/* The time since the record before. Its first two bytes are in columns of their own. */
+static inline bool get_step(struct vs_reader *r, uint64_t *step)
+{
+    struct vs_lane *lane = r->fixed[VS_COLUMN_TIMES];
+    uint64_t rest;
+    if (lane->next == lane->end)
+        return false;
+    *step = *lane->next++;
+    if (*step < 0x80)
+        return true;
+    lane = r->fixed[VS_COLUMN_TIMES_SECOND];
+    if (lane->next == lane->end)
+        return false;
+    unsigned char second = *lane->next++;
+    *step = (*step & 0x7f) | (uint64_t)(second & 0x7f) << 7;
+    if (second < 0x80)
+        return true;
+    lane = r->fixed[VS_COLUMN_TIMES_REST];
+    if (!vs_get_varint(&lane->next, lane->end, &rest) || rest >> 50)
+        return false;
+    *step |= rest << 14;
+    return true;
+}
+
+/* The value of a field whose number was *value*. False: it refers to something undefined. */
 static inline bool decode_field(struct vs_reader *r, unsigned codec, uint64_t *value)
 {
     switch (codec) {
@@ -129,72 +229,96 @@ static inline bool decode_field(struct vs_reader *r, unsigned codec, uint64_t *v
     }
 }
 
-static bool decode_event(struct vs_reader *r, unsigned char head, const struct vs_reader_kind *kind,
-                         struct vs_event *event)
-{
-    const unsigned char *p = r->next, *end = r->end; /* copies: the loop keeps them in registers */
-    uint64_t tid = r->tid, step = 0, fields[VS_KIND_FIELDS_MAX];
-    if ((head & VS_RECORD_TID) && (!vs_get_varint(&p, end, &tid) || tid > UINT32_MAX))
-        return false;
-    if (!(head & VS_RECORD_SAME_TIME) &&
-        (!vs_get_varint(&p, end, &step) || step > UINT64_MAX - r->time_ns))
-        return false;
-    event->kind = head & VS_RECORD_CODE;
-    event->tid = r->tid = (uint32_t)tid;
-    event->time_ns = r->time_ns += step;
-    for (unsigned i = 0; i < kind->field_count; i++)
-        if (!vs_get_varint(&p, end, &fields[i]))
-            return false;
-    for (unsigned i = 0; i < kind->coded_count; i++)
-        if (!decode_field(r, kind->codecs[kind->coded[i]], &fields[kind->coded[i]]))
-            return false;
-    memset(event->fields, 0, sizeof event->fields); /* of a constant size: no call */
-    for (unsigned i = 0; i < kind->known_fields; i++)
-        event->fields[i] = fields[i];
-    r->next = p;
-    return true;
-}
-
 /* At the end of the present frame: checks that its contents match its header. */
 static enum vs_err end_frame(struct vs_reader *r)
 {
-    if (r->next_sequence > 1 && !r->frame_recovered && r->frame_events != r->frame.events)
+    if (r->ended)
+        return VS_ERR_END;
+    if (r->next_sequence > 1 && !r->frame_recovered &&
+        (r->frame_events != r->frame.events || vs_reader_left_over(r)))
         return stop_at_record(r, "is missing");
     return vs_frame_load(r);
 }
 
-static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event,
-                                      enum vs_record *what)
+static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)
 {
-    if (r->ended)
-        return VS_ERR_END;
+    static const char cut[] = "is cut off or has an undefined reference";
+    struct vs_lane *heads = r->fixed[VS_COLUMN_HEADS], *threads = r->fixed[VS_COLUMN_THREADS];
     *what = VS_RECORD_IS_FRAME;
-    if (r->next == r->end)
+    if (heads->next == heads->end)
         return end_frame(r);
-    unsigned char head = *r->next++;
+    unsigned char head = *heads->next++;
     *what = VS_RECORD_IS_DEFINITION;
-    if (head == VS_DEFINE_STRING)
-        return define_string(r);
-    if (head == VS_DEFINE_STACK)
-        return define_stack(r);
-    if (head == VS_DEFINE_KIND)
-        return define_kind(r);
-    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+    switch (head) {
+    case VS_DEFINE_STRING: return define_string(r);
+    case VS_DEFINE_STACK: return define_stack(r);
+    case VS_DEFINE_KIND: return define_kind(r);
+    default: break;
+    }
+    unsigned code = head & VS_RECORD_CODE;
+    struct vs_reader_kind *kind = &r->kinds[code];
+    uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0;
+    /* room for the fields of a kind that has more than this build knows of any */
+    uint64_t *fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + 2 : event->fields;
     if (!kind->defined)
         return stop_at_record(r, "is of a kind that was never described");
-    if (!decode_event(r, head, kind, event))
-        return stop_at_record(r, "is cut off or has an undefined reference");
+    if ((head & VS_RECORD_TID) &&
+        (!vs_get_varint(&threads->next, threads->end, &tid) || tid > UINT32_MAX))
+        return stop_at_record(r, cut);
+    if (!(head & VS_RECORD_SAME_TIME) && (!get_step(r, &step) || step > UINT64_MAX - r->time_ns))
+        return stop_at_record(r, cut);
+    if (heads == &r->rows) {
+        const unsigned char *p = heads->next, *end = heads->end; /* copies, for registers */
+        memset(event, 0, sizeof *event); /* of a constant size: no call */
+        event->kind = code;
+        for (unsigned i = 0; i < kind->field_count; i++)
+            if (!vs_get_varint(&p, end, &fields[i]))
+                return stop_at_record(r, cut);
+        heads->next = p;
+    } else {
+        if (kind->plan != r->plan && !plan_kind(r, code))
+            return stop_at_record(r, cut);
+        *event = kind->constants;
+        for (const struct vs_reader_step *s = kind->steps; s < kind->steps + kind->step_count; s++) {
+            const unsigned char *p = s->lane->next;
+            if (!vs_get_varint(&p, s->lane->end, &fields[s->field]))
+                return stop_at_record(r, cut);
+            s->lane->next = s->constant ? s->lane->next : p;
+            if (s->distance && !get_difference(r->columns, &fields[s->field]))
+                return stop_at_record(r, cut);
+        }
+    }
+    event->tid = r->tid = (uint32_t)tid;
+    event->time_ns = r->time_ns += step;
+    if (__builtin_expect(r->row_kinds >> code & 1, 0)) {
+        size_t count = 0;
+        if (head & VS_RECORD_TID)
+            numbers[count++] = tid;
+        if (!(head & VS_RECORD_SAME_TIME))
+            numbers[count++] = step;
+        memmove(numbers + count, fields, kind->field_count * sizeof *fields);
+        keep_row(r, head, numbers, count + kind->field_count, NULL, 0);
+        fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + count : fields;
+    }
+    for (unsigned i = 0; i < kind->coded_count; i++)
+        if (!decode_field(r, kind->codecs[kind->coded[i]], &fields[kind->coded[i]]))
+            return stop_at_record(r, cut);
+    if (kind->field_count > kind->known_fields) {
+        memmove(event->fields, fields, kind->known_fields * sizeof *fields);
+        memset(event->fields + kind->known_fields, 0,
+               (VS_EVENT_FIELDS_MAX - kind->known_fields) * sizeof *fields);
+    }
     r->frame_events++;
     r->events++;
     r->events_recovered += r->frame_recovered;
     r->events_unknown += !kind->known;
     *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
-    r->end_seen = event->kind == VS_EVENT_end;
+    r->end_seen = code == VS_EVENT_end;
     if (r->end_seen) {
         r->stopped = event->end.reason == VS_END_STOPPED;
         r->stopped_error = event->end.status; /* an errno */
     }
-    if (event->kind == VS_EVENT_module && vs_reader_table_set_module(&r->table, event))
+    if (code == VS_EVENT_module && vs_reader_table_set_module(&r->table, event))
         return stop_at_table(r);
     return VS_OK;
 }
@@ -207,27 +331,21 @@ enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum v
 enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, size_t bytes)
 {
     enum vs_err err = VS_OK;
-    const struct vs_reader_kind *module = &r->kinds[VS_EVENT_module];
-    r->next = payload;
-    r->end = payload + bytes;
+    struct vs_event event;
+    enum vs_record what;
+    vs_reader_point(r, payload, bytes, false);
     r->last_address = r->last_t = 0;
     r->tid = 0;
-    while (!err && r->next < r->end) {
-        struct vs_event event;
-        unsigned char head = *r->next++;
-        if (head == VS_DEFINE_STRING)
-            err = define_string(r);
-        else if (head == VS_DEFINE_STACK)
-            err = define_stack(r);
-        else if (head == VS_DEFINE_KIND)
-            err = define_kind(r);
-        else if (head != (VS_EVENT_module | VS_RECORD_SAME_TIME) || !module->defined ||
-                 !decode_event(r, head, module, &event))
-            err = VS_ERR_CORRUPT;
+    r->ended = r->frame_recovered = false;
+    while (!err && !vs_reader_at_end(r)) {
+        unsigned char head = *r->rows.next;
+        bool definition = head == VS_DEFINE_STRING || head == VS_DEFINE_STACK || head == VS_DEFINE_KIND;
+        if (definition || head == (VS_EVENT_module | VS_RECORD_SAME_TIME))
+            err = vs_reader_record(r, &event, &what);
         else
-            err = vs_reader_table_set_module(&r->table, &event);
+            err = VS_ERR_CORRUPT;
     }
-    r->next = r->end = NULL;
+    vs_reader_point(r, NULL, 0, false);
     r->ended = false; /* invalid definitions do not end the trace */
     return err ? VS_ERR_CORRUPT : VS_OK;
 }
@@ -255,7 +373,7 @@ void vs_reader_rewind(struct vs_reader *r)
     r->next_sequence = 1;
     r->time_ns = 0;
     r->frame_recovered = false;
-    r->next = r->end = NULL;
+    vs_reader_point(r, NULL, 0, false);
     r->strings_seen = r->nodes_seen = 0;
     r->events = r->events_recovered = r->events_unknown = 0;
     r->ended = r->stopped = r->held = r->end_seen = r->counts_delivered = false;
@@ -305,16 +423,18 @@ void vs_reader_close(struct vs_reader *r)
 {
     if (!r)
         return;
+    vs_reader_read_ahead(r, false);
     if (r->file.fd >= 0)
         close(r->file.fd);
+    for (unsigned i = 0; i < VS_FRAMES_AHEAD; i++)
+        free(r->loaded[i].data);
     vs_frame_scratch_free(&r->scratch);
-    vs_joiner_close(r->joiner);
     free(r->columns);
+    free(r->row);
     vs_frame_list_free(&r->frames);
     vs_checkpoints_close(r->checkpoints);
     vs_recovery_free(&r->recovery);
     vs_reader_table_free(&r->table);
-    free(r->raw);
     free(r->live_path);
     free(r->path);
     free(r);

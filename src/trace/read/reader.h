@@ -41,6 +41,10 @@ enum vs_err vs_reader_open(const char *path, struct vs_reader **out, char *why) 
  * Definitions of strings and stacks are not returned; `module` events are. */
 enum vs_err vs_reader_next(struct vs_reader *reader, struct vs_event *event) VS_MUST_CHECK;
 
+/* vs_reader_read_ahead: from now on (*on*), or no longer, a thread reads and decompresses the next frames
+ * while the present one is decoded. Without it every frame is read when it is needed. */
+void vs_reader_read_ahead(struct vs_reader *reader, bool on);
+
 /* vs_reader_rewind: starts over; ids stay the same. */
 void vs_reader_rewind(struct vs_reader *reader);
 

@@ -11,6 +11,7 @@
 #define VS_READER_INTERNAL_H
 
 #include "base/vs_arena.h"
+#include "trace/format/columns.h"
 #include "trace/format/format.h"
 #include "trace/read/checkpoint.h"
 #include "trace/read/reader.h"
@@ -106,6 +107,28 @@ enum vs_err vs_reader_table_set_module(struct vs_reader_table *table,
 const char *vs_reader_table_string(const struct vs_reader_table *table, uint64_t id);
 void vs_reader_table_free(struct vs_reader_table *table);
 
+/* Bytes that are read from front to back: the rows of a frame, or one of its columns. */
+struct vs_lane {
+    const unsigned char *next, *end;
+};
+
+/* The columns of a frame of codec 2 (columns.h), and the latest addresses in it. */
+struct vs_columns {
+    struct vs_lane fixed[VS_COLUMNS_FIXED];
+    struct vs_kind_columns {
+        unsigned count; /* 0: the frame has no events of the kind */
+        struct vs_lane lanes[VS_KIND_FIELDS_MAX];
+        size_t bytes[VS_KIND_FIELDS_MAX];
+        unsigned char flags[VS_KIND_FIELDS_MAX];
+    } kinds[VS_EVENT_CODE_MAX + 1];
+    uint64_t last_address;
+    uint32_t addresses; /* so far */
+    uint64_t recent[VS_COLUMN_DISTANCE_END];
+};
+
+/* vs_columns_place: finds the columns in *size* bytes at *p*. False when they are inconsistent. */
+bool vs_columns_place(struct vs_columns *columns, const unsigned char *p, size_t size);
+
 /* Layout of a kind in this file, and which part of it this build has. */
 struct vs_reader_kind {
     bool defined;
@@ -114,9 +137,29 @@ struct vs_reader_kind {
     unsigned known_fields; /* of these, fields this build has */
     unsigned coded_count;  /* fields with another codec than U, and which they are */
     unsigned char codecs[VS_KIND_FIELDS_MAX], coded[VS_KIND_FIELDS_MAX];
+    /* how its events are put together from the columns of the frame that was begun as number *plan* */
+    uint64_t plan;
+    struct vs_event constants; /* with the numbers that never change, as in a row */
+    unsigned step_count;       /* the others */
+    struct vs_reader_step {
+        struct vs_lane *lane;
+        unsigned char field;
+        bool distance, constant;
+    } steps[VS_KIND_FIELDS_MAX];
 };
 
-struct vs_joiner; /* columns.h */
+/* A frame, decompressed: its rows, or its columns. */
+struct vs_frame_bytes {
+    struct vs_frame_header header;
+    uint64_t offset;
+    const char *problem; /* NULL, or why it cannot be used (*cut*: bytes are missing) */
+    bool cut;
+    unsigned char *data; /* owned */
+    size_t bytes, capacity;
+};
+#define VS_FRAMES_AHEAD 3u /* kept at once: the present one, and those after it */
+
+struct vs_read_ahead; /* read_ahead.c */
 
 struct vs_reader {
     struct vs_source file;
@@ -133,13 +176,18 @@ struct vs_reader {
     struct vs_frame_header frame;
     uint64_t frame_offset;
     bool frame_recovered; /* from FILE.live */
-    const unsigned char *next, *end;
-    unsigned char *raw;
-    size_t raw_capacity;
+    struct vs_frame_bytes loaded[VS_FRAMES_AHEAD];
+    unsigned slot; /* of these, the one that was loaded last */
     struct vs_frame_scratch scratch;
-    unsigned char *columns; /* of a frame of codec 2, before they are converted to rows in raw */
-    size_t columns_capacity;
-    struct vs_joiner *joiner; /* NULL before the first such frame */
+    struct vs_read_ahead *ahead; /* NULL: each frame is read when it is needed */
+    /* where its records are read: fixed[] are the columns, or all of them the rows */
+    struct vs_lane rows, *fixed[VS_COLUMNS_FIXED];
+    struct vs_columns *columns; /* NULL before the first frame with columns */
+    uint64_t plan;              /* frames begun so far */
+    /* The latest definition, or event of one of *row_kinds* (bits), as the bytes of its row. 0: none. */
+    uint64_t row_kinds;
+    unsigned char *row;
+    size_t row_bytes, row_capacity;
 
     /* decoding; reset at each frame. time_ns never decreases */
     uint64_t time_ns, last_address, last_t;
@@ -205,12 +253,35 @@ const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
 /* vs_reader_readable_text: "the 60 events before it are readable"; *out* likewise. */
 const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 
+/* vs_reader_point: the next records are the *bytes* of rows at *rows* (NULL: there are none), or those of
+ * the reader's columns. vs_reader_at_end: whether all of them were read. vs_reader_left_over: whether the
+ * columns have bytes that no record used: each byte must have one meaning. */
+void vs_reader_point(struct vs_reader *reader, const unsigned char *rows, size_t bytes, bool columns);
+bool vs_reader_left_over(const struct vs_reader *reader);
+static inline bool vs_reader_at_end(const struct vs_reader *r)
+{
+    return r->fixed[VS_COLUMN_HEADS]->next == r->fixed[VS_COLUMN_HEADS]->end;
+}
+
 /* vs_frame_load: makes the next event frame (from the file or FILE.live) the present one.
  * VS_ERR_END when there is none, with condition and text set. */
 enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
-/* vs_frame_read: reads the frame at the reader's offset into its `frame` and `raw`, and checks it.
- * NULL, or the problem (*cut*: bytes are missing). */
+/* vs_frame_begin: makes *bytes* at *data*, of times from *base_ns*, the present frame. */
+void vs_frame_begin(struct vs_reader *reader, const unsigned char *data, size_t bytes,
+                    uint64_t base_ns, bool columns);
+/* vs_frame_unpack: reads the frame at *offset* into *out*, and checks it. */
+void vs_frame_unpack(const struct vs_source *file, uint64_t offset, struct vs_frame_scratch *scratch,
+                     struct vs_frame_bytes *out);
+/* vs_frame_read: reads the frame at the reader's offset into its *frame* and *loaded*, and finds its
+ * columns. NULL, or the problem (*cut*: bytes are missing). */
 const char *vs_frame_read(struct vs_reader *reader, bool *cut);
+
+/* --- read_ahead.c: a thread that reads and decompresses the next frames of a file --- */
+
+/* vs_read_ahead_next: the frame at the reader's offset, as from vs_frame_unpack: from the thread, which it
+ * starts when there is more than one frame to come. NULL: there is no thread, or it was elsewhere. */
+const struct vs_frame_bytes *vs_read_ahead_next(struct vs_reader *reader);
+
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */
 bool vs_frame_has_trailer(const struct vs_source *file);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "trace/read/rewrite_internal.h"
 
 /* The frame that is being read: its records up to the last good one. */
@@ -14,8 +15,9 @@ struct present {
     struct vs_frame_header header;
     bool any, recovered;
     uint64_t offset, end; /* in the old file */
-    const unsigned char *data; /* of a frame of the file, valid until the next one is read */
-    size_t bytes, used; /* used: bytes of good records */
+    unsigned char *rows; /* its good records; owned, and used again for the next frame */
+    size_t used, capacity;
+    bool all, large; /* all of its records are good; they are larger than a frame */
     uint32_t events, definitions;
     uint64_t last_ns;
 };
@@ -27,8 +29,9 @@ static void begin_present(struct present *p, const struct vs_reader *r)
                           .recovered = r->frame_recovered,
                           .offset = r->frame_offset,
                           .end = r->offset,
-                          .data = r->next,
-                          .bytes = (size_t)(r->end - r->next),
+                          .rows = p->rows,
+                          .capacity = p->capacity,
+                          .all = vs_reader_at_end(r) && !vs_reader_left_over(r),
                           .last_ns = r->time_ns};
     if (p->recovered)
         p->header = (struct vs_frame_header){.type = VS_FRAME_EVENTS,
@@ -42,7 +45,13 @@ static void begin_present(struct present *p, const struct vs_reader *r)
 static void note_record(struct present *p, const struct vs_reader *r, enum vs_record what,
                         const struct vs_event *event)
 {
-    p->used = (size_t)(r->next - p->data);
+    p->large |= p->used + r->row_bytes > VS_FRAME_RAW_MAX;
+    if (!p->large) {
+        vs_vec_room(&p->rows, &p->capacity, p->used + r->row_bytes, 1);
+        memcpy(p->rows + p->used, r->row, r->row_bytes);
+        p->used += r->row_bytes;
+    }
+    p->all = vs_reader_at_end(r) && !vs_reader_left_over(r);
     p->events = r->frame_events;
     p->last_ns = r->time_ns;
     p->definitions += what == VS_RECORD_IS_DEFINITION || event->kind == VS_EVENT_module;
@@ -51,7 +60,7 @@ static void note_record(struct present *p, const struct vs_reader *r, enum vs_re
 /* Whether the frame of the file matches its header. A window never does. */
 static bool is_whole(const struct present *p)
 {
-    return !p->recovered && p->used == p->bytes && p->events == p->header.events;
+    return !p->recovered && p->all && p->events == p->header.events;
 }
 
 /* Writes the frame with only its good records. */
@@ -67,7 +76,8 @@ static enum vs_err put_good_records(struct vs_rewrite *w, struct present *p)
                                 .events = p->events,
                                 .definitions = p->definitions};
     p->header = h;
-    return vs_frame_output_put(&w->out, &p->header, NULL, p->data);
+    return p->large ? vs_frame_output_fail(&w->out, VS_ERR_LIMIT)
+                    : vs_frame_output_put(&w->out, &p->header, NULL, p->rows);
 }
 
 static enum vs_err put_present(struct vs_rewrite *w, struct present *p)
@@ -181,6 +191,7 @@ enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
     bool ended = false;
     w->out.last_ns = r->header.created_ns;
     vs_rewrite_put_header(w);
+    r->row_kinds = UINT64_MAX;
     while (!w->out.err && !(err = vs_reader_record(r, &event, &what))) {
         if (what != VS_RECORD_IS_FRAME) {
             note_record(&present, r, what, &event);
@@ -190,12 +201,14 @@ enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
         put_present(w, &present);
         begin_present(&present, r);
     }
-    if (w->out.err)
-        return w->out.err;
-    if (err != VS_ERR_END)
-        return vs_frame_output_fail(&w->out, err);
-    if (refuse_loss(w, ended, why))
-        return w->out.err;
-    put_present(w, &present);
-    return ended ? w->out.err : put_end_event(w);
+    r->row_kinds = 0;
+    if (!w->out.err && err != VS_ERR_END)
+        vs_frame_output_fail(&w->out, err);
+    if (!w->out.err && !refuse_loss(w, ended, why)) {
+        put_present(w, &present);
+        if (!ended)
+            put_end_event(w);
+    }
+    free(present.rows);
+    return w->out.err;
 }

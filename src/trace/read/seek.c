@@ -29,7 +29,7 @@ static void enter_frame(struct vs_reader *r, size_t index)
     r->time_ns = index ? place[-1].last_ns : 0;
     r->frame_recovered = r->ended = r->stopped = r->held = false;
     r->end_seen = r->counts_delivered = false;
-    r->next = r->end = NULL;
+    vs_reader_point(r, NULL, 0, false);
     r->frame_events = r->frame.events; /* no events of the frame left behind are missing */
 }
 
@@ -127,7 +127,7 @@ enum vs_err vs_reader_to_checkpoint(struct vs_reader *r, size_t index)
 static bool may_pass(const struct vs_reader *r, size_t index)
 {
     size_t next = (size_t)r->next_sequence - 1;
-    return r->next == r->end && !r->frame_recovered &&
+    return vs_reader_at_end(r) && !r->frame_recovered &&
            (r->header.flags & VS_FILE_COUNTS_MODULES) && next < index &&
            next + 1 < r->frames.count && !r->frames.items[next].definitions &&
            r->offset <= r->frames.items[next].offset;
