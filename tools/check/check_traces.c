@@ -112,18 +112,6 @@ static void complete(struct check_work *work, const char *path, const struct vs_
                 "peak may be higher", path);
 }
 
-/* Limits of phases and tests would hold for those that the trace has too many of. */
-static void all_phases(struct check_work *work, const char *path, const struct vs_measured *run)
-{
-    const struct vs_budget *budget = &work->command->budget;
-    bool asked = budget->baseline != NULL;
-    for (size_t i = 0; i < budget->count; i++)
-        asked |= budget->limits[i].scope.phase != NULL;
-    if (asked && run->phases_full)
-        problem(work, path, "%s: %d phases and tests or more, so later ones cannot be checked; record "
-                "fewer in one process (pytest -n, or one run per folder of tests)", path, VS_PHASES_MAX - 1);
-}
-
 static void read_trace(struct check_work *work, const char *path)
 {
     static const struct vs_part_args whole;
@@ -142,7 +130,16 @@ static void read_trace(struct check_work *work, const char *path)
         vs_measure(run, peaks);
         work->count++;
         complete(work, path, run->report);
-        all_phases(work, path, run);
+        /* Limits of phases and tests would hold for those that the trace has too many of. */
+        const struct vs_budget *budget = &work->command->budget;
+        bool asked = budget->baseline != NULL;
+        for (size_t i = 0; i < budget->count; i++)
+            asked |= budget->limits[i].scope.phase != NULL;
+        if (asked && run->phases_full)
+            problem(work, path, "%s: %d phases and tests or more, so later ones cannot be "
+                                "checked; record "
+                    "fewer in one process (pytest -n, or one run per folder of tests)", path,
+                        VS_PHASES_MAX - 1);
     }
     vs_phase_peaks_close(peaks);
 }

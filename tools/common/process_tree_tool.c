@@ -98,22 +98,6 @@ void vs_trace_list_single(const char *who, struct vs_trace_list *list)
     free(known);
 }
 
-/* Reports the incomplete traces. True when all are complete, or *partial* allows it. */
-static bool are_whole(const char *who, const struct vs_tree *tree, bool partial)
-{
-    bool whole = true;
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct vs_tree_member *m = &tree->members[i];
-        if (m->condition != VS_TRACE_TRUNCATED && m->condition != VS_TRACE_DAMAGED)
-            continue;
-        vs_tool_fail(who, "%s is cut off or damaged; %s", m->path,
-                     partial ? "only its readable events are counted"
-                             : "add --partial to count its readable events");
-        whole = false;
-    }
-    return whole || partial;
-}
-
 bool vs_trace_list_readable(const char *who, struct vs_trace_list *list, bool partial)
 {
     size_t kept = 0;
@@ -167,7 +151,17 @@ static bool show_tree(const char *who, const struct vs_trace_list *list, const s
         vs_tool_fail(who, "%s", *why ? why : vs_err_text(err));
         return false;
     }
-    bool good = are_whole(who, tree, partial);
+    bool whole = true;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct vs_tree_member *m = &tree->members[i];
+        if (m->condition != VS_TRACE_TRUNCATED && m->condition != VS_TRACE_DAMAGED)
+            continue;
+        vs_tool_fail(who, "%s is cut off or damaged; %s", m->path,
+                     partial ? "only its readable events are counted"
+                             : "add --partial to count its readable events");
+        whole = false;
+    }
+    bool good = whole || partial;
     if (good && json)
         vs_tree_json(tree, style->out);
     else if (good)

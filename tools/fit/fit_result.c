@@ -174,22 +174,6 @@ static uint64_t number_of(const struct vs_report *report, const struct vs_fit_de
     return 0;
 }
 
-/* What the processes read although no kernel had computed it. */
-static enum vs_err add_reads(struct vs_fit_run *run)
-{
-    for (size_t t = 0; t < run->trace_count; t++)
-        for (unsigned i = 0; i < run->traces[t]->read_count; i++) {
-            const struct vs_fit_read *read = &run->traces[t]->reads[i];
-            char text[256], size[VS_SIZE_TEXT_MAX] = "managed memory";
-            if (read->bytes)
-                vs_size_format(size, read->bytes);
-            snprintf(text, sizeof text, "%s, after kernel %.200s", size, read->kernel);
-            vs_fit_notes_add_read(&run->notes, *read->where ? read->where : "(no call site)", text,
-                                  read->count);
-        }
-    return VS_OK;
-}
-
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run)
 {
@@ -207,8 +191,17 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
     if (status)
         return status;
     enum vs_err err = vs_fit_notes_read(place->notes, &run->notes);
-    if (!err)
-        err = add_reads(run);
+    /* What the processes read although no kernel had computed it. */
+    for (size_t t = 0; !err && t < run->trace_count; t++)
+        for (unsigned i = 0; i < run->traces[t]->read_count; i++) {
+            const struct vs_fit_read *read = &run->traces[t]->reads[i];
+            char text[256], size[VS_SIZE_TEXT_MAX] = "managed memory";
+            if (read->bytes)
+                vs_size_format(size, read->bytes);
+            snprintf(text, sizeof text, "%s, after kernel %.200s", size, read->kernel);
+            vs_fit_notes_add_read(&run->notes, *read->where ? read->where : "(no call site)", text,
+                                  read->count);
+        }
     if (!err)
         err = vs_fit_decide(run);
     if (err)

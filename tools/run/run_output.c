@@ -41,27 +41,6 @@ static pid_t left_by(const char *entry, const char *name)
     return gone ? (pid_t)pid : 0;
 }
 
-/* Settles the traces that a killed run left set aside. */
-static void settle_left(struct vs_run_output *left, const char *path, const char *name)
-{
-    char folder[PATH_MAX], live[PATH_MAX + 8];
-    struct stat st;
-    int n = (int)(name - path);
-    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
-    DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
-        if (!left_by(entry->d_name, name) ||
-            snprintf(left->aside, PATH_MAX, "%.*s%s", n, path, entry->d_name) >= PATH_MAX)
-            continue;
-        snprintf(left->path, PATH_MAX, "%s", path);
-        left->live = with_live(live, left->aside) && !lstat(live, &st);
-        vs_run_output_settle(left);
-    }
-    if (dir)
-        closedir(dir);
-}
-
 bool vs_run_output_has(const char *pattern, char letter)
 {
     const char *p = strchr(pattern, '%');
@@ -118,7 +97,22 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     char from[PATH_MAX], to[PATH_MAX];
     const char *name = vs_text_base_name(path);
     struct stat st;
-    settle_left(output, path, name);
+    /* Settles the traces that a killed run left set aside. */
+    char folder[PATH_MAX], live[PATH_MAX + 8];
+    int n = (int)(name - path);
+    snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        if (!left_by(entry->d_name, name) ||
+            snprintf(output->aside, PATH_MAX, "%.*s%s", n, path, entry->d_name) >= PATH_MAX)
+            continue;
+        snprintf(output->path, PATH_MAX, "%s", path);
+        output->live = with_live(live, output->aside) && !lstat(live, &st);
+        vs_run_output_settle(output);
+    }
+    if (dir)
+        closedir(dir);
     *output = (struct vs_run_output){0};
     if (lstat(path, &st))
         return errno == ENOENT;

@@ -79,19 +79,6 @@ static void remove_redirect(struct page_server *server)
     *server->redirect = 0;
 }
 
-/* Opens the page in the browser. The token is not an argument of xdg-open, which other users see. */
-static void open_page(struct page_server *server, const char *url)
-{
-    const char *who = server->trace->who;
-    if (vs_view_redirect(url, server->redirect)) {
-        vs_view_show(who, server->redirect, url);
-        return;
-    }
-    vs_tool_fail(who, "cannot make a file for the browser: %s; open %s in a browser", strerror(errno),
-                 url);
-    *server->redirect = 0;
-}
-
 /* --- answers --- */
 
 static struct MHD_Response *make_response(const char *type, char *body, size_t bytes,
@@ -250,9 +237,16 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
     sigaction(SIGTERM, &action, &before[1]); /* whoever reads the address may end us at once */
     vs_tool_print("%s", url);
     fflush(stdout);
-    if (serve->open)
-        open_page(server, url);
-    else
+    if (serve->open) {
+        /* The token is not an argument of xdg-open, which other users see. */
+        if (vs_view_redirect(url, server->redirect)) {
+            vs_view_show(who, server->redirect, url);
+        } else {
+            vs_tool_fail(who, "cannot make a file for the browser: %s; open %s in a browser",
+                         strerror(errno), url);
+            *server->redirect = 0;
+        }
+    } else
         vs_tool_fail(who, "open this address in a browser on this machine; Ctrl-C ends the server");
     while (!stopped && MHD_run_wait(daemon, WAIT_MS) == MHD_YES)
         ;

@@ -123,19 +123,6 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
     return err ? NULL : data;
 }
 
-static void tell_window(const struct vs_view_trace *trace, const struct vs_page_data *data)
-{
-    const struct vs_page_window *window = vs_page_data_window(data);
-    if (window->whole)
-        return;
-    vs_tool_fail(trace->who,
-                 "%s: blocks from %s to %s, %s of %s events (%s); the curves are whole; "
-                 "--from and --to choose another part",
-                 trace->path, vs_time_text(window->from_ns), vs_time_text(window->to_ns),
-                 vs_count_text(window->last_event + 1 - window->first_event),
-                 vs_count_text(trace->span.extent.events), window->why);
-}
-
 struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
                                   const struct vs_view_options *options)
 {
@@ -144,8 +131,14 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
     if (given && !vs_part_resolve(trace->who, trace->path, trace->reader, &options->part, &window))
         return NULL;
     struct vs_page_data *data = vs_view_data(trace, options, given ? &window : NULL);
-    if (data)
-        tell_window(trace, data);
+    const struct vs_page_window *part = data ? vs_page_data_window(data) : NULL;
+    if (part && !part->whole)
+        vs_tool_fail(trace->who,
+                     "%s: blocks from %s to %s, %s of %s events (%s); the curves are whole; --from "
+                     "and --to choose another part", trace->path, vs_time_text(part->from_ns),
+                     vs_time_text(part->to_ns),
+                         vs_count_text(part->last_event + 1 - part->first_event),
+                     vs_count_text(trace->span.extent.events), part->why);
     return data;
 }
 

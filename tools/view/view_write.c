@@ -17,18 +17,6 @@ bool vs_view_may_write(const char *who, const char *output, const char *first, c
     return false;
 }
 
-static void tell(FILE *out, const char *path, uint64_t blocks)
-{
-    struct stat st;
-    if (stat(path, &st))
-        return;
-    if (out == stderr)
-        fputs("vramscope: page ", out);
-    vs_text_put(out, path);
-    fprintf(out, ": %s with %s\n", vs_size_text((uint64_t)st.st_size),
-            vs_number_text(blocks, "block"));
-}
-
 int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told)
 {
     struct vs_whole_file out;
@@ -41,8 +29,14 @@ int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *t
     }
     vs_page_write(out.stream, page->data[0], page->data[1], false);
     int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
-    if (!code && page->path && told)
-        tell(told, page->path, blocks);
+    struct stat st;
+    if (code || !page->path || !told || stat(page->path, &st))
+        return code;
+    if (told == stderr)
+        fputs("vramscope: page ", told);
+    vs_text_put(told, page->path);
+    fprintf(told, ": %s with %s\n", vs_size_text((uint64_t)st.st_size),
+            vs_number_text(blocks, "block"));
     return code;
 }
 

@@ -64,25 +64,6 @@ static bool same_row(const struct vs_picture_segment *a, const struct vs_picture
            memcmp(a->cells, b->cells, sizeof a->cells) == 0;
 }
 
-static void legend(const struct vs_held *held, const char *moment, const struct vs_style *style)
-{
-    bool ascii = style->ascii;
-    uint64_t number = held->segment_count + held->segments_omitted;
-    bool alone = true;
-    for (size_t i = 0; i < held->segment_count; i++)
-        alone &= held->segments[i].alone;
-    fprintf(style->out, "  %s%s%s %s: %s", vs_paint(style, VS_BOLD),
-            vs_number_text(number, alone ? "allocation" : "segment"), vs_unpaint(style), moment,
-            vs_size_text(held->segment_bytes));
-    fprintf(style->out, alone ? "\n" : ", %s in use\n",
-            vs_percent_text(held->segment_used, held->segment_bytes));
-    fprintf(style->out, "  a cell is a fortieth of its row: %s in use  %s half or more  %s less  "
-                        "%s free\n", cell(100, ascii), cell(60, ascii), cell(10, ascii),
-            cell(0, ascii));
-    fprintf(style->out, "  %s%14s  %10s  %-40s  %7s%s\n", vs_paint(style, VS_DIM), "address", "size",
-            "", "in use", vs_unpaint(style));
-}
-
 void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style)
 {
@@ -90,15 +71,28 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     char moment[VS_HELD_MOMENT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
     struct map_row *rows = vs_xcalloc(count + 1, sizeof *rows);
-    bool streams = false, pools = false, owners = false;
+    bool streams = false, pools = false, owners = false, alone = true;
     for (size_t i = 0; i < count; i++) {
         const struct vs_picture_segment *one = &held->segments[i], *first = held->segments;
         rows[i] = (struct map_row){one, one, 1};
         streams |= !one->alone && one->stream != first->stream;
         pools |= !one->alone && one->pool != first->pool;
         owners |= !same_owner(one, first);
+        alone &= one->alone;
     }
-    legend(held, vs_held_moment(moment, report), style);
+    bool ascii = style->ascii;
+    uint64_t number = held->segment_count + held->segments_omitted;
+    fprintf(style->out, "  %s%s%s %s: %s", vs_paint(style, VS_BOLD),
+            vs_number_text(number, alone ? "allocation" : "segment"), vs_unpaint(style),
+            vs_held_moment(moment, report), vs_size_text(held->segment_bytes));
+    fprintf(style->out, alone ? "\n" : ", %s in use\n",
+            vs_percent_text(held->segment_used, held->segment_bytes));
+    fprintf(style->out, "  a cell is a fortieth of its row: %s in use  %s half or more  %s less  "
+                        "%s free\n", cell(100, ascii), cell(60, ascii), cell(10, ascii),
+            cell(0, ascii));
+    fprintf(style->out, "  %s%14s  %10s  %-40s  %7s%s\n", vs_paint(style, VS_DIM), "address",
+            "size",
+            "", "in use", vs_unpaint(style));
     qsort(rows, count, sizeof *rows, by_owner);
     /* Folds the *count* rows of one segment each, in the order of by_owner; returns how many remain. */
     size_t folded = 0;
@@ -144,16 +138,16 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     }
     /* The rows that are not shown. */
     uint64_t bytes = held->segment_bytes, used = held->segment_used;
-    count = held->segment_count + held->segments_omitted;
+    count = number;
     for (size_t i = 0; i < shown; i++) {
         count -= rows[i].count;
         bytes -= rows[i].count * rows[i].first->size;
         used -= rows[i].count * rows[i].first->used;
     }
-    const char *number = vs_count_text(count);
+    const char *left = vs_count_text(count);
     if (count)
         fprintf(style->out, "  %14s  %10s  %s%s more, none with more free memory%*s%s  %7s\n", "",
-                vs_size_text(bytes), vs_paint(style, VS_DIM), number, (int)(7 - strlen(number)), "",
+                vs_size_text(bytes), vs_paint(style, VS_DIM), left, (int)(7 - strlen(left)), "",
                 vs_unpaint(style), vs_percent_text(used, bytes));
     if (held->unmapped_bytes)
         fprintf(style->out, "  not on the map: %s of tensors in expandable segments\n",

@@ -126,18 +126,6 @@ static size_t common_folder(const struct vs_tree *tree)
     return length;
 }
 
-/* The trace in the last column, or where that is too narrow on a line of its own. */
-static void put_trace(const struct vs_style *style, const char *name, int width, int columns)
-{
-    bool fits = columns + 2 + (int)vs_text_width(name) <= (int)style->width;
-    if (fits)
-        fprintf(style->out, "  ");
-    else
-        fprintf(style->out, "\n  %*s", width > 4 ? 4 : width, "");
-    vs_text_put(style->out, name);
-    fputc('\n', style->out);
-}
-
 /* Whether the processes are the ranks of one job, each with a device of its own or not. */
 static bool of_a_job(const struct vs_tree *tree)
 {
@@ -253,8 +241,12 @@ static void put_members(const struct rows *rows, bool ranks, const struct vs_sty
         }
         fputs("  ", out);
         put_padded(out, row->ending, end);
-        put_trace(style, m->path + folder, ranks ? 8 : width,
-                  end + (ranks ? 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 : 2 + width + 2 * 12 + 2));
+        /* The trace in the last column, or where that is too narrow on a line of its own. */
+        int before = end + (ranks ? 2 + 4 + 2 + 3 + 3 * 12 + 13 + 2 : 2 + width + 2 * 12 + 2);
+        bool fits = before + 2 + (int)vs_text_width(m->path + folder) <= (int)style->width;
+        fputs(fits ? "  " : "\n      ", out);
+        vs_text_put(out, m->path + folder);
+        fputc('\n', out);
     }
 }
 

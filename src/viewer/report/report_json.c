@@ -8,28 +8,17 @@
 #include "analysis/report/window_peaks.h"
 #include "viewer/report/report_parts.h"
 
-static const char *condition_name(enum vs_condition condition)
-{
-    switch (condition) {
-    case VS_TRACE_COMPLETE: return "complete";
-    case VS_TRACE_LIVE: return "live";
-    case VS_TRACE_TRUNCATED: return "truncated";
-    case VS_TRACE_DAMAGED: return "damaged";
-    }
-    return "damaged";
-}
+static const char *const conditions[] = {
+    [VS_TRACE_COMPLETE] = "complete", [VS_TRACE_LIVE] = "live", [VS_TRACE_TRUNCATED] = "truncated",
+    [VS_TRACE_DAMAGED] = "damaged"};
+static const char *const reasons[] = {
+    [VS_END_EXIT] = "exit", [VS_END_SIGNAL] = "signal", [VS_END_EXEC] = "exec",
+    [VS_END_KILLED] = "killed", [VS_END_COPY] = "copied", [VS_END_IMPORTED] = "imported"};
 
 static const char *reason_name(uint64_t reason)
 {
-    switch (reason) {
-    case VS_END_EXIT: return "exit";
-    case VS_END_SIGNAL: return "signal";
-    case VS_END_EXEC: return "exec";
-    case VS_END_KILLED: return "killed";
-    case VS_END_COPY: return "copied";
-    case VS_END_IMPORTED: return "imported";
-    default: return "stopped";
-    }
+    bool known = reason < sizeof reasons / sizeof *reasons && reasons[reason];
+    return known ? reasons[reason] : "stopped";
 }
 
 static const char *level_name(enum vs_level level)
@@ -325,7 +314,7 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
     char cut[VS_RECORDING_TEXT_MAX];
     vs_json_object(json, "trace", VS_J_TEXT("path", report->path),
                    VS_J_UINT("bytes", report->trace_bytes), VS_J_UINT("events", report->events),
-                   VS_J_TEXT("condition", condition_name(report->condition)),
+                   VS_J_TEXT("condition", conditions[report->condition]),
                    VS_J_TEXT("condition_text", report->condition_text),
                    VS_J_TEXT("cut_short", vs_recording_cut_text(cut, report) ? cut : NULL),
                    VS_J_UINT_IF(report->kernels_until_ns, "kernels_until_ns",
