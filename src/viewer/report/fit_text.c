@@ -75,14 +75,11 @@ static void print_row(const struct fit_row *row, const size_t widths[COLUMNS],
     for (int c = 0; c < COLUMNS; c++) {
         bool right = c >= ALLOCATED && c <= HEADROOM;
         int pad = (int)(widths[c] - vs_text_width(row->cells[c]));
-        if (!widths[c])
+        if (!widths[c] || (c == REMARK && !*row->cells[c]))
             continue;
-        if (c == REMARK && !*row->cells[c])
-            continue;
-        enum vs_paint paint = header || c != FITS             ? VS_PLAIN
-                              : row->answer == VS_FIT_YES     ? VS_GOOD
-                              : row->answer == VS_FIT_NO      ? VS_BAD
-                                                              : VS_WARN;
+        enum vs_paint paint = header || c != FITS         ? VS_PLAIN
+                              : row->answer == VS_FIT_YES ? VS_GOOD
+                              : row->answer == VS_FIT_NO  ? VS_BAD : VS_WARN;
         fprintf(style->out, "%s%*s%s", c ? "  " : "", right ? pad : 0, "", vs_paint(style, paint));
         vs_text_put(style->out, row->cells[c]);
         fputs(paint == VS_PLAIN ? "" : vs_unpaint(style), style->out);
@@ -270,13 +267,11 @@ static void put_kinds(const struct vs_kinds_table *table, FILE *out)
         uint64_t bytes = table->kinds[order[i]].bytes;
         if (bytes * 100 < table->total.bytes)
             continue;
-        int length = snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
-                              vs_size_text(bytes));
-        bool first = column == LINE_COLUMNS;
-        bool wraps = !first && column + (size_t)length + 2 > LINE_COLUMNS;
-        fputs(first ? "\n  " : wraps ? ",\n  " : ", ", out);
-        fputs(text, out);
-        column = (first || wraps ? 2 : column + 2) + (size_t)length;
+        size_t length = (size_t)snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
+                                         vs_size_text(bytes));
+        bool first = column == LINE_COLUMNS, wraps = !first && column + length + 2 > LINE_COLUMNS;
+        fprintf(out, "%s%s", first ? "\n  " : wraps ? ",\n  " : ", ", text);
+        column = (first || wraps ? 2 : column + 2) + length;
     }
 }
 
@@ -300,10 +295,9 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
         return;
     const struct vs_fit_device *device = run->worst_device;
     const struct vs_fit_failure *failure = &device->failure;
-    fprintf(out, ": %s requested, ", vs_size_text(failure->requested));
-    fprintf(out, "%s of %s free", vs_size_text(failure->free_bytes),
-            vs_size_text(device->total_bytes));
-    fputs(failure->holders.count ? "; memory was held by" : "", out);
+    fprintf(out, ": %s requested, %s of %s free%s", vs_size_text(failure->requested),
+            vs_size_text(failure->free_bytes), vs_size_text(device->total_bytes),
+            failure->holders.count ? "; memory was held by" : "");
     put_kinds(&failure->kinds, out);
     put_holders(&failure->holders, device->tensors, out);
 }
@@ -368,19 +362,13 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x > y) - (x < y);
 }
 
-/* The simulated driver's note on the size of a context; NULL: that size was measured or given. */
-static const struct vs_fit_note *context_note(const struct vs_fit_note_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i].library, "driver") && !strcmp(list->items[i].name, "context"))
-            return &list->items[i];
-    return NULL;
-}
-
 static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
-    const struct vs_fit_note *context = context_note(list);
+    const struct vs_fit_note *context = NULL; /* of the simulated driver; NULL: measured or given */
+    for (size_t i = 0; i < list->count && !context; i++)
+        if (!strcmp(list->items[i].library, "driver") && !strcmp(list->items[i].name, "context"))
+            context = &list->items[i];
     (void)set;
     if (list->count)
         fputs(": ", out);
@@ -399,7 +387,6 @@ static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *
     for (size_t i = 0; i < shown; i++) {
         fputs(i ? ", " : "", out);
         const struct vs_fit_note *note = sorted[i];
-
         fprintf(out, "%s of %s %s", note->name, note->library, vs_size_text(note->bytes));
         if (note->count > 1)
             fprintf(out, " (%llu times)", (unsigned long long)note->count);
@@ -435,25 +422,25 @@ static void put_uses(const struct vs_fit_note_list *list, FILE *out)
 
 /* With --vary the places are those of every value: one run of each GPU is enough, the one whose peak
  * is shown. */
-static bool shows_uses(const struct vs_fit_set *set, const struct vs_fit_run *run)
+static void put_uses_once(const struct vs_fit_set *set, const struct vs_fit_run *run,
+                          enum vs_fit_note_kind kind, FILE *out)
 {
     const struct vs_fit_run *shown = set->vary ? vs_fit_set_largest(set, run->gpu) : run;
     for (size_t i = 0; i < set->count && !shown; i++)
         if (strcmp(set->runs[i].gpu, run->gpu) == 0)
             shown = &set->runs[i];
-    return shown == run;
+    if (shown == run)
+        put_uses(&run->notes.lists[kind], out);
 }
 
 static void decided_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    if (shows_uses(set, run))
-        put_uses(&run->notes.lists[VS_FIT_DECIDED], out);
+    put_uses_once(set, run, VS_FIT_DECIDED, out);
 }
 
 static void read_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
-    if (shows_uses(set, run))
-        put_uses(&run->notes.lists[VS_FIT_READ], out);
+    put_uses_once(set, run, VS_FIT_READ, out);
 }
 
 static void replaced_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
