@@ -30,12 +30,10 @@ static void *driver_function(const char *name, char *why)
 
 static enum vs_err check_spec(const char *spec, char *why)
 {
-    typedef int check_fn(const char *, char *, size_t);
-    void *found = driver_function("vramscopeSimCheckSpec", why);
-    check_fn *check;
-    if (!found)
+    int (*check)(const char *, char *, size_t);
+    *(void **)&check = driver_function("vramscopeSimCheckSpec", why);
+    if (!check)
         return VS_ERR_NOT_FOUND;
-    memcpy(&check, &found, sizeof check);
     return check(spec, why, VS_SIMULATED_WHY_MAX) ? VS_ERR_ARG : VS_OK;
 }
 
@@ -69,13 +67,11 @@ enum vs_err vs_simulated_check(const char *spec, char *why)
 enum vs_err vs_simulated_memory(const char *spec, uint64_t *total_bytes, uint64_t *taken_bytes,
                                 char *why)
 {
-    typedef bool memory_fn(const char *, uint64_t *, uint64_t *);
+    bool (*memory)(const char *, uint64_t *, uint64_t *);
     enum vs_err err = vs_simulated_check(spec, why);
-    void *found = err ? NULL : driver_function("vramscopeSimSpecMemory", why);
-    memory_fn *memory;
-    if (!found)
+    *(void **)&memory = err ? NULL : driver_function("vramscopeSimSpecMemory", why);
+    if (!memory)
         return err ? err : VS_ERR_NOT_FOUND;
-    memcpy(&memory, &found, sizeof memory);
     return memory(spec, total_bytes, taken_bytes) ? VS_OK : VS_ERR_ARG;
 }
 
@@ -94,13 +90,11 @@ void vs_simulated_names(char *names)
 
 enum vs_err vs_simulated_describe(const char *spec, struct vs_simulated_gpu *gpu, char *why)
 {
-    typedef bool describe_fn(const char *, char *, size_t);
+    bool (*describe)(const char *, char *, size_t);
     enum vs_err err = vs_simulated_check(spec, why);
-    void *found = err ? NULL : driver_function("vramscopeSimDescribe", why);
-    describe_fn *describe;
-    if (!found)
+    *(void **)&describe = err ? NULL : driver_function("vramscopeSimDescribe", why);
+    if (!describe)
         return err ? err : VS_ERR_NOT_FOUND;
-    memcpy(&describe, &found, sizeof describe);
     char *rest = gpu->line, *field[10] = {NULL};
     if (!describe(spec, gpu->line, sizeof gpu->line))
         return VS_ERR_ARG;

@@ -158,9 +158,8 @@ static void diff_site_list(const struct vs_diff_result *result, const struct vs_
     const struct vs_site_changes *changes = &sites->changes;
     if (changes->of[VS_SITE_SAME] + changes->lines == changes->count && (!result->all || !changes->count))
         return; /* line numbers alone are not worth a table */
-    static const enum vs_site_verdict order[] = {VS_SITE_NEW, VS_SITE_GONE, VS_SITE_GROWN,
-                                                 VS_SITE_SHRUNK,
-                                                 VS_SITE_MOVED, VS_SITE_SAME};
+    static const enum vs_site_verdict order[] = {VS_SITE_NEW,    VS_SITE_GONE,  VS_SITE_GROWN,
+                                                 VS_SITE_SHRUNK, VS_SITE_MOVED, VS_SITE_SAME};
     char title[256];
     const char *what = sites->metric == VS_METRIC_ALLOCATED ? "Call sites at the peak"
                        : sites->metric == VS_METRIC_GROWTH  ? "Growth per step by call site"

@@ -102,9 +102,8 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
         return;
     for (size_t i = 0; i < a->gpu_count; i++)
         width = strlen(a->gpus[i].name) > width ? strlen(a->gpus[i].name) : width;
-    fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%.0s%11s\n", (int)width, "GPU",
-            "needed",
-            need ? "usable" : "", "usable");
+    fprintf(out, need ? "\n%-*s  fits  %11s  %11s\n" : "\n%-*s  %.0s%11s\n", (int)width, "GPU",
+            "needed", "usable");
     for (size_t i = 0; i < a->gpu_count; i++) {
         uint64_t usable = vs_estimate_usable(&a->gpus[i]);
         bool fits = need <= usable;

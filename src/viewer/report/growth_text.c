@@ -34,7 +34,7 @@ void vs_growth_lines(const struct vs_report *report, const struct vs_report_site
         vs_text_lines(style, vs_text_mark(style, freed ? "growth" : "leak?"), "%s %s, %s%s%s%s",
                       freed ? "grew" : "grows", since, freed ? "to " : "",
                       vs_size_text(site->growth_bytes), freed ? "; freed at the end" : " so far",
-                          weak);
+                      weak);
         fprintf(style->out, "         ");
         vs_text_chain(style, 9, site);
     }

@@ -91,8 +91,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
                         "%s free\n", cell(100, ascii), cell(60, ascii), cell(10, ascii),
             cell(0, ascii));
     fprintf(style->out, "  %s%14s  %10s  %-40s  %7s%s\n", vs_paint(style, VS_DIM), "address",
-            "size",
-            "", "in use", vs_unpaint(style));
+            "size", "", "in use", vs_unpaint(style));
     qsort(rows, count, sizeof *rows, by_owner);
     /* Folds the *count* rows of one segment each, in the order of by_owner; returns how many remain. */
     size_t folded = 0;

@@ -136,13 +136,13 @@ void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_styl
     else if (gpu && gpu->simulated && others)
         vs_text_lines(style, "cause  ", "the process itself: on the simulated GPU each process has "
                       "a device of its own. On one real device, the others would take %s of it",
-                          held);
+                      held);
     else if (others)
         vs_text_lines(style, "cause  ", "the process itself: without the %s of the others it would "
                       "still have failed, short by %s", held, missing);
     else
-        vs_text_lines(style, "cause  ", "the process itself: the others held no memory of that "
-                                        "device");
+        vs_text_wrapped(style, "cause  ",
+                        "the process itself: the others held no memory of that device");
 }
 
 void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)

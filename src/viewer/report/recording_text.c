@@ -80,8 +80,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
                       exactness(report, window));
     else if (state->pauses)
         vs_text_lines(style, vs_text_mark(style, "stopped"), "by the program for %s: no call "
-                                                             "sites, "
-                      "kernels or copies meanwhile; %s", vs_time_text(state->paused_total_ns),
+                      "sites, kernels or copies meanwhile; %s", vs_time_text(state->paused_total_ns),
                       exactness(report, window));
     if (!state->stage)
         return;

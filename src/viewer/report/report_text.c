@@ -104,7 +104,8 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     /* How the program ended, or which part of the trace this is. */
     char ending[96], to[VS_SIZE_TEXT_MAX], rest[192];
     const struct vs_report_part *part = &report->part;
-    bool ended_well = report->has_end && (report->end_reason != VS_END_EXIT || !report->end_status) &&
+    bool ended_well = report->has_end &&
+                      (report->end_reason != VS_END_EXIT || !report->end_status) &&
                       report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
                       report->end_reason != VS_END_STOPPED;
     vs_time_format(to, part->to_ns);
@@ -129,7 +130,8 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     if (part->moment)
         snprintf(rest, sizeof rest, "(%s, after event %s)", size, last);
     else if (part->window && !part->events)
-        snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size, first);
+        snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size,
+                 first);
     else if (part->window)
         snprintf(rest, sizeof rest, "(%s, events %s to %s, %s in all)", size, first, last,
                  vs_count_text(part->events));
@@ -238,7 +240,8 @@ static void device_peaks(const struct vs_report_device *device, const struct vs_
             vs_size_text(device->framework_peak_reserved));
 }
 
-/* Current bytes, for the state at a point in time: with PyTorch the device has only the memory that PyTorch reserved, all of it allocated. */
+/* Current bytes, for the state at a point in time. With PyTorch the device has only the memory that
+ * PyTorch reserved, all of it allocated. */
 static void now_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     char share[16] = "";

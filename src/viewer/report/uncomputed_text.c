@@ -58,10 +58,10 @@ void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *
         const struct vs_report_sites *sites = &report->uncomputed[what];
         char size[VS_SIZE_TEXT_MAX], clipped[1024];
         const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
-        unsigned width = style->width > 2 * NUMBER_COLUMNS ? style->width - NUMBER_COLUMNS
-            : NUMBER_COLUMNS;
+        bool narrow = style->width <= 2 * NUMBER_COLUMNS;
+        unsigned width = narrow ? NUMBER_COLUMNS : style->width - NUMBER_COLUMNS;
         size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count
-            : SITES_SHOWN;
+                                                                         : SITES_SHOWN;
         for (size_t i = 0; i < shown; i++) {
             const struct vs_report_site *site = &sites->items[i];
             bool decided = what == VS_UNCOMPUTED_DECIDED;

@@ -78,9 +78,8 @@ void vs_top_json(const struct vs_top_model *model, FILE *out)
         vs_json_members(&json, VS_J_UINT("pid", process->pid),
                         VS_J_TEXT("program", vs_top_program(program, view)),
                         VS_J_TEXT("command", view->cmdline), VS_J_TEXT("trace", view->path),
-                        VS_J_TEXT("state",
-                                  process->error ? "unreadable" : view->running ? "running"
-                                      : "ended"),
+                        VS_J_TEXT("state", process->error  ? "unreadable"
+                                           : view->running ? "running" : "ended"),
                         VS_J_TEXT_IF(process->error, "error", process->error),
                         VS_J_TEXT_IF(!process->error && !view->running, "ending", view->ending),
                         VS_J_RATIO("run_seconds", (double)view->run_ns / NS),
