@@ -83,6 +83,8 @@ bool vs_tool_colour(const char *word, struct vs_tool_colour *out);
 
 /* vs_tool_style: the style of text on *out*. */
 struct vs_style vs_tool_style(const struct vs_tool_colour *colour, FILE *out);
+/* vs_tool_style_full: that of text on stdout, with --top (0: not given) and --full. */
+struct vs_style vs_tool_style_full(const struct vs_tool_colour *colour, size_t top, bool full);
 
 /* vs_tool_count: parses a whole number from *min* to *max*; false otherwise. */
 bool vs_tool_count(const char *text, unsigned long long min, unsigned long long max,

@@ -112,6 +112,11 @@ static const char *value_of(char **argv, int argc, int i, const char *flag, int 
     return argv[i][n] ? argv[i] + n + 1 : i + 1 < argc ? argv[i + 1] : NULL;
 }
 
+bool vs_symbol_tool_library(const char *list)
+{
+    return vs_library_add(list);
+}
+
 static bool is_folder(const char *path)
 {
     struct stat st;

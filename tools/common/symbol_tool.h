@@ -31,6 +31,10 @@ void vs_symbol_tool_environment(void);
  * message, when one is wrong. */
 bool vs_symbol_tool_flags(int *argc, char **argv);
 
+/* vs_symbol_tool_library: as --library, with a *list* separated by ','. Returns false when there are
+ * too many. */
+bool vs_symbol_tool_library(const char *list);
+
 /* vs_symbol_tool_prefer_files: names found in files replace the names stored in the traces. */
 void vs_symbol_tool_prefer_files(void);
 

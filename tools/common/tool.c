@@ -176,6 +176,16 @@ struct vs_style vs_tool_style(const struct vs_tool_colour *colour, FILE *out)
     return style;
 }
 
+struct vs_style vs_tool_style_full(const struct vs_tool_colour *colour, size_t top, bool full)
+{
+    struct vs_style style = vs_tool_style(colour, stdout);
+    if (top)
+        style.sites = style.kernels = top;
+    style.small_sites = top;
+    style.full = full;
+    return style;
+}
+
 bool vs_tool_count(const char *text, unsigned long long min, unsigned long long max,
                    unsigned long long *out)
 {

@@ -108,6 +108,16 @@ bool vs_part_option(const char *who, const char *name, const char *text, struct 
     return true;
 }
 
+bool vs_part_device(const char *text, void *to)
+{
+    struct vs_part_args *args = to;
+    unsigned long long device;
+    args->one_device = vs_tool_count(text, 0, ~0ull, &device);
+    if (args->one_device)
+        args->device = device;
+    return args->one_device;
+}
+
 bool vs_part_given(const struct vs_part_args *args)
 {
     return args->at.kind || args->from.kind || args->to.kind;

@@ -38,6 +38,9 @@ struct vs_part_args {
 bool vs_part_option(const char *who, const char *name, const char *text,
                     struct vs_part_args *args);
 
+/* vs_part_device: parses the number of a device, of --device, into a struct vs_part_args. */
+bool vs_part_device(const char *text, void *to);
+
 /* vs_part_given: whether any of the options was given. */
 bool vs_part_given(const struct vs_part_args *args);
 

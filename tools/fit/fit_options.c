@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/library.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_option.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
+#include "tools/common/symbol_tool.h"
 #include "tools/fit/fit_internal.h"
 
 /* `fit` sets these itself; the second text says what to use instead. */
@@ -138,7 +138,7 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
     if (vs_options_set(&checked, id, value ? value + 1 : argv[1], VS_FROM_COMMAND, why))
         return vs_tool_fail(job->who, "%s", why);
     if (id == VS_OPT_library) /* of the traces, which are read here */
-        vs_library_add(value ? value + 1 : argv[1]);
+        vs_symbol_tool_library(value ? value + 1 : argv[1]);
     add_flag(job, argv[0], value ? NULL : argv[1]);
     return 0;
 }

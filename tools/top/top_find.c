@@ -86,20 +86,6 @@ static bool look_at(uint64_t pid, struct vs_top_finds *out)
     return true;
 }
 
-void vs_top_find_all(struct vs_top_finds *out)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    if (!proc)
-        return;
-    while ((entry = readdir(proc))) {
-        uint64_t pid = strtoull(entry->d_name, NULL, 10);
-        if (pid && pid != (uint64_t)getpid())
-            look_at(pid, out);
-    }
-    closedir(proc);
-}
-
 static bool descends_from(uint64_t pid, uint64_t ancestor)
 {
     for (unsigned depth = 0; pid && depth < DEPTH_MAX; depth++) {
@@ -120,6 +106,26 @@ static bool descends_from(uint64_t pid, uint64_t ancestor)
     return false;
 }
 
+/* The traces of the descendants of *ancestor*; 0: of all processes but this one. */
+static void look_at_all(uint64_t ancestor, struct vs_top_finds *out)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    while (proc && (entry = readdir(proc))) {
+        uint64_t pid = strtoull(entry->d_name, NULL, 10);
+        if (pid && (ancestor ? pid != ancestor && descends_from(pid, ancestor)
+                             : pid != (uint64_t)getpid()))
+            look_at(pid, out);
+    }
+    if (proc)
+        closedir(proc);
+}
+
+void vs_top_find_all(struct vs_top_finds *out)
+{
+    look_at_all(0, out);
+}
+
 enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
 {
     char name[64];
@@ -131,17 +137,8 @@ enum vs_err vs_top_find_pid(uint64_t pid, struct vs_top_finds *out, char *why)
     }
     bool readable = look_at(pid, out);
     int denied = readable ? 0 : errno;
-    if (out->count == before) {
-        DIR *proc = opendir("/proc");
-        struct dirent *entry;
-        while (proc && (entry = readdir(proc))) {
-            uint64_t other = strtoull(entry->d_name, NULL, 10);
-            if (other && other != pid && descends_from(other, pid))
-                look_at(other, out);
-        }
-        if (proc)
-            closedir(proc);
-    }
+    if (out->count == before)
+        look_at_all(pid, out);
     if (out->count > before)
         return VS_OK;
     if (denied == EACCES || denied == EPERM) {

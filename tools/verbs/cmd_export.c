@@ -81,18 +81,6 @@ static bool parse_by(const char *text, void *to)
     return args->options.by_count || strcmp(text, "bytes") == 0;
 }
 
-static bool parse_device(const char *text, void *to)
-{
-    struct export_arguments *args = to;
-    unsigned long long device;
-    args->given |= VS_EXPORT_DEVICE;
-    if (!vs_tool_count(text, 0, ~0ull, &device))
-        return false;
-    args->options.one_device = args->part.one_device = true;
-    args->options.device = args->part.device = device;
-    return true;
-}
-
 static bool parse_instant_min(const char *text, void *to)
 {
     struct export_arguments *args = to;
@@ -116,7 +104,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"at", .part = &args->part},
         {"by", .parse = parse_by, .to = args, .quoted = true, .takes = "bytes or count"},
         {"inverted", .flag = &args->options.inverted},
-        {"device", .parse = parse_device, .to = args, .quoted = true,
+        {"device", .parse = vs_part_device, .to = &args->part, .quoted = true,
          .takes = "a device's number such as 0"},
         {0}};
     int code = vs_tool_options(argc, argv, usage, options);
@@ -127,9 +115,12 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     if (all_points)
         args->options.counter_ns = 0;
     args->options.moment = args->part.at.kind;
+    args->options.one_device = args->part.one_device;
+    args->options.device = args->part.device;
     args->given |= (all_points ? VS_EXPORT_ALL_POINTS : 0) | (args->part.at.kind ? VS_EXPORT_AT : 0) |
                    (args->part.from.kind || args->part.to.kind ? VS_EXPORT_SPAN : 0) |
-                   (args->options.inverted ? VS_EXPORT_INVERTED : 0);
+                   (args->options.inverted ? VS_EXPORT_INVERTED : 0) |
+                   (args->part.one_device ? VS_EXPORT_DEVICE : 0);
     if (!name)
         return vs_tool_usage(argv[0], "no format given (-f); available:%s", names);
     args->format = vs_export_find(name);

@@ -45,16 +45,6 @@ struct oom_arguments {
     unsigned long long nth, top;
 };
 
-static struct vs_style style_of(const struct oom_arguments *args)
-{
-    struct vs_style style = vs_tool_style(&args->colour, stdout);
-    if (args->top)
-        style.sites = (size_t)args->top;
-    style.small_sites = args->top;
-    style.full = args->full;
-    return style;
-}
-
 /* --nth is not the number of a failure that can be explained. */
 static int bad_number(const char *who, const char *path, const struct vs_report *report)
 {
@@ -108,7 +98,7 @@ static int explain(const char *who, const char *path, const struct oom_arguments
     } else if (err)
         code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     else {
-        struct vs_style style = style_of(args);
+        struct vs_style style = vs_tool_style_full(&args->colour, args->top, args->full);
         if (args->json)
             vs_oom_json(oom, report, false, stdout);
         else if (oom)
@@ -127,7 +117,7 @@ static int explain(const char *who, const char *path, const struct oom_arguments
 /* Of the traces of a run: all of them together, then the one that failed first. */
 static int explain_run(const char *who, struct vs_trace_list *list, const struct oom_arguments *args)
 {
-    struct vs_style style = style_of(args);
+    struct vs_style style = vs_tool_style_full(&args->colour, args->top, args->full);
     const char *first;
     if (list->count == 1)
         return explain(who, list->paths[0], args);

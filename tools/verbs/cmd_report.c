@@ -139,17 +139,6 @@ static bool parse_least(const char *text, void *to)
     return vs_size_parse(text, bytes) == VS_OK && *bytes;
 }
 
-static bool parse_device(const char *text, void *to)
-{
-    struct report_arguments *args = to;
-    unsigned long long device;
-    if (!vs_tool_count(text, 0, ~0ull, &device))
-        return false;
-    args->wish.one_device = args->part.one_device = true;
-    args->wish.device = args->part.device = device;
-    return true;
-}
-
 static int parse(int argc, char **argv, struct report_arguments *args)
 {
     struct vs_held_filter *filter = &args->wish.filter;
@@ -171,13 +160,15 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         {"site", .run = parse_site, .to = args},
         {"min-bytes", .parse = parse_least, .to = &filter->min_bytes, .quoted = true,
          .takes = "a size such as 64KiB or 1MiB"},
-        {"device", .parse = parse_device, .to = args, .quoted = true,
+        {"device", .parse = vs_part_device, .to = &args->part, .quoted = true,
          .takes = "a device's number such as 0"},
         {"windows", .text = &args->windows},
         {0}};
     int code = vs_tool_options(argc, argv, usage, options);
     if (code)
         return code;
+    args->wish.one_device = args->part.one_device;
+    args->wish.device = args->part.device;
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
     if (args->windows && !args->json)
@@ -186,16 +177,6 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         return vs_tool_usage(argv[0], "--windows reads the whole trace, so it cannot be combined with --at, --from "
                              "or --to");
     return VS_EXIT_OK;
-}
-
-static struct vs_style style_of(const struct report_arguments *args)
-{
-    struct vs_style style = vs_tool_style(&args->colour, stdout);
-    if (args->top)
-        style.sites = style.kernels = args->top;
-    style.small_sites = args->top;
-    style.full = args->full;
-    return style;
 }
 
 static bool report_one(const char *who, const char *path, const struct report_arguments *args)
@@ -217,7 +198,7 @@ static bool report_one(const char *who, const char *path, const struct report_ar
         report->windows = windows;
         report->window_count = count;
     }
-    struct vs_style style = style_of(args);
+    struct vs_style style = vs_tool_style_full(&args->colour, args->top, args->full);
     if (good && args->json)
         vs_report_json(report, false, stdout);
     else if (good)
@@ -249,7 +230,7 @@ static int report_main(int argc, char **argv)
     } else if (good && list.count == 1) {
         good = report_one(argv[0], list.paths[0], &args);
     } else if (good) {
-        struct vs_style style = style_of(&args);
+        struct vs_style style = vs_tool_style_full(&args.colour, args.top, args.full);
         good = vs_tool_tree(argv[0], &list, &style, args.json, args.partial);
     }
     vs_trace_list_free(&list);
