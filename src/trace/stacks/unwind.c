@@ -147,18 +147,14 @@ bool vs_unwind_load(void)
 
 /* --- after code was unloaded --- */
 
-static void flush_cache(uint32_t epoch)
-{
-    if (atomic_exchange(&flushed, epoch) != epoch)
-        step_by_step.flush(*step_by_step.space, 0, 0);
-}
-
 static size_t capture_steps(unw_context_t *context, void **pcs, size_t max)
 {
     unw_cursor_t cursor;
     unw_word_t pc;
     size_t n = 0;
-    flush_cache(vs_walk_epoch());
+    uint32_t epoch = vs_walk_epoch();
+    if (atomic_exchange(&flushed, epoch) != epoch)
+        step_by_step.flush(*step_by_step.space, 0, 0);
     if (step_by_step.init(&cursor, context))
         return 0;
     do {
@@ -169,17 +165,12 @@ static size_t capture_steps(unw_context_t *context, void **pcs, size_t max)
     return n;
 }
 
-static bool steps_known(void)
-{
-    return step_by_step.space && step_by_step.flush && step_by_step.init && step_by_step.step &&
-           step_by_step.get_reg && GET_CONTEXT_KNOWN;
-}
-
 size_t vs_unwind_capture(void **pcs, size_t max)
 {
     if (!backtrace_fn || !pipe_is_there())
         return 0;
-    if (vs_walk_epoch() != 1 && steps_known()) {
+    if (vs_walk_epoch() != 1 && step_by_step.space && step_by_step.flush && step_by_step.init &&
+        step_by_step.step && step_by_step.get_reg && GET_CONTEXT_KNOWN) {
         unw_context_t context;
         return GET_CONTEXT(&context) ? 0 : capture_steps(&context, pcs, max);
     }

@@ -81,25 +81,6 @@ struct known {
     struct vs_elf_facts facts;
 };
 
-struct known_list {
-    struct known **items; /* index: number */
-    size_t capacity;
-};
-
-static struct known *get_known(struct known_list *list, const struct symbol_worker_question *q,
-                               const char *path, const char *id,
-                               const struct vs_symbols_options *options)
-{
-    vs_vec_room(&list->items, &list->capacity, (size_t)q->number + 1, sizeof(struct known *));
-    struct known *known = list->items[q->number];
-    if (known)
-        return known;
-    list->items[q->number] = known = vs_xcalloc(1, sizeof *known);
-    known->query = (struct vs_debug_query){vs_xstrdup(path), vs_xstrdup(id), "", options};
-    known->object = vs_elf_object_open(&known->query, &known->facts);
-    return known;
-}
-
 static bool give_answer(int fd, struct known *known, uint64_t address, unsigned char *room)
 {
     struct vs_symbol symbols[VS_SYMBOL_INLINES_MAX];
@@ -116,7 +97,8 @@ static bool give_answer(int fd, struct known *known, uint64_t address, unsigned 
 
 static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options *options)
 {
-    struct known_list list = {NULL, 0};
+    struct known **list = NULL, *known; /* by the number of the question */
+    size_t capacity = 0;
     struct symbol_worker_question q;
     char path[PATH_MAX], id[VS_BUILD_ID_HEX_MAX];
     struct rlimit none = {0, 0}, data = {DATA_BYTES_MAX, DATA_BYTES_MAX};
@@ -142,7 +124,14 @@ static _Noreturn void work(int fd, pid_t parent, const struct vs_symbols_options
             q.id_bytes > sizeof id || !receive(fd, path, q.path_bytes) ||
             !receive(fd, id, q.id_bytes))
             break;
-        if (!give_answer(fd, get_known(&list, &q, path, id, options), q.address, room))
+        vs_vec_room(&list, &capacity, (size_t)q.number + 1, sizeof *list);
+        known = list[q.number];
+        if (!known) {
+            list[q.number] = known = vs_xcalloc(1, sizeof *known);
+            known->query = (struct vs_debug_query){vs_xstrdup(path), vs_xstrdup(id), "", options};
+            known->object = vs_elf_object_open(&known->query, &known->facts);
+        }
+        if (!give_answer(fd, known, q.address, room))
             break;
     }
     _exit(0);

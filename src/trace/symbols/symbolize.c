@@ -50,20 +50,6 @@ static void list_places(const struct vs_reader *reader, struct symbolize_place *
     *count = kept;
 }
 
-/* Counts a *module* with *places* places and *named* names. */
-static void count_module(struct vs_symbolize_result *out, const struct vs_module *module,
-                         size_t places, size_t named)
-{
-    out->modules++;
-    out->places += places;
-    out->named += named;
-    if (named == places)
-        return;
-    out->unnamed = vs_xrealloc(out->unnamed, out->unnamed_count + 1, sizeof *out->unnamed);
-    out->unnamed[out->unnamed_count++] = (struct vs_symbolize_module){
-        vs_xstrdup(vs_text_base_name(module->path)), places, named};
-}
-
 static enum vs_err name_places(const struct vs_reader *reader, struct vs_symbols *symbols,
                                const struct symbolize_place *places, size_t count,
                                struct vs_symbol_set *set, struct vs_symbolize_result *out)
@@ -79,11 +65,20 @@ static enum vs_err name_places(const struct vs_reader *reader, struct vs_symbols
             err = vs_symbol_set_put(set, places[i].module, places[i].offset, entry->level,
                                     entry->symbols, entry->count);
         }
-        if (!err && (i + 1 == count || places[i + 1].module != places[i].module)) {
-            count_module(out, vs_reader_module(reader, places[i].module), i + 1 - first, named);
-            first = i + 1;
-            named = 0;
+        if (err || (i + 1 < count && places[i + 1].module == places[i].module))
+            continue;
+        size_t of_module = i + 1 - first; /* places of the module that ends here */
+        out->modules++;
+        out->places += of_module;
+        out->named += named;
+        if (named != of_module) {
+            const char *path = vs_reader_module(reader, places[i].module)->path;
+            out->unnamed = vs_xrealloc(out->unnamed, out->unnamed_count + 1, sizeof *out->unnamed);
+            out->unnamed[out->unnamed_count++] = (struct vs_symbolize_module){
+                vs_xstrdup(vs_text_base_name(path)), of_module, named};
         }
+        first = i + 1;
+        named = 0;
     }
     return err;
 }
@@ -142,22 +137,6 @@ static enum vs_err collect(const char *path, const char *to, struct vs_symbol_se
     return err;
 }
 
-static enum vs_err write_frames(struct vs_rewrite *rewrite, struct vs_symbol_set *set,
-                                struct vs_symbolize_result *out)
-{
-    unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);
-    size_t next = 0, bytes;
-    enum vs_err err = VS_OK;
-    while (!err && next < set->count) {
-        err = vs_symbol_set_encode(set, &next, payload, VS_FRAME_RAW_MAX, &bytes);
-        if (!err)
-            err = vs_rewrite_add(rewrite, VS_FRAME_SYMBOLS, 0, 0, payload, bytes);
-        out->frame_bytes += err ? 0 : bytes;
-    }
-    free(payload);
-    return err;
-}
-
 enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_result *out,
                          char *why)
 {
@@ -169,7 +148,15 @@ enum vs_err vs_symbolize(const char *path, const char *to, struct vs_symbolize_r
         err = vs_rewrite_open(path, to, 1u << VS_FRAME_SYMBOLS, &rewrite, why);
     if (!err) {
         out->recovered = vs_rewrite_recovered(rewrite);
-        err = write_frames(rewrite, &set, out);
+        unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);
+        size_t next = 0, bytes;
+        while (!err && next < set.count) {
+            err = vs_symbol_set_encode(&set, &next, payload, VS_FRAME_RAW_MAX, &bytes);
+            if (!err)
+                err = vs_rewrite_add(rewrite, VS_FRAME_SYMBOLS, 0, 0, payload, bytes);
+            out->frame_bytes += err ? 0 : bytes;
+        }
+        free(payload);
         if (err == VS_OK || err == VS_ERR_IO) {
             err = vs_rewrite_commit(rewrite, why); /* reports why an added frame was not written */
         } else {

@@ -256,21 +256,6 @@ struct vs_symbols *vs_symbols_open(const struct vs_reader *reader)
     return s;
 }
 
-/* A Python frame has its name and line in the trace. Returns false for other frames. */
-static bool by_itself(const struct vs_symbols *s, const struct vs_frame *frame,
-                      struct vs_symbol *out)
-{
-    const struct vs_module *module = vs_reader_module(s->reader, frame->module);
-    if (!module || !*module->function)
-        return false;
-    *out = (struct vs_symbol){.function = module->function,
-                              .file = *module->path ? module->path : NULL,
-                              .line = (unsigned)(frame->pc - module->base),
-                              .module = vs_text_base_name(module->path),
-                              .known = 1};
-    return true;
-}
-
 size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, struct vs_symbol *out,
                         size_t max)
 {
@@ -281,8 +266,15 @@ size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, stru
         *out = (struct vs_symbol){.function = mark, .module = "", .known = 1};
         return 1;
     }
-    if (by_itself(s, frame, out))
+    const struct vs_module *module = vs_reader_module(s->reader, frame->module);
+    if (module && *module->function) { /* a Python frame has its name and line in the trace */
+        *out = (struct vs_symbol){.function = module->function,
+                                  .file = *module->path ? module->path : NULL,
+                                  .line = (unsigned)(frame->pc - module->base),
+                                  .module = vs_text_base_name(module->path),
+                                  .known = 1};
         return 1;
+    }
     const struct symbols_answer *answer = get_answer(s, frame);
     size_t count = answer->count < max ? answer->count : max;
     memcpy(out, answer->symbols, count * sizeof *out);
@@ -355,18 +347,6 @@ void vs_symbols_note(const struct vs_symbols *s, char *text)
 
 /* --- closing --- */
 
-/* Older names of the same build that are better stay: the present file may be a stripped copy. */
-static void keep_older(struct object *object)
-{
-    enum vs_err err = VS_OK;
-    for (size_t i = 0; !err && i < object->older.count; i++) {
-        const struct vs_symbol_entry *older = object->older.entries[i];
-        if (better(older, vs_symbol_set_find(&object->names, older->module, older->offset)))
-            err = vs_symbol_set_put(&object->names, older->module, older->offset, older->level, older->symbols,
-                                    older->count);
-    }
-}
-
 void vs_symbols_close(struct vs_symbols *s)
 {
     if (!s)
@@ -378,7 +358,15 @@ void vs_symbols_close(struct vs_symbols *s)
         stored |= o->grown;
         const char *dir = s->options.cache_dir;
         if (dir && o->grown && vs_debug_files_is_build_id(o->build_id)) {
-            keep_older(o);
+            /* Older names of the same build that are better stay: the present file may be a
+             * stripped copy. */
+            enum vs_err err = VS_OK;
+            for (size_t i = 0; !err && i < o->older.count; i++) {
+                const struct vs_symbol_entry *older = o->older.entries[i];
+                if (better(older, vs_symbol_set_find(&o->names, older->module, older->offset)))
+                    err = vs_symbol_set_put(&o->names, older->module, older->offset, older->level,
+                                            older->symbols, older->count);
+            }
             snprintf(o->source.link, sizeof o->source.link, "%s", o->facts.link);
             struct vs_debug_query query = query_of(s, o);
             o->source.signature = vs_debug_files_sign(&query);

@@ -393,23 +393,6 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     return ferror(c->emit.out) ? VS_ERR_IO : VS_OK;
 }
 
-/* Draws what began before a window and continues into it. */
-static void draw_past(struct chrome *c)
-{
-    const struct vs_retained *retained = &c->moment->retained;
-    c->emit.start_ns = vs_replay_start_ns(c->replay);
-    for (size_t i = 0; i < retained->count; i++) {
-        struct vs_event event = retained->items[i];
-        event.time_ns = c->replay->now_ns;
-        if (event.kind)
-            draw(c, &event);
-    }
-    for (unsigned i = 0; i < c->replay->account_count; i++) {
-        c->replay->changed = i;
-        counters(c, c->replay->now_ns);
-    }
-}
-
 static enum vs_err read_all(struct chrome *c)
 {
     static const struct vs_time_window whole;
@@ -424,8 +407,21 @@ static enum vs_err read_all(struct chrome *c)
         c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
     if (window->to.given && !window->to.by_event)
         c->to_ns = window->to.value;
-    if (c->replay->events)
-        draw_past(c);
+    if (c->replay->events) {
+        /* Draws what began before a window and continues into it. */
+        const struct vs_retained *retained = &c->moment->retained;
+        c->emit.start_ns = vs_replay_start_ns(c->replay);
+        for (size_t i = 0; i < retained->count; i++) {
+            event = retained->items[i];
+            event.time_ns = c->replay->now_ns;
+            if (event.kind)
+                draw(c, &event);
+        }
+        for (unsigned i = 0; i < c->replay->account_count; i++) {
+            c->replay->changed = i;
+            counters(c, c->replay->now_ns);
+        }
+    }
     const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, c};
     err = vs_reading_run(c->reader, c->replay, window, &observer, 1);
     c->ended = vs_reader_ended(c->reader);

@@ -67,17 +67,6 @@ static char *put_known(char *p, bool known, uint64_t value)
     return p;
 }
 
-static char *put_address(char *p, uint64_t value)
-{
-    int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1;
-    *p++ = '0';
-    *p++ = 'x';
-    for (int i = digits - 1; i >= 0; i--)
-        *p++ = "0123456789abcdef"[value >> 4 * i & 15];
-    *p++ = ',';
-    return p;
-}
-
 /* *text* as it is, from here or of an event. */
 static char *put_word(char *p, const char *text, size_t length)
 {
@@ -155,7 +144,11 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     const char *family = life->tensor ? "tensor" : vs_family_name(life->family);
     char *p = put_uint(csv->buffer + csv->used, life->born_event);
     p = life->host ? put_word(p, "host", 4) : put_uint(p, life->device);
-    p = put_address(p, life->addr);
+    *p++ = '0';
+    *p++ = 'x';
+    for (int i = life->addr ? (63 - __builtin_clzll(life->addr)) / 4 : 0; i >= 0; i--)
+        *p++ = "0123456789abcdef"[life->addr >> 4 * i & 15];
+    *p++ = ',';
     p = put_uint(put_uint(put_uint(p, life->requested), life->size), life->born_ns);
     p = put_word(p, ends[life->end].text, ends[life->end].length);
     p = put_known(put_known(p, ended, life->ended_event), ended, life->ended_ns);
@@ -170,11 +163,17 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     return VS_OK;
 }
 
-/* The first pass: how call sites are named, the steps that are found, and the limits of the recording. */
-static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, struct csv *csv,
-                         struct vs_export_result *result)
+enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
+                          const struct vs_export_options *options, struct vs_export_result *result)
 {
-    struct vs_replay *replay = vs_replay_open(reader);
+    struct vs_symbols *symbols = vs_symbols_open(reader);
+    struct csv *csv = vs_xcalloc(1, sizeof *csv);
+    csv->out = out;
+    csv->wanted =
+        (struct vs_allocation_filter){options->window, options->one_device, options->device};
+    /* The first pass: how call sites are named, the steps that are found, and the limits of the
+     * recording. */
+    struct vs_replay *replay = vs_replay_open(reader), *end = NULL;
     enum vs_err err = vs_found_steps_replay(reader, replay, &csv->steps);
     if (!err) {
         vs_export_ended(reader, result);
@@ -185,19 +184,6 @@ static enum vs_err learn(struct vs_reader *reader, struct vs_symbols *symbols, s
             err = VS_ERR_NOT_FOUND;
     }
     vs_replay_close(replay);
-    return err;
-}
-
-enum vs_err vs_export_csv(struct vs_reader *reader, FILE *out,
-                          const struct vs_export_options *options, struct vs_export_result *result)
-{
-    struct vs_symbols *symbols = vs_symbols_open(reader);
-    struct csv *csv = vs_xcalloc(1, sizeof *csv);
-    csv->out = out;
-    csv->wanted =
-        (struct vs_allocation_filter){options->window, options->one_device, options->device};
-    enum vs_err err = learn(reader, symbols, csv, result);
-    struct vs_replay *end = NULL;
     if (!err) {
         fputs(header, out);
         err = vs_allocations_read(reader, symbols, &csv->steps, write_row, csv, NULL, &end);

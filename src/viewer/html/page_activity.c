@@ -62,9 +62,9 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
                    : event->kind == VS_EVENT_memset ? 5
                                                     : 7;
     key += key == 0; /* a damaged trace: no key of a map */
-    const uint64_t *found = vs_map_get(&activity->by_name, key);
-    if (found)
-        return (uint32_t)(*found - 1);
+    uint64_t number = vs_xmap_number(&activity->by_name, key, activity->name_count);
+    if (number < activity->name_count)
+        return (uint32_t)number;
     if (event->kind == VS_EVENT_kernel) {
         const char *name = vs_reader_string(replay->reader, event->kernel.name);
         char *readable = strncmp(name, "_Z", 2) == 0 ? vs_demangle(name) : NULL;
@@ -77,18 +77,15 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     } else if (event->kind == VS_EVENT_sync) {
         snprintf(text, sizeof text, "synchronisation");
     }
-    vs_vec_room(&activity->names, &activity->name_capacity, activity->name_count + 1,
-                sizeof *activity->names);
-    activity->names[activity->name_count++] = vs_xarena_text(&activity->memory, text);
-    vs_xmap_put(&activity->by_name, key, activity->name_count);
-    return (uint32_t)activity->name_count - 1;
+    VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity,
+               vs_xarena_text(&activity->memory, text));
+    return (uint32_t)number;
 }
 
 void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event)
 {
-    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY) ||
-        !vs_activity_within(event, activity->from_ns, activity->to_ns))
+    if (!vs_activity_within(event, activity->from_ns, activity->to_ns))
         return;
     unsigned device = vs_replay_account(replay, event->activity.device);
     uint64_t start = event->activity.start_ns, end = event->activity.end_ns;
@@ -106,9 +103,7 @@ void vs_page_activity_event(struct vs_page_activity *activity,
     row.name = name_of(activity, replay, event);
     if (activity->waiting_count == WAITING_MAX)
         write_rows(activity, WAITING_MAX / 2);
-    vs_vec_room(&activity->waiting, &activity->waiting_capacity,
-                activity->waiting_count + 1, sizeof *activity->waiting);
-    activity->waiting[activity->waiting_count++] = row;
+    VS_VEC_ADD(activity->waiting, activity->waiting_count, activity->waiting_capacity, row);
 }
 
 void vs_page_activity_finish(struct vs_page_activity *activity)

@@ -140,13 +140,13 @@ struct vs_page_activity {
     size_t waiting_count, waiting_capacity;
     uint64_t last_ns;  /* start of the latest row */
     bool unordered;    /* a row came later than the buffer could wait */
-    struct vs_map by_name; /* a kernel's string id, or a code of other work -> number + 1 */
+    struct vs_map by_name; /* a kernel's string id, or a code of other work -> number */
     const char **names;    /* readable; owned by memory */
     size_t name_count, name_capacity;
     struct vs_arena memory;
 };
 
-/* vs_page_activity_event: adds *event* if it is activity of the span. */
+/* vs_page_activity_event: adds *event*, which is activity, if it is of the span. */
 void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event);
 

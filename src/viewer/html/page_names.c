@@ -12,7 +12,7 @@
 #define SITES_MAX 4000
 
 static void add_site(struct vs_page_names *names, const struct vs_summary *summary,
-                            const struct vs_site *from)
+                     const struct vs_site *from)
 {
     const struct vs_replay *replay = summary->replay;
     char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
@@ -26,9 +26,9 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
     row.user = site.folds || site.line;
     const char *exe = replay->has_process
                           ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    row.library = vs_intern_text(&names->libraries, vs_library_of_stack(replay->reader, from->stack,
-                                                                        exe,
-                                                                        library, &framework));
+    row.library = vs_intern_text(
+        &names->libraries,
+        vs_library_of_stack(replay->reader, from->stack, exe, library, &framework));
     for (size_t i = site.frame_count; i-- > 0;) { /* from the outermost on */
         const struct vs_report_frame *frame = &site.frames[i];
         const char *file = frame->file ? frame->file : frame->module;
@@ -43,8 +43,7 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
             break;
         }
     }
-    vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1, sizeof *names->sites);
-    names->sites[names->site_count++] = row;
+    VS_VEC_ADD(names->sites, names->site_count, names->site_capacity, row);
 }
 
 static int heavier(const void *a, const void *b)
@@ -77,13 +76,12 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
     }
     if (count > SITES_MAX || !count) { /* the row of all others */
         names->unnamed = count ? count - SITES_MAX : 0;
-        vs_vec_room(&names->sites, &names->site_capacity, names->site_count + 1,
-                    sizeof *names->sites);
-        names->sites[names->site_count++] = (struct vs_page_site){
+        const struct vs_page_site row = {
             .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
                                               names->unnamed)
                            : "no call site",
             .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
+        VS_VEC_ADD(names->sites, names->site_count, names->site_capacity, row);
     }
     free(list);
 }

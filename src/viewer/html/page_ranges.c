@@ -17,13 +17,12 @@ static void add_range(struct vs_page_ranges *ranges, const struct vs_thread *thr
                       size_t depth, uint64_t now_ns)
 {
     const struct vs_range *range = &thread->ranges[depth];
-    vs_vec_room(&ranges->ranges, &ranges->range_capacity, ranges->range_count + 1,
-                sizeof *ranges->ranges);
-    ranges->ranges[ranges->range_count++] = (struct vs_page_range){
+    const struct vs_page_range row = {
         .start_ns = since_start(ranges, range->time_ns),
         .duration_ns = now_ns > range->time_ns ? now_ns - range->time_ns : 0,
         .step = range->place.step_known ? range->place.step + 1 : 0,
         .phase = range->place.phase, .thread = thread->tid, .depth = (uint8_t)depth};
+    VS_VEC_ADD(ranges->ranges, ranges->range_count, ranges->range_capacity, row);
 }
 
 static size_t kept_depth(const struct vs_thread *thread)
@@ -35,8 +34,6 @@ void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay
                            const struct vs_event *event)
 {
     const struct vs_phases *phases = &replay->phases;
-    if (event->kind != VS_EVENT_range_pop)
-        return;
     const uint64_t *index = vs_map_get(&phases->by_tid, (uint64_t)event->tid + 1);
     if (!index || *index >= phases->thread_count)
         return;
@@ -52,11 +49,9 @@ void vs_page_ranges_before(struct vs_page_ranges *ranges, const struct vs_replay
 
 static void add_step(struct vs_page_ranges *ranges, const struct vs_steps *steps)
 {
-    vs_vec_room(&ranges->steps, &ranges->step_capacity, ranges->step_count + 1,
-                sizeof *ranges->steps);
-    ranges->steps[ranges->step_count++] = (struct vs_page_step){
-        .number = steps->number, .start_ns = since_start(ranges, steps->time_ns),
-        .open = true};
+    const struct vs_page_step row = {
+        .number = steps->number, .start_ns = since_start(ranges, steps->time_ns), .open = true};
+    VS_VEC_ADD(ranges->steps, ranges->step_count, ranges->step_capacity, row);
 }
 
 void vs_page_ranges_begin(struct vs_page_ranges *ranges, const struct vs_replay *replay)

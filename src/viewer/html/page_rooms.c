@@ -74,10 +74,8 @@ struct vs_page_room *vs_page_room_add(struct vs_page_rows *rows, unsigned device
 void vs_page_segment_add(struct vs_page_rows *rows, struct vs_page_room *room,
                          const struct vs_page_segment *segment)
 {
-    vs_vec_room(&rows->segments, &rows->segment_capacity, rows->segment_count + 1,
-                sizeof *rows->segments);
-    struct vs_page_segment *row = &rows->segments[rows->segment_count++];
-    *row = *segment;
+    VS_VEC_ADD(rows->segments, rows->segment_count, rows->segment_capacity, *segment);
+    struct vs_page_segment *row = &rows->segments[rows->segment_count - 1];
     row->addr = room->addr;
     row->bytes = room->size;
     row->place = room->place;

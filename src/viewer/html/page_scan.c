@@ -59,22 +59,6 @@ static void set_level(struct vs_page_scan *scan, struct vs_scan_device *device, 
     widen(&device->levels[curve][scan->bucket], now, peak, &device->peak[curve]);
 }
 
-static void update_host(struct vs_page_scan *scan, const struct vs_account *host)
-{
-    uint64_t now = host->sums.now.allocated;
-    if (!scan->host && !now)
-        return;
-    if (!scan->host)
-        scan->host = vs_xcalloc(1, sizeof *scan->host);
-    scan->host->now = now;
-    widen(&scan->host->levels[scan->bucket], now, host->peak_allocated.bytes, &scan->host->peak);
-}
-
-static bool ends_before(const struct vs_scan_zone *zone, unsigned account, uint64_t address)
-{
-    return zone->account < account || (zone->account == account && zone->to < address);
-}
-
 /* Adds addresses to the zones; those of a device that touch are one. */
 static void add_zone(struct vs_page_scan *scan, unsigned account, uint64_t from, uint64_t size)
 {
@@ -84,7 +68,8 @@ static void add_zone(struct vs_page_scan *scan, unsigned account, uint64_t from,
         return;
     while (low < high) { /* the first zone of the device that ends at *from* or later */
         size_t middle = (low + high) / 2;
-        if (ends_before(&scan->zones[middle], account, from))
+        const struct vs_scan_zone *zone = &scan->zones[middle];
+        if (zone->account < account || (zone->account == account && zone->to < from))
             low = middle + 1;
         else
             high = middle;
@@ -161,17 +146,17 @@ enum vs_err vs_page_scan_event(void *context, struct vs_replay *replay,
         set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
         set_level(scan, device, VS_SCAN_TENSORS, user.tensors, 0);
     } else if (account == VS_HOST_INDEX) {
-        update_host(scan, replay->accounts[VS_HOST_INDEX]);
+        const struct vs_account *host = replay->accounts[VS_HOST_INDEX];
+        uint64_t now = host->sums.now.allocated;
+        if (!scan->host && now)
+            scan->host = vs_xcalloc(1, sizeof *scan->host);
+        if (scan->host)
+            scan->host->now = now;
+        if (scan->host)
+            widen(&scan->host->levels[scan->bucket], now, host->peak_allocated.bytes,
+                  &scan->host->peak);
     }
     return VS_OK;
-}
-
-static bool has_tensors(const struct vs_scan_device *device)
-{
-    for (size_t i = 0; i < VS_SCAN_BUCKETS; i++)
-        if (device->levels[VS_SCAN_TENSORS][i].high)
-            return true;
-    return false;
 }
 
 /* Two columns, "…_min" and "…_max". */
@@ -198,10 +183,13 @@ void vs_page_scan_columns(struct vs_page_scan *scan, const uint8_t numbers[VS_DE
         struct vs_column *time = vs_section_column(section, VS_COLUMN_DELTA, "%u.time", numbers[d]);
         for (size_t i = 0; i < count; i++)
             vs_column_add(time, i * scan->width_ns);
+        bool tensors = false;
+        for (size_t i = 0; i < VS_SCAN_BUCKETS; i++)
+            tensors |= device->levels[VS_SCAN_TENSORS][i].high != 0;
         for (int c = 0; c < VS_SCAN_CURVES; c++) {
             char name[16];
             snprintf(name, sizeof name, "%u.%s", numbers[d], what[c]);
-            if (c != VS_SCAN_TENSORS || has_tensors(device))
+            if (c != VS_SCAN_TENSORS || tensors)
                 add_levels(section, name, device->levels[c], count);
         }
         struct vs_column *used = vs_section_column(section, VS_COLUMN_VARINT, "%u.used",

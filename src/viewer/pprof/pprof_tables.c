@@ -37,11 +37,10 @@ static uint64_t location_of(struct vs_pprof_tables *tables, const uint32_t *fram
     const struct vs_named_frame *frame = vs_stack_names_frame(tables->names, frames[0]);
     vs_vec_room(&tables->frames, &tables->frame_capacity, tables->frame_count + count,
                 sizeof *tables->frames);
-    vs_vec_room(&tables->locations, &tables->location_capacity, tables->location_count + 1,
-                sizeof *tables->locations);
     memcpy(tables->frames + tables->frame_count, frames, count * sizeof *frames);
-    tables->locations[tables->location_count++] = (struct vs_pprof_location){
-        (uint32_t)tables->frame_count, count, vs_pprof_mapping(tables, frame->object), frame->pc};
+    VS_VEC_ADD(tables->locations, tables->location_count, tables->location_capacity,
+               (struct vs_pprof_location){(uint32_t)tables->frame_count, count,
+                                          vs_pprof_mapping(tables, frame->object), frame->pc});
     tables->frame_count += count;
     vs_xmap_put(&tables->by_location, key, tables->location_count);
     return tables->location_count;

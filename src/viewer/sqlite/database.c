@@ -33,19 +33,13 @@ struct vs_database {
     int saved_errno;
 };
 
-static void note_failure(struct vs_database *db, int code)
+static void fail(struct vs_database *db, int code)
 {
-    if (db->err)
+    if (db->err || code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
         return;
     int reason = db->sqlite ? sqlite3_system_errno(db->sqlite) : 0;
     db->err = (code & 0xff) == SQLITE_NOMEM ? VS_ERR_NOMEM : VS_ERR_IO;
     db->saved_errno = (code & 0xff) == SQLITE_FULL ? ENOSPC : reason ? reason : EIO;
-}
-
-static inline void fail(struct vs_database *db, int code)
-{
-    if (code != SQLITE_OK && code != SQLITE_DONE && code != SQLITE_ROW)
-        note_failure(db, code);
 }
 
 static void run(struct vs_database *db, const char *sql)
@@ -54,24 +48,16 @@ static void run(struct vs_database *db, const char *sql)
         fail(db, sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL));
 }
 
-/* The name of the empty regular file of *out*; false if there is none. */
-static bool name_of(FILE *out, char path[PATH_MAX])
-{
-    char link[64];
-    struct stat open_file, named;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(out));
-    ssize_t length = readlink(link, path, PATH_MAX - 1);
-    if (length <= 0 || fstat(fileno(out), &open_file) != 0)
-        return false;
-    path[length] = 0;
-    return S_ISREG(open_file.st_mode) && open_file.st_size == 0 && stat(path, &named) == 0 &&
-           named.st_dev == open_file.st_dev && named.st_ino == open_file.st_ino;
-}
-
 static enum vs_err open_file(struct vs_database *db, const char *schema)
 {
-    char path[PATH_MAX];
-    bool named = name_of(db->out, path);
+    char path[PATH_MAX], link[64];
+    struct stat own, found;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(db->out));
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length > 0 ? length : 0] = 0;
+    bool named = *path && fstat(fileno(db->out), &own) == 0 && S_ISREG(own.st_mode) &&
+                 own.st_size == 0 && stat(path, &found) == 0 && found.st_dev == own.st_dev &&
+                 found.st_ino == own.st_ino;
     if (!named) {
         snprintf(path, sizeof path, "%s/vramscope-export-XXXXXX", P_tmpdir);
         db->temporary = mkostemp(path, O_CLOEXEC);

@@ -82,19 +82,6 @@ static enum vs_err follow_steps(void *context, struct vs_replay *replay,
     return VS_OK;
 }
 
-/* Steps that were found: each ends where the next one begins. */
-static void write_found(struct sqlite_export *e, const struct vs_growth_steps *steps, const struct vs_replay *replay)
-{
-    uint64_t start = vs_replay_start_ns(replay);
-    for (size_t i = 0; !e->wanted.window && i < steps->count && i * steps->stride < steps->done; i++) {
-        bool last = i + 1 == steps->count;
-        vs_database_row(e->steps, VS_UINT(steps->first_number + i * steps->stride),
-                        VS_UINT(steps->items[i].event), VS_UINT(steps->items[i].time_ns - start),
-                        VS_UINT(last ? replay->events : steps->items[i + 1].event),
-                        VS_UINT((last ? replay->now_ns : steps->items[i + 1].time_ns) - start));
-    }
-}
-
 /* The sums of devices in a part of the trace, as the report has them for it. */
 static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *e)
 {
@@ -123,7 +110,16 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
                                   &replay);
     if (!err) {
         vs_export_ended(reader, result);
-        write_found(e, &steps, replay);
+        /* Steps that were found: each ends where the next one begins. */
+        uint64_t start = vs_replay_start_ns(replay), count = e->wanted.window ? 0 : steps.count;
+        for (size_t i = 0; i < count && i * steps.stride < steps.done; i++) {
+            const struct vs_growth_step *step = &steps.items[i];
+            bool last = i + 1 == count;
+            vs_database_row(e->steps, VS_UINT(steps.first_number + i * steps.stride),
+                            VS_UINT(step->event), VS_UINT(step->time_ns - start),
+                            VS_UINT(last ? replay->events : step[1].event),
+                            VS_UINT((last ? replay->now_ns : step[1].time_ns) - start));
+        }
         if (e->wanted.one_device &&
             vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
             err = VS_ERR_NOT_FOUND;

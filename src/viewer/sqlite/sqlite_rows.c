@@ -86,17 +86,6 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
     }
 }
 
-static void write_frames(struct vs_database *db, const struct vs_stack_names *names)
-{
-    struct vs_database_insert *row = vs_database_prepare(db, "frames", 6);
-    for (size_t i = 0; i < vs_stack_names_count(names); i++) {
-        const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
-        vs_database_row(row, VS_UINT(i), VS_TEXT(frame->name), VS_TEXT(frame->function),
-                        VS_TEXT(frame->file), VS_KNOWN(frame->line, frame->line),
-                        VS_TEXT(frame->library));
-    }
-}
-
 static bool is_wanted(const struct vs_failure *failure, const struct vs_replay *replay,
                       const struct vs_allocation_filter *wanted)
 {
@@ -189,6 +178,12 @@ void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
     vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
     write_sites(db, replay, names, &labels, used, used_count);
     write_failures(db, replay, &labels, wanted);
-    write_frames(db, names);
+    row = vs_database_prepare(db, "frames", 6);
+    for (size_t i = 0; i < vs_stack_names_count(names); i++) {
+        const struct vs_named_frame *frame = vs_stack_names_frame(names, (uint32_t)i);
+        vs_database_row(row, VS_UINT(i), VS_TEXT(frame->name), VS_TEXT(frame->function),
+                        VS_TEXT(frame->file), VS_KNOWN(frame->line, frame->line),
+                        VS_TEXT(frame->library));
+    }
     vs_site_labels_close(&labels);
 }
