@@ -26,10 +26,6 @@ enum vs_err {
     VS_ERR_LIMIT = 14,      /* a configured limit was reached */
 };
 
-/* vs_err_name: the enumerator's spelling without the prefix, in lower case ("device_oom");
- * "unknown" for a value outside the table. Static storage; any thread, signal-safe. */
-const char *vs_err_name(enum vs_err err);
-
 /* vs_err_text: one sentence fragment for users ("not a vramscope trace or damaged"). Static
  * storage; any thread. */
 const char *vs_err_text(enum vs_err err);

@@ -95,15 +95,6 @@ static void wake(_Atomic uint32_t *word, int count)
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, count, NULL, NULL, 0);
 }
 
-static inline void pause_briefly(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 static bool take_in_time(struct vs_lock *lock, uint64_t until_ns)
 {
     for (int i = 0; i < LOOKS; i++) {
@@ -114,7 +105,7 @@ static bool take_in_time(struct vs_lock *lock, uint64_t until_ns)
             return true;
         if (word == VS_LOCK_SLEEPERS)
             break;
-        pause_briefly();
+        vs_lock_pause();
     }
     /* a thread that slept takes the lock as one with sleepers, as others may still sleep */
     while (atomic_exchange_explicit(&lock->word, VS_LOCK_SLEEPERS, memory_order_acquire) !=
@@ -151,11 +142,6 @@ void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name
     atomic_init(&lock->word, VS_LOCK_FREE);
     lock->rank = rank;
     lock->name = name;
-}
-
-void vs_lock_destroy(struct vs_lock *lock)
-{
-    (void)lock; /* holds nothing yet; the parameter is for future use */
 }
 
 void vs_lock_reset_after_fork(struct vs_lock *lock)

@@ -40,7 +40,6 @@ struct vs_lock {
 #define VS_LOCK_INIT(rank_, name_) {VS_LOCK_FREE, (rank_), (name_)}
 
 void vs_lock_init(struct vs_lock *lock, enum vs_lock_rank rank, const char *name);
-void vs_lock_destroy(struct vs_lock *lock);
 
 /* --- for kinds of locks --- */
 
@@ -48,6 +47,16 @@ void vs_lock_destroy(struct vs_lock *lock);
  * same thread; initial-exec: no call into the loader on the hot path. */
 extern _Thread_local volatile unsigned vs_lock_depth
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Between two polls of a taken lock. */
+static inline void vs_lock_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
 
 /* push: *lock* is being taken; checks its rank. *sibling*: it may have the rank of the lock taken
  * last if its address is higher. pop: it was released. forget: this thread holds nothing. In debug

@@ -40,14 +40,6 @@ void vs_log_remember(void)
     atomic_store_explicit(&remembered, true, memory_order_release);
 }
 
-static bool stderr_is_there(void)
-{
-    if (!atomic_load_explicit(&remembered, memory_order_acquire))
-        vs_log_remember();
-    uint64_t known = atomic_load_explicit(&stderr_known, memory_order_relaxed);
-    return known && known == stderr_now();
-}
-
 void vs_log(enum vs_log_level level, const char *fmt, ...)
 {
     if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
@@ -72,7 +64,10 @@ void vs_log(enum vs_log_level level, const char *fmt, ...)
     line[len++] = '\n';
     struct vs_signal_guard guard;
     vs_signal_guard_enter(&guard);
-    ssize_t done = stderr_is_there() ? write(STDERR_FILENO, line, len) : 0;
+    if (!atomic_load_explicit(&remembered, memory_order_acquire))
+        vs_log_remember();
+    uint64_t known = atomic_load_explicit(&stderr_known, memory_order_relaxed);
+    ssize_t done = known && known == stderr_now() ? write(STDERR_FILENO, line, len) : 0;
     (void)done; /* a failure to log cannot be logged */
     vs_signal_guard_leave(&guard);
 }

@@ -116,14 +116,6 @@ static bool is_off(const struct vs_option_info *info, uint64_t number)
            (info->min == 0 || strcmp(info->fallback, "0") == 0);
 }
 
-static enum vs_err parse_size(const struct vs_option_info *info, const char *value, uint64_t *out)
-{
-    if (strcasecmp(value, "off") != 0 || !is_off(info, 0))
-        return vs_size_parse(value, out);
-    *out = 0;
-    return VS_OK;
-}
-
 /* Uses the name as given: of a flag, with its dashes. */
 static void explain(const struct vs_option_info *info, const char *value,
                     enum vs_option_source source, char *why)
@@ -183,7 +175,8 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
         err = parse_count(value, &number);
         break;
     case VS_OPTION_SIZE:
-        err = parse_size(info, value, &number);
+        if (strcasecmp(value, "off") != 0 || !is_off(info, 0))
+            err = vs_size_parse(value, &number);
         break;
     case VS_OPTION_LIMIT:
         err = vs_limit_parse(value, &limit);
@@ -209,11 +202,10 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
 void vs_options_init(struct vs_options *options)
 {
     memset(options, 0, sizeof *options);
-    for (int i = 0; i < VS_OPT_COUNT; i++) {
-        /* the table's own defaults are valid; a unit test checks that */
-        if (vs_options_set(options, (enum vs_option_id)i, infos[i].fallback, VS_FROM_DEFAULT, NULL))
-            continue;
-    }
+    enum vs_err valid = VS_OK; /* the table's own defaults are; a unit test checks that */
+    for (enum vs_option_id id = 0; id < VS_OPT_COUNT; id++)
+        valid = vs_options_set(options, id, infos[id].fallback, VS_FROM_DEFAULT, NULL);
+    (void)valid;
 }
 
 void vs_options_load_environment(struct vs_options *options,

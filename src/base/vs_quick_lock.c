@@ -5,7 +5,6 @@
  * so the sleep does not begin. */
 #include "base/vs_quick_lock.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -18,22 +17,13 @@
 #define SLEEPERS_FEW 8u         /* this much longer again for each so many sleepers more */
 #define SLEEP_FACTOR_MAX 200u
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory");
-#endif
-}
-
 static bool try_for_a_while(struct vs_quick_lock *lock)
 {
     for (int i = 0; i < SPINS; i++) {
         if (!__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) &&
             !__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE))
             return true;
-        pause_briefly();
+        vs_lock_pause();
     }
     return false;
 }
@@ -47,7 +37,7 @@ void vs_quick_wait(struct vs_quick_lock *lock)
 {
     if (try_for_a_while(lock))
         return;
-    int error = errno; /* the host program's; a futex call may change it */
+    VS_KEEP_ERRNO();
     __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
     for (;;) {
         /* many threads that wake up every half millisecond would use all the processor time */
@@ -61,7 +51,6 @@ void vs_quick_wait(struct vs_quick_lock *lock)
         syscall(SYS_futex, &lock->wakes, FUTEX_WAIT_PRIVATE, wakes, &longest, NULL, 0);
     }
     __atomic_fetch_sub(&lock->sleepers, 1, __ATOMIC_RELAXED);
-    errno = error;
 }
 
 void vs_quick_wake(struct vs_quick_lock *lock)

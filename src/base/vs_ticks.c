@@ -69,13 +69,6 @@ static void start_over(struct vs_ticks *clock, uint64_t ticks, uint64_t ns)
     clock->rate = clock->span = 0;
 }
 
-/* A rate further than this from the last one is not slewing: the machine slept, or was migrated. */
-static bool rate_jumped(uint64_t old, uint64_t new)
-{
-    uint64_t difference = old > new ? old - new : new - old;
-    return difference > old / 512;
-}
-
 static void measure(struct vs_ticks *clock, uint64_t ticks, uint64_t ns)
 {
     uint64_t passed_ns = ns - clock->base_ns, passed = ticks - clock->base_ticks;
@@ -86,7 +79,9 @@ static void measure(struct vs_ticks *clock, uint64_t ticks, uint64_t ns)
     if (passed_ns < BASELINE_MIN_NS)
         return;
     uint64_t rate = (uint64_t)(((unsigned __int128)passed_ns << 32) / passed);
-    if (!rate || (clock->rate && rate_jumped(clock->rate, rate))) {
+    uint64_t difference = clock->rate > rate ? clock->rate - rate : rate - clock->rate;
+    /* further from the last one than this is not slewing: the machine slept, or was migrated */
+    if (!rate || (clock->rate && difference > clock->rate / 512)) {
         start_over(clock, ticks, ns);
         return;
     }

@@ -139,6 +139,6 @@ int main(int argc, char **argv)
     vs_symbols_close(symbols);
     vs_reader_close(reader);
     if (err)
-        fprintf(stderr, "print_kinds: %s\n", vs_err_name(err));
+        fprintf(stderr, "print_kinds: %s\n", vs_err_text(err));
     return err ? 2 : 0;
 }

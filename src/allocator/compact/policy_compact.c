@@ -27,11 +27,6 @@ static uint64_t round_up(uint64_t bytes)
     return (bytes + VS_PAGE_BYTES - 1) & ~(VS_PAGE_BYTES - 1);
 }
 
-static uint64_t round_down(uint64_t bytes)
-{
-    return bytes & ~(VS_PAGE_BYTES - 1);
-}
-
 static struct vs_block *compact_search(struct vs_allocator *a, const struct vs_request *request)
 {
     struct vs_pool *pool = request->pool;
@@ -52,7 +47,7 @@ static struct vs_piece whole_pages(const struct vs_block *block)
     struct vs_piece piece = {block->segment, 0, 0};
     if (!block->segment->handle_bytes)
         return piece; /* not a range: its memory cannot be mapped elsewhere */
-    uint64_t end = round_down(block->addr + block->size);
+    uint64_t end = (block->addr + block->size) & ~(VS_PAGE_BYTES - 1);
     piece.addr = round_up(block->addr);
     piece.bytes = piece.addr < end ? end - piece.addr : 0;
     return piece;

@@ -57,20 +57,6 @@ static enum vs_err place(struct vs_allocator *a, struct vs_block *block,
     return vs_live_put_locked(block);
 }
 
-static enum vs_err adopt_locked(struct vs_allocator *a, uint64_t addr, uint64_t size,
-                                struct vs_pool *pool, const struct vs_block_layout *blocks,
-                                size_t count)
-{
-    struct vs_segment *segment;
-    enum vs_err err = vs_segment_register_locked(a, pool, addr, size, &segment);
-    if (err)
-        return err;
-    struct vs_block *block = segment->first;
-    for (size_t i = 0; i < count && !err; i++)
-        err = place(a, block, &blocks[i], &block);
-    return err;
-}
-
 enum vs_err vs_allocator_adopt_segment(struct vs_allocator *a, uint64_t addr, uint64_t size,
                                        enum vs_pool_kind kind, uint64_t stream,
                                        const struct vs_block_layout *blocks, size_t count)
@@ -83,7 +69,11 @@ enum vs_err vs_allocator_adopt_segment(struct vs_allocator *a, uint64_t addr, ui
     enum vs_err err = VS_ERR_NOMEM;
     struct vs_stream_pools *pools = vs_stream_pin_locked(a, stream);
     if (pools) {
-        err = adopt_locked(a, addr, size, &pools->pool[kind], blocks, count);
+        struct vs_segment *segment;
+        err = vs_segment_register_locked(a, &pools->pool[kind], addr, size, &segment);
+        struct vs_block *block = err ? NULL : segment->first;
+        for (size_t i = 0; i < count && !err; i++)
+            err = place(a, block, &blocks[i], &block);
         vs_stream_unpin_locked(a, pools);
     }
     return err;

@@ -181,17 +181,6 @@ static size_t decimal(struct token t, double *out)
     return i;
 }
 
-static enum vs_err real(struct alloc_conf_reader *r, double *out, const char *allowed)
-{
-    struct token t = peek(r);
-    size_t read = decimal(t, out);
-    next(r);
-    if (!read)
-        return refuse(r, t, allowed);
-    warn_of_rest(r, t, read);
-    return VS_OK;
-}
-
 /* Reads into the bool at *offset* of r->conf. */
 static enum vs_err flag(struct alloc_conf_reader *r, size_t offset)
 {
@@ -249,33 +238,34 @@ static enum vs_err max_non_split_rounding(struct alloc_conf_reader *r)
                                     &r->conf.config.max_non_split_rounding);
 }
 
+/* From 0 to 1; *ends*: these are allowed too. */
+static enum vs_err share(struct alloc_conf_reader *r, bool ends, double *out)
+{
+    const char *allowed = ends ? "a number from 0 to 1" : "a number between 0 and 1, both excluded";
+    struct token t = next(r);
+    double share;
+    size_t read = decimal(t, &share);
+    if (!read)
+        return refuse(r, t, allowed);
+    warn_of_rest(r, t, read);
+    if (!(ends ? share >= 0 && share <= 1 : share > 0 && share < 1))
+        return refuse(r, t, allowed);
+    *out = share;
+    return VS_OK;
+}
+
 static enum vs_err garbage_collection_threshold(struct alloc_conf_reader *r)
 {
-    const char *allowed = "a number between 0 and 1, both excluded";
-    struct token t = peek(r);
-    double share;
-    enum vs_err err = real(r, &share, allowed);
-    if (err)
-        return err;
-    if (!(share > 0 && share < 1))
-        return refuse(r, t, allowed);
-    r->conf.config.garbage_collection_threshold = share;
-    return VS_OK;
+    return share(r, false, &r->conf.config.garbage_collection_threshold);
 }
 
 static enum vs_err memory_fraction(struct alloc_conf_reader *r)
 {
-    const char *allowed = "a number from 0 to 1";
-    struct token t = peek(r);
-    double share;
-    enum vs_err err = real(r, &share, allowed);
-    if (err)
-        return err;
-    if (!(share >= 0 && share <= 1))
-        return refuse(r, t, allowed);
+    enum vs_err err = share(r, true, &r->conf.config.memory_fraction);
     /* in PyTorch 0 forbids all allocations; in a configuration it would mean no limit */
-    r->conf.config.memory_fraction = share > 0 ? share : 1e-30;
-    return VS_OK;
+    if (!err && r->conf.config.memory_fraction == 0)
+        r->conf.config.memory_fraction = 1e-30;
+    return err;
 }
 
 /* Our own option: PyTorch has none, it switched from one order to the other. */
@@ -493,13 +483,6 @@ const char *vs_alloc_conf_key(size_t index)
     return index < sizeof keys / sizeof *keys ? keys[index].name : NULL;
 }
 
-static void unknown_key(const struct alloc_conf_reader *r, struct token name)
-{
-    char shown[TOKEN_SHOWN + 4];
-    warn(r, name, "is ignored");
-    if (!*r->messages->unknown)
-        strcpy(r->messages->unknown, show(name, shown));
-}
 _Static_assert(TOKEN_SHOWN + 4 <= VS_ALLOC_CONF_KEY_MAX, "a shown name fits");
 
 /* One key with its value; the first pass uses only large_segment_size_mb. */
@@ -516,8 +499,12 @@ static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
         err = key->read ? key->read(r) : flag(r, key->flag);
         r->native_only |= key->native_only;
     } else {
-        if (!key && !first_pass)
-            unknown_key(r, name);
+        if (!key && !first_pass) {
+            char shown[TOKEN_SHOWN + 4];
+            warn(r, name, "is ignored");
+            if (!*r->messages->unknown)
+                strcpy(r->messages->unknown, show(name, shown));
+        }
         err = colon ? skip(r) : VS_OK;
     }
     r->key = NULL;
@@ -554,11 +541,6 @@ static enum vs_err check_together(struct alloc_conf_reader *r)
     return VS_OK;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc_conf *conf,
                                 struct vs_alloc_conf_messages *messages)
 {
@@ -566,7 +548,7 @@ enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc
     size_t used = 0;
     messages->error[0] = messages->unknown[0] = '\0';
     for (size_t i = 0; i < length; i++) {
-        if (is_space(text[i]))
+        if (text[i] == ' ' || (text[i] >= '\t' && text[i] <= '\r'))
             continue;
         if (used == sizeof packed) {
             snprintf(messages->error, sizeof messages->error, "longer than %d bytes",

@@ -473,15 +473,6 @@ void vs_allocator_sync_end(struct vs_allocator *a, uint64_t ticket)
     vs_full_lock_leave(a);
 }
 
-static bool unsettled_locked(const struct vs_allocator *a)
-{
-    for (size_t i = 0; i < a->segment_count; i++)
-        for (const struct vs_block *b = a->segments[i]->first; b; b = b->next)
-            if (b->state == VS_BLOCK_FREE && b->idle.safe_after > a->sync_completed)
-                return true;
-    return false;
-}
-
 /* A thread that has the first lock may call the driver; those of the other shards are held briefly. */
 enum vs_settled vs_allocator_settled(struct vs_allocator *a)
 {
@@ -489,7 +480,10 @@ enum vs_settled vs_allocator_settled(struct vs_allocator *a)
         return VS_SETTLED_UNKNOWN;
     for (uint32_t i = 1; i < a->shards.count; i++)
         vs_quick_acquire_sibling(&a->shards.shard[i].lock);
-    bool unsettled = unsettled_locked(a);
+    bool unsettled = false;
+    for (size_t i = 0; i < a->segment_count; i++)
+        for (const struct vs_block *b = a->segments[i]->first; b && !unsettled; b = b->next)
+            unsettled = b->state == VS_BLOCK_FREE && b->idle.safe_after > a->sync_completed;
     vs_full_lock_leave(a);
     return unsettled ? VS_UNSETTLED : VS_SETTLED;
 }

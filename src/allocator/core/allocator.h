@@ -193,9 +193,12 @@ enum vs_err vs_allocator_create(const struct vs_allocator_config *config,
  * frees the allocator. No other thread may be using it. NULL does nothing. */
 void vs_allocator_destroy(struct vs_allocator *allocator);
 
-/* vs_allocator_malloc_for, vs_allocator_free_for: the common form of the four functions below.
- * *call* is passed to the events of this call; *exportable*: see vs_allocator_malloc_exportable;
- * *stream* of a free: see vs_allocator_free_on, or VS_NO_STREAM. */
+/* vs_allocator_malloc_for, vs_allocator_free_for: the common form of the functions below. *call* is
+ * passed to the events of this call. *exportable*: in a device allocation of its own
+ * (ops->segment_alloc), because the driver's legacy IPC exports whole allocations: an importer then
+ * sees only this block; a freed one is cached, and used whole for such requests of at least 8/9 of
+ * its size. *stream* of a free: VS_NO_STREAM, or vs_allocator_record_stream with its errors first;
+ * frees only when the use could be recorded; no more costly when *stream* is the block's own. */
 #define VS_NO_STREAM UINT64_MAX
 enum vs_err vs_allocator_malloc_for(struct vs_allocator *allocator, size_t bytes, uint64_t stream,
                                     bool exportable, void *call,
@@ -216,16 +219,6 @@ static inline enum vs_err vs_allocator_malloc(struct vs_allocator *allocator, si
     return vs_allocator_malloc_for(allocator, bytes, stream, false, NULL, out);
 }
 
-/* vs_allocator_malloc_exportable: the same, in a device allocation of its own (ops->segment_alloc),
- * because the driver's legacy IPC exports whole allocations: an importer then sees only this block.
- * A freed one is cached, and used whole for such requests of at least 8/9 of its size. */
-static inline enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *allocator,
-                                                         size_t bytes, uint64_t stream,
-                                                         struct vs_allocation *out)
-{
-    return vs_allocator_malloc_for(allocator, bytes, stream, true, NULL, out);
-}
-
 /* vs_allocator_free: frees a block. *addr*: exactly as returned by vs_allocator_malloc; 0 does
  * nothing. *Returns* VS_ERR_FOREIGN when the address is in none of our segments (the caller
  * forwards it); VS_ERR_STATE when it is in cached memory (a double free); VS_ERR_ARG when it points
@@ -233,15 +226,6 @@ static inline enum vs_err vs_allocator_malloc_exportable(struct vs_allocator *al
 static inline enum vs_err vs_allocator_free(struct vs_allocator *allocator, uint64_t addr)
 {
     return vs_allocator_free_for(allocator, addr, VS_NO_STREAM, NULL);
-}
-
-/* vs_allocator_free_on: vs_allocator_record_stream, then vs_allocator_free, with their errors;
- * frees only when the use could be recorded. *Cost*: that of the free when *stream* is the block's
- * own. */
-static inline enum vs_err vs_allocator_free_on(struct vs_allocator *allocator, uint64_t addr,
-                                               uint64_t stream)
-{
-    return vs_allocator_free_for(allocator, addr, stream, NULL);
 }
 
 /* vs_allocator_record_stream: work on *stream* uses the block too; once freed it

@@ -181,12 +181,14 @@ struct vs_allocator {
     uint64_t searches[2];        /* per kind; counted while garbage collection is on */
     uint64_t sync_started, sync_completed; /* tickets */
 
+    uint64_t serial;             /* atomic; allocation numbers distributed to shards so far */
+
+    /* from here to *counters*: all zero at first, and after an abandon (lifecycle.c) */
     struct vs_segment **segments; /* by ascending address */
     size_t segment_count, segment_capacity;
     uint64_t segments_made;      /* numbers used so far */
     struct vs_slabs slabs;       /* of blocks */
     uint64_t blocks_made;        /* nodes, in use or recycled */
-    uint64_t serial;             /* atomic; allocation numbers distributed to shards so far */
 
     struct vs_stream_pools *streams; /* list */
     struct vs_map stream_table;  /* stream + 1 to struct vs_stream_pools */

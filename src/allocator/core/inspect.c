@@ -299,10 +299,11 @@ static const char *check_shards(const struct vs_allocator *a, const struct recou
     return NULL;
 }
 
-static const char *check_locked(struct vs_allocator *a)
+enum vs_err vs_allocator_check(struct vs_allocator *a)
 {
     struct recount r = {0};
     const char *broken = NULL;
+    vs_full_lock_acquire(a);
     for (size_t i = 0; i < a->segment_count && !broken; i++)
         broken = check_segment(a, i, &r);
     if (!broken)
@@ -315,13 +316,6 @@ static const char *check_locked(struct vs_allocator *a)
         broken = check_events(a, &r);
     if (!broken)
         broken = check_statistics(a, &r);
-    return broken;
-}
-
-enum vs_err vs_allocator_check(struct vs_allocator *a)
-{
-    vs_full_lock_acquire(a);
-    const char *broken = check_locked(a);
     vs_full_lock_release(a);
     if (!broken)
         return VS_OK;

@@ -74,19 +74,15 @@ static bool all_away(const struct vs_allocator *a, const struct vs_segment *segm
     return pending == retired;
 }
 
-static struct vs_segment *next_away(const struct vs_allocator *a, struct vs_note *note)
-{
-    for (; note; note = note->next) {
-        if (all_away(a, note->block->segment))
-            return note->block->segment;
-    }
-    return NULL;
-}
-
 void vs_kept_release_locked(struct vs_allocator *a, uint64_t *released)
 {
-    struct vs_segment *segment;
-    while ((segment = next_away(a, a->retired))) {
+    for (;;) {
+        const struct vs_note *away = a->retired;
+        while (away && !all_away(a, away->block->segment))
+            away = away->next;
+        if (!away)
+            return;
+        struct vs_segment *segment = away->block->segment;
         if (vs_segment_give_back(a, segment))
             return; /* tried again later */
         *released += segment->size;

@@ -72,27 +72,10 @@ static enum vs_err set_fraction(struct vs_allocator *a, double fraction)
 /* Resets the tables to empty; their contents are not touched. */
 static void reset_tables(struct vs_allocator *a)
 {
-    a->stream_table = a->uses = (struct vs_map){0};
-    a->slabs = (struct vs_slabs){0};
-    a->segments = NULL;
-    a->segment_count = a->segment_capacity = 0;
-    a->blocks_made = a->reserved_bytes = a->pending_notes = 0;
-    a->streams = NULL;
-    a->queues = NULL;
-    a->deferred = NULL;
+    memset(&a->segments, 0, (size_t)((char *)&a->counters - (char *)&a->segments));
+    a->reserved_bytes = 0;
     a->deferred_tail = &a->deferred;
-    a->held = NULL;
     a->held_tail = &a->held;
-    a->retired = NULL;
-    a->private_pools = NULL;
-    a->scopes = NULL;
-    a->captures = 0;
-    a->arena = (struct vs_arena){0};
-    memset(a->free_tables, 0, sizeof a->free_tables);
-    a->free_segments = (struct vs_node_list){0};
-    a->free_streams = a->free_notes = a->free_queues = (struct vs_node_list){0};
-    a->free_private_pools = a->free_scopes = (struct vs_node_list){0};
-    a->free_views = (struct vs_node_list){0};
     vs_shards_discard_locked(&a->shards);
 }
 

@@ -18,6 +18,11 @@
 #define VS_MAX_SPLIT_MIN (20 * VS_MIB)
 #define VS_NON_SPLIT_ROUNDING (20 * VS_MIB)
 
+static inline uint64_t vs_round_up(uint64_t bytes, uint64_t multiple)
+{
+    return (bytes + multiple - 1) / multiple * multiple;
+}
+
 static inline unsigned vs_floor_log2(uint64_t n)
 {
     return 63u ^ (unsigned)__builtin_clzll(n);

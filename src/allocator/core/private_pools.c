@@ -11,11 +11,6 @@
  * `captures` for that. Every active pool counts as one. */
 #include "allocator/core/allocator_internal.h"
 
-static bool is_default(struct vs_pool_id id)
-{
-    return !id.first && !id.second;
-}
-
 static struct vs_private_pool *find(const struct vs_allocator *a, struct vs_pool_id id)
 {
     struct vs_private_pool *pool = a->private_pools;
@@ -60,7 +55,7 @@ static struct vs_scope **scope_of(struct vs_allocator *a, struct vs_pool_id id)
 enum vs_err vs_allocator_pool_begin(struct vs_allocator *a, struct vs_pool_id id,
                                     vs_pool_filter *filter, void *ctx)
 {
-    if (is_default(id))
+    if (!id.first && !id.second) /* the default pool */
         return VS_ERR_ARG;
     VS_FULL_LOCK_SCOPE(a);
     if (*scope_of(a, id))
@@ -118,18 +113,6 @@ struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *a,
 
 /* --- releasing memory --- */
 
-/* Remove a freeable pool that holds no memory. */
-static void drop_if_empty(struct vs_allocator *a, struct vs_private_pool *pool)
-{
-    if (pool->users || pool->streams)
-        return;
-    struct vs_private_pool **link = &a->private_pools;
-    while (*link != pool)
-        link = &(*link)->next;
-    *link = pool->next;
-    vs_node_give_locked(&a->free_private_pools, pool);
-}
-
 static enum vs_err release_freeable(struct vs_allocator *a, struct vs_private_pool *pool,
                                     uint64_t *released)
 {
@@ -137,7 +120,13 @@ static enum vs_err release_freeable(struct vs_allocator *a, struct vs_private_po
     enum vs_err large = vs_segment_release_kind_locked(a, &pool->streams, VS_POOL_LARGE, released);
     /* otherwise a range whose first mapping failed would keep the pool for ever */
     vs_range_drop_unmapped_locked(a, pool);
-    drop_if_empty(a, pool);
+    if (!pool->users && !pool->streams) {
+        struct vs_private_pool **link = &a->private_pools;
+        while (*link != pool)
+            link = &(*link)->next;
+        *link = pool->next;
+        vs_node_give_locked(&a->free_private_pools, pool);
+    }
     return small ? small : large;
 }
 

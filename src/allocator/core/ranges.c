@@ -16,11 +16,6 @@
 
 /* --- ranges --- */
 
-static uint64_t round_up(uint64_t bytes, uint64_t multiple)
-{
-    return (bytes + multiple - 1) / multiple * multiple;
-}
-
 static uint64_t *handle_at(const struct vs_segment *range, uint64_t addr)
 {
     return &range->handles[(addr - range->addr) / range->handle_bytes];
@@ -153,7 +148,7 @@ enum vs_err vs_range_map_locked(struct vs_allocator *a, struct vs_block *block, 
     struct vs_pool *pool = range->pool;
     struct vs_block *rest = NULL;
     uint64_t addr = block->addr;
-    bytes = round_up(bytes, range->handle_bytes);
+    bytes = vs_round_up(bytes, range->handle_bytes);
     if (bytes < block->size) {
         rest = vs_block_new_in_locked(a, pool);
         if (!rest)
@@ -212,7 +207,7 @@ static enum vs_err settle(struct vs_allocator *a, const struct vs_block *block)
 static uint64_t whole_handles(const struct vs_block *block, uint64_t *addr)
 {
     const struct vs_segment *range = block->segment;
-    uint64_t begin = round_up(block->addr - range->addr, range->handle_bytes);
+    uint64_t begin = vs_round_up(block->addr - range->addr, range->handle_bytes);
     uint64_t end = block->addr - range->addr + block->size;
     end -= end % range->handle_bytes;
     *addr = range->addr + begin;

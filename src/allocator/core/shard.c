@@ -14,21 +14,17 @@
 
 #define SHARDS_LEAST 4u
 
-/* More shards than threads that can run only make the full lock more expensive. */
-static uint32_t shard_limit(void)
+void vs_shards_init(struct vs_shards *shards)
 {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
-    uint32_t limit = SHARDS_LEAST;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
-        limit = 2 * (uint32_t)CPU_COUNT(&cpus);
-    return limit < SHARDS_LEAST ? SHARDS_LEAST : limit > VS_SHARDS_MAX ? VS_SHARDS_MAX : limit;
-}
-
-void vs_shards_init(struct vs_shards *shards)
-{
     shards->count = 1;
-    shards->limit = shard_limit();
+    shards->limit = SHARDS_LEAST; /* more than threads that run only make the full lock dearer */
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        shards->limit = 2 * (uint32_t)CPU_COUNT(&cpus);
+    shards->limit = shards->limit < SHARDS_LEAST    ? SHARDS_LEAST
+                    : shards->limit > VS_SHARDS_MAX ? VS_SHARDS_MAX
+                                                    : shards->limit;
     for (uint32_t i = 0; i < VS_SHARDS_MAX; i++)
         vs_quick_init(&shards->shard[i].lock, VS_RANK_ALLOCATOR, "allocator");
 }

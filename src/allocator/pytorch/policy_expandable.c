@@ -5,11 +5,6 @@
  * segments.c. The caller holds the full lock. */
 #include "allocator/core/allocator_internal.h"
 
-static uint64_t round_up(uint64_t bytes, uint64_t multiple)
-{
-    return (bytes + multiple - 1) / multiple * multiple;
-}
-
 static bool available(const struct vs_block *block)
 {
     return block && (block->state == VS_BLOCK_FREE || block->state == VS_BLOCK_UNMAPPED);
@@ -50,7 +45,7 @@ static enum vs_err new_range(struct vs_allocator *a, const struct vs_request *re
     uint64_t handle = VS_SMALL_SEGMENT;
     if (request->kind == VS_POOL_LARGE)
         handle = a->config.large_segment_size ? a->config.large_segment_size : VS_LARGE_SEGMENT;
-    uint64_t bytes = round_up(range_bytes(&a->config, total), handle);
+    uint64_t bytes = vs_round_up(range_bytes(&a->config, total), handle);
     if (request->rounded > bytes)
         return VS_ERR_DEVICE_OOM;
     struct vs_segment *range;

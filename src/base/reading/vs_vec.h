@@ -70,11 +70,4 @@ static inline int vs_order_u32(const void *left, const void *right)
     return VS_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
-/* vs_vec_grow: vs_vec_room for callers that still check an error; always VS_OK. */
-static inline enum vs_err vs_vec_grow(void *array, size_t *capacity, size_t need, size_t element)
-{
-    vs_vec_room(array, capacity, need, element);
-    return VS_OK;
-}
-
 #endif

@@ -59,7 +59,7 @@ static void edge_row(const char *name, const struct request_log *log, double sha
         const struct vs_allocator_config config = {.policy = (enum vs_policy_id)p};
         enum vs_err err = policy_run(log, &config, capacity, &result);
         if (err)
-            printf(" %10s", vs_err_name(err));
+            printf(" %10s", vs_err_text(err));
         else if (result.failed_at < log->count)
             printf("   at %4.0f %%", 100.0 * (double)result.failed_at / (double)log->count);
         else
@@ -85,7 +85,7 @@ static void row(const char *name, const struct request_log *log, uint64_t record
         if (err == VS_ERR_ARG && !result.failed_at) /* not a configuration of this build */
             printf(" %10s", "-");
         else if (err)
-            printf(" %10s", vs_err_name(err));
+            printf(" %10s", vs_err_text(err));
         else if (result.failed_at < log->count)
             printf(" %10s", "failed");
         else

@@ -33,7 +33,7 @@ static int replay_one(const char *path)
     replay_load(path, &log);
     enum vs_err err = replay_begin(&log, &r);
     if (err) {
-        fprintf(stderr, "%s: initial state: %s\n", path, vs_err_name(err));
+        fprintf(stderr, "%s: initial state: %s\n", path, vs_err_text(err));
         return 1;
     }
     check(r.allocator);

@@ -107,7 +107,8 @@ TEST(exportable_blocks_share_their_allocation_with_none)
         fixture_start(&f, &config, GIB);
         give(&f, take(&f, 20 * MIB)); /* the other pool's cache is not used for it */
         for (int i = 0; i < COUNT; i++) {
-            assert_int_equal(vs_allocator_malloc_exportable(f.allocator, sizes[i], 0, &got[i]), VS_OK);
+            assert_int_equal(vs_allocator_malloc_for(f.allocator, sizes[i], 0, true, NULL, &got[i]),
+                             VS_OK);
             assert_int_equal(got[i].addr, got[i].segment);
             assert_int_equal(got[i].size, (sizes[i] + 511) & ~(size_t)511);
             bool alone = false;
@@ -118,10 +119,12 @@ TEST(exportable_blocks_share_their_allocation_with_none)
         }
         uint64_t asked = f.device.allocs;
         give(&f, got[6].addr);
-        assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 26 * MIB, 0, &again), VS_OK);
+        assert_int_equal(vs_allocator_malloc_for(f.allocator, 26 * MIB, 0, true, NULL, &again),
+                         VS_OK);
         assert_int_not_equal(again.addr, got[6].addr); /* the rest could not be used */
         assert_int_equal(f.device.allocs, ++asked);
-        assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 27 * MIB, 0, &got[6]), VS_OK);
+        assert_int_equal(vs_allocator_malloc_for(f.allocator, 27 * MIB, 0, true, NULL, &got[6]),
+                         VS_OK);
         assert_int_equal(got[6].size, 30 * MIB);
         assert_int_equal(f.device.allocs, asked);
         assert_int_equal(vs_allocator_check(f.allocator), VS_OK);

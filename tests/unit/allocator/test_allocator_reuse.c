@@ -65,10 +65,10 @@ TEST(a_free_that_names_another_stream_waits_for_it)
     fixture_start(&f, &pytorch_config, GIB);
     for (uint64_t user = 2; user <= 3; user++) {
         uint64_t a = take_on(&f, 512, 2).addr;
-        assert_int_equal(vs_allocator_free_on(f.allocator, a + 512, user), VS_ERR_STATE);
-        assert_int_equal(vs_allocator_free_on(f.allocator, 64, user), VS_ERR_FOREIGN);
-        assert_int_equal(vs_allocator_free_on(f.allocator, a, user), VS_OK);
-        assert_int_equal(vs_allocator_free_on(f.allocator, a, user), VS_ERR_STATE);
+        assert_int_equal(vs_allocator_free_for(f.allocator, a + 512, user, NULL), VS_ERR_STATE);
+        assert_int_equal(vs_allocator_free_for(f.allocator, 64, user, NULL), VS_ERR_FOREIGN);
+        assert_int_equal(vs_allocator_free_for(f.allocator, a, user, NULL), VS_OK);
+        assert_int_equal(vs_allocator_free_for(f.allocator, a, user, NULL), VS_ERR_STATE);
         assert_int_equal(f.device.recorded[user], user == 3);
         assert_int_equal(vs_allocator_check(f.allocator), VS_OK);
         uint64_t b = take_on(&f, 512, 2).addr;
@@ -91,8 +91,8 @@ TEST(a_use_that_cannot_be_noted_keeps_the_block)
     struct vs_allocation got;
     assert_int_equal(vs_allocator_create(&pytorch_config, &ops, &device, NULL, NULL, &a), VS_OK);
     assert_int_equal(vs_allocator_malloc(a, 512, 0, &got), VS_OK);
-    assert_int_equal(vs_allocator_free_on(a, got.addr, 1), VS_ERR_UNSUPPORTED);
-    assert_int_equal(vs_allocator_free_on(a, got.addr, 0), VS_OK);
+    assert_int_equal(vs_allocator_free_for(a, got.addr, 1, NULL), VS_ERR_UNSUPPORTED);
+    assert_int_equal(vs_allocator_free_for(a, got.addr, 0, NULL), VS_OK);
     vs_allocator_destroy(a);
 }
 

@@ -252,25 +252,25 @@ TEST(an_exportable_block_is_in_an_allocation_of_the_device)
 {
     struct vs_allocation got;
     play_with(&compact_config, GIB, "take 4M");
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 12 * MIB, 0, true, NULL, &got), VS_OK);
     play("segment_count 1");
     assert_int_equal(got.addr, f.device.segments[0].addr);
     assert_int_equal(got.segment, got.addr);
     give(&f, got.addr);
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 12 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 12 * MIB, 0, true, NULL, &got), VS_OK);
     play("allocs 1");
     give(&f, got.addr);
     uint64_t released;
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     play("segment_count 0");
     assert_int_equal(released, 12 * MIB);
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 1000, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 1000, 0, true, NULL, &got), VS_OK);
     assert_int_equal(f.device.segments[0].size, 1024); /* it shares its segment with no other block */
     give(&f, got.addr);
     assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_OK);
     /* it does not use memory of ranges */
     play("x = 16M; free x");
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 3 * MIB, 0, true, NULL, &got), VS_OK);
     play("segment_count 1");
 }
 

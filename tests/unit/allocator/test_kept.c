@@ -23,7 +23,7 @@ TEST(one_that_has_its_segment_alone_goes_back_when_it_is_freed)
 {
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 3 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 3 * MIB, 0, true, NULL, &got), VS_OK);
     keep(&f, got.addr, VS_KEEP_EXPORTED);
     assert_int_equal(found(&f, got.addr, true).marks, VS_KEEP_EXPORTED);
     give(&f, got.addr);
@@ -74,7 +74,7 @@ TEST(uses_of_other_streams_are_waited_for_as_well)
 {
     struct vs_allocation got;
     fixture_start(&f, &pytorch_config, GIB);
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 2 * MIB, 0, true, NULL, &got), VS_OK);
     assert_int_equal(vs_allocator_record_stream(f.allocator, got.addr, 5), VS_OK);
     keep(&f, got.addr, VS_KEEP_EXPORTED);
     assert_int_equal(vs_allocator_record_stream(f.allocator, got.addr, 6), VS_OK);
@@ -86,13 +86,13 @@ TEST(what_the_device_refuses_stays_away_and_goes_later)
 {
     struct vs_allocation got;
     fixture_start(&f, &after_sync_config, GIB);
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &got), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 2 * MIB, 0, true, NULL, &got), VS_OK);
     keep(&f, got.addr, VS_KEEP_EXPORTED);
     play("fail free state");
     give(&f, got.addr);
     play("segment_count 1");
     struct vs_allocation other;
-    assert_int_equal(vs_allocator_malloc_exportable(f.allocator, 2 * MIB, 0, &other), VS_OK);
+    assert_int_equal(vs_allocator_malloc_for(f.allocator, 2 * MIB, 0, true, NULL, &other), VS_OK);
     assert_true(other.addr != got.addr);
     play("fail free ok; empty 2M");
 }

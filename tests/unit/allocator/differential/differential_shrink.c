@@ -137,7 +137,7 @@ void diff_print(const struct diff_config *config, const struct diff_step *steps,
         printf(" %" PRIu64 " %" PRIu64, s->a, s->b);
         if (s->fail)
             printf("  (%s fails with %s after %" PRIu64 " calls)", failures[s->fail],
-                   vs_err_name(s->code), s->after);
+                   vs_err_text(s->code), s->after);
         printf("\n");
     }
     steps_to_difference(config, steps, count);
