@@ -86,12 +86,10 @@ static const struct vs_context *context_of(int device)
 VS_EXPORT int vramscope_get_memory_info(int device, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     uint64_t free_now, total;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     const struct vs_context *context = context_of(device);
-    bool known = context && vs_process_state() != VS_PROCESS_EXITING &&
-                 vs_device_memory_info(context, &free_now, &total) == VS_OK;
-    vs_thread.inside--;
-    if (!known)
+    if (!context || vs_process_state() == VS_PROCESS_EXITING ||
+        vs_device_memory_info(context, &free_now, &total))
         return -1;
     if (free_bytes)
         *free_bytes = free_now + vs_caching_cached_bytes((uint32_t)device);
@@ -120,8 +118,7 @@ VS_EXPORT int vramscope_set_memory_fraction(int device, double fraction)
     if (!vs_api_device(device) || vs_process_forked())
         return -1;
     VS_OWN_WORK();
-    enum vs_err err = vs_policy_set_fraction((uint32_t)device, fraction);
-    return err ? -1 : 0;
+    return vs_policy_set_fraction((uint32_t)device, fraction) ? -1 : 0;
 }
 
 VS_EXPORT void vramscope_range_push(const char *name)
@@ -171,7 +168,7 @@ VS_EXPORT void vramscope_annotate(const char *name)
 
 VS_EXPORT void vramscope_mark(const char *name)
 {
-    vs_nvtx_mark(name ? name : "");
+    vs_nvtx_mark_in(name ? name : "", "");
 }
 
 VS_EXPORT uint64_t vramscope_trim(int device)

@@ -16,13 +16,10 @@ static inline void vs_api_each_allocator(uint32_t device, void (*act)(struct vs_
 {
     if (vs_process_forked())
         return;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            if (allocator)
-                act(allocator);
-        }
-    }
+    struct vs_context *c = NULL;
+    int i = 0;
+    for (struct vs_allocator *a; (a = vs_allocator_next(device, &c, &i));)
+        act(a);
 }
 
 /* vs_api_device: does *device* exist, or may it exist as long as the number of devices is unknown?

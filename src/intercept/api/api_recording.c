@@ -73,35 +73,24 @@ VS_EXPORT int vramscope_window_end(int64_t window, int device,
 
 VS_EXPORT int vramscope_recording(void)
 {
-    enum vs_process_state state = vs_process_state();
-    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) &&
-           vs_recorder_records(vs_process_recorder());
+    return vs_process_records() && vs_recorder_records(vs_process_recorder());
 }
 
 VS_EXPORT int vramscope_trace_path(char *path, size_t bytes)
 {
-    enum vs_process_state state = vs_process_state();
     struct vs_recorder *recorder = vs_process_recorder();
-    if ((state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING) || vs_process_forked() ||
-        !recorder || (!path && bytes))
+    if (!vs_process_records() || vs_process_forked() || !recorder || (!path && bytes))
         return -1;
-    int length = snprintf(path, bytes, "%s", vs_recorder_path(recorder));
-    return length;
-}
-
-static bool active(void)
-{
-    return vs_process_state() == VS_PROCESS_ACTIVE && vs_process_recorder();
+    return snprintf(path, bytes, "%s", vs_recorder_path(recorder));
 }
 
 static int pause_recording(bool pause)
 {
-    bool able;
     VS_OWN_WORK();
-    if (active()) /* records of earlier kernels belong to the part before */
+    /* records of earlier kernels belong to the part before */
+    if (vs_process_state() == VS_PROCESS_ACTIVE && vs_process_recorder())
         vs_collector_flush(true);
-    able = vs_process_pause(pause);
-    return able ? 0 : -1;
+    return vs_process_pause(pause) ? 0 : -1;
 }
 
 VS_EXPORT int vramscope_stop_recording(void)
@@ -116,8 +105,7 @@ VS_EXPORT int vramscope_start_recording(void)
 
 VS_EXPORT void vramscope_flush(void)
 {
-    enum vs_process_state state = vs_process_state();
-    if ((state != VS_PROCESS_ACTIVE && state != VS_PROCESS_EXITING) || !vs_process_recorder())
+    if (!vs_process_records() || !vs_process_recorder())
         return;
     VS_OWN_WORK();
     vs_collector_flush(true);
@@ -126,15 +114,14 @@ VS_EXPORT void vramscope_flush(void)
 
 VS_EXPORT int vramscope_dump(const char *path)
 {
-    if (!active() || vs_process_forked()) {
+    if (vs_process_state() != VS_PROCESS_ACTIVE || !vs_process_recorder() || vs_process_forked()) {
         errno = ESRCH;
         return -1;
     }
-    vs_thread.inside++;
+    VS_OWN_WORK();
     vs_collector_flush(true);
     errno = 0;
     enum vs_err err = path && *path ? vs_recorder_copy(vs_process_recorder(), path) : VS_ERR_ARG;
-    vs_thread.inside--;
     if (err == VS_ERR_ARG)
         errno = EINVAL;
     else if (err == VS_ERR_STATE)

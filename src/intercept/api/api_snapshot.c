@@ -25,17 +25,16 @@ struct copy {
     int device;
 };
 
-static int state_of(enum vs_block_state state)
-{
-    return state == VS_BLOCK_LIVE      ? VRAMSCOPE_BLOCK_LIVE
-           : state == VS_BLOCK_PENDING ? VRAMSCOPE_BLOCK_PENDING
-           : state == VS_BLOCK_LENT    ? VRAMSCOPE_BLOCK_LENT
-                                       : VRAMSCOPE_BLOCK_FREE;
-}
-
 static void copy_row(void *arg, const struct vs_segment_info *segment,
                      const struct vs_block_info *block)
 {
+    static const int states[] = {[VS_BLOCK_FREE] = VRAMSCOPE_BLOCK_FREE,
+                                 [VS_BLOCK_LIVE] = VRAMSCOPE_BLOCK_LIVE,
+                                 [VS_BLOCK_PENDING] = VRAMSCOPE_BLOCK_PENDING,
+                                 [VS_BLOCK_TAKEN] = VRAMSCOPE_BLOCK_FREE,
+                                 [VS_BLOCK_UNMAPPED] = VRAMSCOPE_BLOCK_FREE,
+                                 [VS_BLOCK_LENT] = VRAMSCOPE_BLOCK_LENT,
+                                 [VS_BLOCK_DORMANT] = VRAMSCOPE_BLOCK_FREE};
     struct copy *copy = arg;
     size_t i = copy->count++;
     if (i >= copy->capacity)
@@ -51,21 +50,7 @@ static void copy_row(void *arg, const struct vs_segment_info *segment,
         copy->rows[i].block = (struct vramscope_block){.address = block->addr,
                                                        .size = block->size,
                                                        .requested = block->requested,
-                                                       .state = state_of(block->state)};
-}
-
-static void copy_all(struct copy *copy)
-{
-    copy->count = 0;
-    if (vs_process_forked())
-        return;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == (uint32_t)copy->device && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            if (allocator)
-                vs_allocator_snapshot(allocator, copy_row, copy);
-        }
-    }
+                                                       .state = states[block->state]};
 }
 
 static void release(struct copy *copy)
@@ -78,7 +63,12 @@ static bool take(int device, struct copy *copy)
 {
     *copy = (struct copy){.device = device};
     for (;;) {
-        copy_all(copy);
+        struct vs_context *c = NULL;
+        int i = 0;
+        copy->count = 0;
+        for (struct vs_allocator *a;
+             !vs_process_forked() && (a = vs_allocator_next((uint32_t)device, &c, &i));)
+            vs_allocator_snapshot(a, copy_row, copy);
         if (copy->count <= copy->capacity)
             break;
         size_t capacity = copy->count + copy->count / 4 + 16;

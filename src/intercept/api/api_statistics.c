@@ -13,179 +13,86 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/context.h"
 
-static const struct pool_statistic {
-    const char *name;
-    size_t offset; /* of struct vs_stat [VS_STAT_POOLS] */
-} pool_statistics[] = {
-#define ROW(name) {#name, offsetof(struct vs_allocator_stats, name)},
-    VS_ALLOCATOR_POOL_STATS(ROW)
-#undef ROW
-};
-
-static const struct {
-    const char *name;
-    size_t offset; /* of struct vs_stat */
-} statistics[] = {
-    {"oversize_allocations", offsetof(struct vs_allocator_stats, oversize_allocations)},
-    {"oversize_segments", offsetof(struct vs_allocator_stats, oversize_segments)},
-};
-
-static const struct {
-    const char *name;
-    size_t offset; /* of uint64_t or int64_t */
-} counters[] = {
-#define ROW(name) {#name, offsetof(struct vs_allocator_stats, name)}
-    ROW(num_alloc_retries), ROW(num_ooms),        ROW(num_sync_all_streams), ROW(num_device_alloc),
-    ROW(num_device_free),   ROW(num_reuse_syncs), ROW(max_split_size),
-#undef ROW
-};
-
 static const char *const pools[VS_STAT_POOLS] = {"all", "small_pool", "large_pool"};
 static const char *const fields[] = {"current", "peak", "allocated", "freed"};
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static void add_stat(struct vs_stat *sum, const struct vs_stat *more)
-{
-    sum->current += more->current;
-    sum->peak += more->peak;
-    sum->allocated += more->allocated;
-    sum->freed += more->freed;
-}
-
-static void add(struct vs_allocator_stats *sum, const struct vs_allocator_stats *more)
-{
-#define ADD(name)                            \
-    for (int i = 0; i < VS_STAT_POOLS; i++) \
-        add_stat(&sum->name[i], &more->name[i]);
-    VS_ALLOCATOR_POOL_STATS(ADD)
-#undef ADD
-    add_stat(&sum->oversize_allocations, &more->oversize_allocations);
-    add_stat(&sum->oversize_segments, &more->oversize_segments);
-    sum->num_alloc_retries += more->num_alloc_retries;
-    sum->num_ooms += more->num_ooms;
-    sum->num_sync_all_streams += more->num_sync_all_streams;
-    sum->num_device_alloc += more->num_device_alloc;
-    sum->num_device_free += more->num_device_free;
-    sum->num_reuse_syncs += more->num_reuse_syncs;
-    sum->max_split_size = more->max_split_size; /* an option: the same for all */
-}
-
+/* Of all allocators of a device: every field is a sum of 64 bits, except the option among them. */
 static void collect(uint32_t device, struct vs_allocator_stats *sum)
 {
+    enum { FIGURES = sizeof *sum / sizeof(uint64_t) };
+    struct vs_allocator_stats one;
+    struct vs_context *c = NULL;
+    int i = 0;
     *sum = (struct vs_allocator_stats){.max_split_size = -1};
-    if (vs_process_forked())
-        return;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            struct vs_allocator_stats one;
-            if (!allocator)
-                continue;
-            vs_allocator_stats(allocator, &one);
-            add(sum, &one);
-        }
+    for (struct vs_allocator *a; !vs_process_forked() && (a = vs_allocator_next(device, &c, &i));) {
+        vs_allocator_stats(a, &one);
+        for (size_t f = 0; f < FIGURES; f++)
+            ((uint64_t *)sum)[f] += ((const uint64_t *)&one)[f];
+        sum->max_split_size = one.max_split_size; /* the same for all */
     }
 }
 
-static uint64_t field_of(const struct vs_stat *stat, size_t field)
+/* One figure, or all of them. */
+struct statistics_query {
+    const char *key; /* NULL: all, for *visit* */
+    int64_t *value;
+    bool found;
+    void (*visit)(const char *key, int64_t value, void *arg);
+    void *arg;
+};
+
+static void figure(struct statistics_query *q, const char *key, int64_t value)
+{
+    if (!q->key) {
+        q->visit(key, value, q->arg);
+    } else if (strcmp(key, q->key) == 0) {
+        *q->value = value;
+        q->found = true;
+    }
+}
+
+static void stat_figures(struct statistics_query *q, const char *name, const char *pool,
+                         const struct vs_stat *stat)
 {
     const uint64_t values[] = {stat->current, stat->peak, stat->allocated, stat->freed};
-    return values[field];
-}
-
-static const struct vs_stat *stat_at(const struct vs_allocator_stats *stats, size_t offset)
-{
-    return (const struct vs_stat *)((const char *)stats + offset);
-}
-
-static int64_t counter_at(const struct vs_allocator_stats *stats, size_t offset)
-{
-    int64_t value;
-    memcpy(&value, (const char *)stats + offset, sizeof value);
-    return value;
-}
-
-/* Does *key* continue with "WORD" or "WORD."? Moves it past them. */
-static bool word(const char **key, const char *expected)
-{
-    size_t n = strlen(expected);
-    if (strncmp(*key, expected, n) != 0 || ((*key)[n] && (*key)[n] != '.'))
-        return false;
-    *key += n + ((*key)[n] == '.');
-    return true;
-}
-
-static bool look_up_field(const struct vs_stat *stat, const char *key, int64_t *value)
-{
-    for (size_t f = 0; f < COUNT(fields); f++) {
-        if (strcmp(key, fields[f]) != 0)
-            continue;
-        *value = (int64_t)field_of(stat, f);
-        return true;
+    char key[128];
+    for (size_t f = 0; f < sizeof values / sizeof *values; f++) {
+        snprintf(key, sizeof key, "%s%s%s.%s", name, *pool ? "." : "", pool, fields[f]);
+        figure(q, key, (int64_t)values[f]);
     }
-    return false;
 }
 
-static bool look_up(const struct vs_allocator_stats *stats, const char *key, int64_t *value)
+static int answer(int device, struct statistics_query *q)
 {
-    for (size_t i = 0; i < COUNT(counters); i++) {
-        if (strcmp(key, counters[i].name) != 0)
-            continue;
-        *value = counter_at(stats, counters[i].offset);
-        return true;
-    }
-    for (size_t i = 0; i < COUNT(statistics); i++) {
-        const char *rest = key;
-        if (word(&rest, statistics[i].name))
-            return look_up_field(stat_at(stats, statistics[i].offset), rest, value);
-    }
-    for (size_t i = 0; i < COUNT(pool_statistics); i++) {
-        const char *rest = key;
-        if (!word(&rest, pool_statistics[i].name))
-            continue;
-        for (size_t p = 0; p < VS_STAT_POOLS; p++) {
-            const char *field = rest;
-            if (word(&field, pools[p]))
-                return look_up_field(stat_at(stats, pool_statistics[i].offset) + p, field, value);
-        }
-    }
-    return false;
+    struct vs_allocator_stats stats;
+    if (!vs_api_device(device))
+        return -1;
+    collect((uint32_t)device, &stats);
+#define ROW(name)                            \
+    for (int p = 0; p < VS_STAT_POOLS; p++) \
+        stat_figures(q, #name, pools[p], &stats.name[p]);
+    VS_ALLOCATOR_POOL_STATS(ROW)
+#undef ROW
+    stat_figures(q, "oversize_allocations", "", &stats.oversize_allocations);
+    stat_figures(q, "oversize_segments", "", &stats.oversize_segments);
+#define ROW(name) figure(q, #name, (int64_t)stats.name);
+    ROW(num_alloc_retries) ROW(num_ooms) ROW(num_sync_all_streams) ROW(num_device_alloc)
+    ROW(num_device_free) ROW(num_reuse_syncs) ROW(max_split_size)
+#undef ROW
+    return q->key && !q->found ? -1 : 0;
 }
 
 VS_EXPORT int vramscope_get_statistic(int device, const char *key, int64_t *value)
 {
-    struct vs_allocator_stats stats;
-    if (!vs_api_device(device) || !key || !value)
-        return -1;
-    collect((uint32_t)device, &stats);
-    return look_up(&stats, key, value) ? 0 : -1;
+    struct statistics_query query = {.key = key, .value = value};
+    return key && value ? answer(device, &query) : -1;
 }
 
 VS_EXPORT int vramscope_visit_statistics(int device,
                                          void (*visit)(const char *key, int64_t value, void *arg),
                                          void *arg)
 {
-    struct vs_allocator_stats stats;
-    char key[128];
-    if (!vs_api_device(device) || !visit)
-        return -1;
-    collect((uint32_t)device, &stats);
-    for (size_t i = 0; i < COUNT(pool_statistics); i++) {
-        for (size_t j = 0; j < VS_STAT_POOLS * COUNT(fields); j++) {
-            size_t p = j / COUNT(fields), f = j % COUNT(fields);
-            snprintf(key, sizeof key, "%s.%s.%s", pool_statistics[i].name, pools[p], fields[f]);
-            visit(key, (int64_t)field_of(stat_at(&stats, pool_statistics[i].offset) + p, f), arg);
-        }
-    }
-    for (size_t j = 0; j < COUNT(statistics) * COUNT(fields); j++) {
-        size_t i = j / COUNT(fields), f = j % COUNT(fields);
-        snprintf(key, sizeof key, "%s.%s", statistics[i].name, fields[f]);
-        visit(key, (int64_t)field_of(stat_at(&stats, statistics[i].offset), f), arg);
-    }
-    for (size_t i = 0; i < COUNT(counters); i++)
-        visit(counters[i].name, counter_at(&stats, counters[i].offset), arg);
-    return 0;
+    return visit ? answer(device, &(struct statistics_query){.visit = visit, .arg = arg}) : -1;
 }
 
 VS_EXPORT int vramscope_reset_accumulated(int device)

@@ -13,7 +13,6 @@
 
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
-#include "intercept/cache/caching_internal.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/policy.h"
 #include "intercept/cache/room.h"
@@ -66,20 +65,6 @@ bool vs_caching_alloc(struct vs_context *context, uint64_t bytes, const char *ap
     return true;
 }
 
-/* A block freed while another context is current: that context's work may have used it (copies
- * between devices), and the driver's cudaFree waits for that work as well. */
-static void await_current_context(const struct vs_context *owner, struct vs_allocator *allocator,
-                                  CUdeviceptr ptr)
-{
-    struct vs_allocation found;
-    bool live;
-    if (vs_process_state() != VS_PROCESS_ACTIVE || vs_capture_any() ||
-        vs_context_handle() == owner->handle)
-        return;
-    if (vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)
-        VS_REAL(cuCtxSynchronize); /* the program will get its error later */
-}
-
 /* False: the context's cache does not have it. */
 static inline bool free_in(struct vs_context *context, CUdeviceptr ptr,
                            struct vs_caching_call *call, CUresult *result)
@@ -87,8 +72,15 @@ static inline bool free_in(struct vs_context *context, CUdeviceptr ptr,
     struct vs_allocator *allocator = vs_context_allocator_at(context, 0);
     if (!allocator)
         return false;
-    if (atomic_load_explicit(&vs_several_contexts, memory_order_relaxed))
-        await_current_context(context, allocator, ptr);
+    struct vs_allocation found;
+    bool live;
+    /* a block freed while another context is current: that context's work may have used it (copies
+     * between devices), and the driver's cudaFree waits for that work as well */
+    if (atomic_load_explicit(&vs_several_contexts, memory_order_relaxed) &&
+        vs_process_state() == VS_PROCESS_ACTIVE && !vs_capture_any() &&
+        vs_context_handle() != context->handle &&
+        vs_allocator_find(allocator, ptr, &found, &live) == VS_OK && live && found.addr == ptr)
+        VS_REAL(cuCtxSynchronize); /* the program will get its error later */
     enum vs_err err = vs_allocator_free_for(allocator, ptr, VS_NO_STREAM, call);
     if (err == VS_ERR_FOREIGN)
         return false;
@@ -149,37 +141,31 @@ static void drop(void *arg, const struct vs_segment_info *segment,
 /* An allocator without memory is kept for a while: a thread that was in a call when its context
  * ended may still be using it. */
 #define RETIRED_MAX 64
-static void retire(struct vs_allocator *allocator)
-{
-    static _Atomic(struct vs_allocator *) retired[RETIRED_MAX]; /* atomic */
-    static _Atomic unsigned next;                               /* atomic */
-    unsigned place = atomic_fetch_add(&next, 1) % RETIRED_MAX;
-    vs_allocator_destroy(atomic_exchange(&retired[place], allocator));
-}
 
 void vs_caching_context_gone(struct vs_context *context, const char *api)
 {
     struct vs_allocator *gone[VS_CONTEXT_ALLOCATORS] = {atomic_exchange(&context->allocator, NULL),
                                                         atomic_exchange(&context->ordered, NULL)};
+    static _Atomic(struct vs_allocator *) retired[RETIRED_MAX]; /* atomic */
+    static _Atomic unsigned next;                               /* atomic */
     struct dropping dropping = {.context = context, .call = {.api = api}};
     for (int i = 0; i < VS_CONTEXT_ALLOCATORS; i++) {
         if (!gone[i])
             continue;
         vs_allocator_snapshot(gone[i], drop, &dropping);
         vs_allocator_abandon(gone[i]);
-        retire(gone[i]);
+        unsigned place = atomic_fetch_add(&next, 1) % RETIRED_MAX;
+        vs_allocator_destroy(atomic_exchange(&retired[place], gone[i]));
     }
 }
 
 uint64_t vs_caching_cached_bytes(uint32_t device)
 {
     uint64_t total = 0;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            total += allocator ? vs_allocator_cached_bytes(allocator) : 0;
-        }
-    }
+    struct vs_context *c = NULL;
+    int i = 0;
+    for (struct vs_allocator *a; (a = vs_allocator_next(device, &c, &i));)
+        total += vs_allocator_cached_bytes(a);
     return total;
 }
 

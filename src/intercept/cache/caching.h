@@ -75,6 +75,16 @@ struct vs_caching_call vs_caching_request(const char *api, uint64_t bytes);
  * used, the program should not. */
 uint64_t vs_caching_cached_bytes(uint32_t device);
 
+/* --- for caching.c: events of the allocator (caching_events.c) --- */
+
+/* For vs_allocator_create, with the struct vs_context as its argument. */
+extern const struct vs_event_sink vs_caching_sink;
+
+/* vs_caching_segment: *e* concerns a segment, whatever its own kind. *e->requested*: the bytes
+ * allocated from the device, or released to it. */
+void vs_caching_segment(struct vs_context *context, const struct vs_allocator_event *e,
+                        enum vs_allocator_event_kind kind);
+
 /* --- addresses for which the driver's answer is wrong for the program: cached memory, and blocks of
  * other processes that lie inside an allocation opened here --- */
 

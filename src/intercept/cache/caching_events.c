@@ -5,7 +5,7 @@
  * belongs to. Called by the allocator with one of its locks held. */
 #include <stdatomic.h>
 
-#include "intercept/cache/caching_internal.h"
+#include "intercept/cache/caching.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -165,15 +165,6 @@ static APART void record_free(struct vs_recorder *recorder, const struct vs_cont
 #define OWNERS 65536u
 static _Atomic(struct vs_context *) owners[OWNERS]; /* atomic; release pairs with acquire */
 
-static void note_owner(struct vs_context *context, uint64_t addr, uint64_t size)
-{
-    uint64_t page = addr / OWNER_PAGE_BYTES, last = (addr + size - 1) / OWNER_PAGE_BYTES;
-    if (last - page >= OWNERS)
-        last = page + OWNERS - 1;
-    for (; page <= last; page++)
-        atomic_store_explicit(&owners[page % OWNERS], context, memory_order_release);
-}
-
 struct vs_context *vs_caching_likely_owner(uint64_t addr)
 {
     return atomic_load_explicit(&owners[addr / OWNER_PAGE_BYTES % OWNERS], memory_order_acquire);
@@ -184,8 +175,11 @@ APART void vs_caching_segment(struct vs_context *context, const struct vs_alloca
 {
     struct vs_event event;
     bool grows = kind == VS_ALLOCATOR_SEGMENT_ALLOC || kind == VS_ALLOCATOR_SEGMENT_MAP;
-    if (grows)
-        note_owner(context, e->addr, e->size);
+    uint64_t page = e->addr / OWNER_PAGE_BYTES, last = (e->addr + e->size - 1) / OWNER_PAGE_BYTES;
+    if (last - page >= OWNERS)
+        last = page + OWNERS - 1;
+    for (; grows && page <= last; page++)
+        atomic_store_explicit(&owners[page % OWNERS], context, memory_order_release);
     if (vs_process_recorder())
         event = segment_event(context, e, kind);
     vs_track_change(vs_change_segment(context->device, grows, e->requested), true, &event);

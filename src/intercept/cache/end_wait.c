@@ -45,15 +45,6 @@ static CUevent event_behind_all(const struct vs_context *context)
     return r ? NULL : event; /* it ends with the process */
 }
 
-/* Whether the event completed before the time is over; a device that failed has nothing to wait for. */
-static bool wait_for(CUevent event, uint64_t until_ns)
-{
-    CUresult r;
-    while ((r = VS_CALL(cuEventQuery, event)) == CUDA_ERROR_NOT_READY && vs_clock_ns() < until_ns)
-        pause_briefly();
-    return r != CUDA_ERROR_NOT_READY;
-}
-
 /* Why the context's work may not have ended; NULL: it has. */
 static const char *wait_for_context(const struct vs_context *context, uint64_t until_ns)
 {
@@ -71,7 +62,11 @@ static const char *wait_for_context(const struct vs_context *context, uint64_t u
     if (settled == VS_SETTLED_UNKNOWN)
         return VS_NOTE_UNFINISHED ": another thread was in the allocator";
     CUevent event = event_behind_all(context);
-    if (!event || wait_for(event, until_ns))
+    CUresult r = CUDA_SUCCESS; /* a device that failed has nothing to wait for */
+    while (event && (r = VS_CALL(cuEventQuery, event)) == CUDA_ERROR_NOT_READY &&
+           vs_clock_ns() < until_ns)
+        pause_briefly();
+    if (r != CUDA_ERROR_NOT_READY)
         return NULL;
     return VS_NOTE_UNFINISHED ": the device was still busy 5 s after the program's end";
 }

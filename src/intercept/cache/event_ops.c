@@ -104,22 +104,15 @@ static const struct event_ops_stream *find_stream(uint64_t key)
     return stream;
 }
 
-/* The context that *stream* belongs to: *current*, unless another device's stream was
- * named. */
-static const struct vs_context *context_of(const struct vs_context *current, CUstream stream)
-{
-    CUcontext handle;
-    if (vs_stream_is_default(stream) || stream == CU_STREAM_PER_THREAD ||
-        VS_CALL(cuStreamGetCtx, stream, &handle) != CUDA_SUCCESS)
-        return current;
-    const struct vs_context *owner = vs_context_find(handle);
-    return owner ? owner : current;
-}
-
 static void enter_stream(const struct vs_context *context, uint64_t key, CUstream handle)
 {
     bool own = handle == CU_STREAM_PER_THREAD;
-    context = context_of(context, handle);
+    CUcontext its;
+    const struct vs_context *owner = NULL; /* another device's stream may have been named */
+    if (!vs_stream_is_default(handle) && !own &&
+        VS_CALL(cuStreamGetCtx, handle, &its) == CUDA_SUCCESS)
+        owner = vs_context_find(its);
+    context = owner ? owner : context;
     uint64_t id = vs_process_recorder() ? vs_stream_id(context, handle, own) : 0;
     VS_LOCK_SCOPE(&lock);
     struct event_ops_stream *stream = vs_map_get(&streams, key) ? NULL : vs_arena_alloc(&arena, sizeof *stream);
@@ -186,15 +179,6 @@ static bool still_there(const struct event_ops_stream *stream)
     return !atomic_load(&stream->ended) &&
            VS_CALL(cuStreamGetId, stream->handle, &id) == CUDA_SUCCESS &&
            ((uint64_t)id << 1 | 1) == stream->key;
-}
-
-/* The stream of *key*; NULL if only the whole context can be waited for. */
-static const struct event_ops_stream *reachable(uint64_t key)
-{
-    const struct event_ops_stream *stream = find_stream(key);
-    if (!stream || (stream->thread && stream->thread != own_thread()) || !still_there(stream))
-        return NULL;
-    return stream;
 }
 
 void vs_stream_ends(CUstream handle)
@@ -276,7 +260,8 @@ static enum vs_err event_record(void *arg, uint64_t key, uint64_t *event)
     enum vs_err err = vs_context_enter(stream ? stream->context : arg, &entered);
     if (err)
         return err;
-    err = reachable(key) ? record(stream, event) : VS_ERR_DEVICE;
+    bool own = stream && (!stream->thread || stream->thread == own_thread());
+    err = own && still_there(stream) ? record(stream, event) : VS_ERR_DEVICE;
     /* no event available, perhaps for good: wait for the enqueued work */
     if (err && err != VS_ERR_STATE) {
         err = wait_for_all();

@@ -16,12 +16,13 @@
 
 static _Atomic double fractions[VS_DEVICES_MAX]; /* atomic; 0: no limit */
 
-/* Can an allocator be created with this configuration? */
+/* Has the device virtual memory, and can an allocator be created with this configuration? */
 static bool possible(const struct vs_context *context, const struct vs_device_ops *ops,
                      const struct vs_allocator_config *config)
 {
     struct vs_allocator *probe;
-    if (vs_allocator_create(config, ops, (void *)(uintptr_t)context, NULL, NULL, &probe))
+    if (!ops->range_reserve ||
+        vs_allocator_create(config, ops, (void *)(uintptr_t)context, NULL, NULL, &probe))
         return false;
     vs_allocator_destroy(probe);
     return true;
@@ -41,21 +42,16 @@ static void warn(void *ctx, const char *message)
     vs_log(VS_LOG_WARN, "allocator options: %s", message);
 }
 
-/* Our option takes precedence. PyTorch's own variables apply to programs in which PyTorch would
- * have read them: those that replace its allocator by the stream-ordered entry points. */
-static const char *conf_text(enum vs_reuse reuse)
-{
-    const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
-    if (*text || reuse != VS_REUSE_STREAM_ORDERED)
-        return text;
-    text = vs_environment("PYTORCH_ALLOC_CONF");
-    return text ? text : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
-}
-
 static void read_text_locked(enum vs_reuse reuse)
 {
     struct vs_alloc_conf_messages messages = {.warn = warn};
-    const char *text = conf_text(reuse);
+    const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
+    /* ours takes precedence. PyTorch's own variables apply to programs in which PyTorch would have
+     * read them: those that replace its allocator by the stream-ordered entry points */
+    if (!*text && reuse == VS_REUSE_STREAM_ORDERED) {
+        text = vs_environment("PYTORCH_ALLOC_CONF");
+        text = text ? text : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+    }
     texts[reuse].read = true;
     if (!text || !*text)
         return;
@@ -88,7 +84,7 @@ static void choose_policy(const struct vs_context *context, const struct vs_devi
         while (vs_policies[wish.policy] != policy)
             wish.policy++;
         wish.expandable_segments = false; /* the policy grows segments in its own way */
-        if (ops->range_reserve && possible(context, ops, &wish)) {
+        if (possible(context, ops, &wish)) {
             *config = wish;
             return;
         }
@@ -96,7 +92,7 @@ static void choose_policy(const struct vs_context *context, const struct vs_devi
                                  "offer; using %s", policy->name, context->device,
                     vs_policies[0]->name);
     }
-    if (config->expandable_segments && !(ops->range_reserve && possible(context, ops, config))) {
+    if (config->expandable_segments && !possible(context, ops, config)) {
         vs_log_once(VS_LOG_WARN, "expandable_segments needs virtual memory, which device %u does not "
                                  "offer; segments have fixed sizes", context->device);
         config->expandable_segments = false;
@@ -121,33 +117,26 @@ enum vs_err vs_policy_set_fraction(uint32_t device, double fraction)
         return VS_ERR_ARG;
     atomic_store(&fractions[device], fraction);
     enum vs_err first_error = VS_OK;
-    for (struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        for (int i = 0; c->device == device && i < VS_CONTEXT_ALLOCATORS; i++) {
-            struct vs_allocator *allocator = vs_context_allocator_at(c, i);
-            enum vs_err err =
-                allocator ? vs_allocator_set_memory_fraction(allocator, fraction) : VS_OK;
-            if (err && !first_error)
-                first_error = err;
-        }
+    struct vs_context *c = NULL;
+    int i = 0;
+    for (struct vs_allocator *a; (a = vs_allocator_next(device, &c, &i));) {
+        enum vs_err err = vs_allocator_set_memory_fraction(a, fraction);
+        if (err && !first_error)
+            first_error = err;
     }
     return first_error;
 }
 
-/* The fraction for cudaMalloc: set by the program, else from the options. */
-static double fraction_of(uint32_t device)
+uint64_t vs_policy_most(const struct vs_context *context)
 {
-    struct vs_allocator_config config = {0};
-    double fraction = atomic_load(&fractions[device]);
-    if (fraction == 0) {
+    bool cached = context && vs_process_caching();
+    /* set by the program, else from the options */
+    double fraction = cached ? atomic_load(&fractions[context->device]) : 0;
+    if (cached && fraction == 0) {
+        struct vs_allocator_config config = {0};
         apply_text(VS_REUSE_AFTER_SYNC, &config);
         fraction = config.memory_fraction;
     }
-    return fraction;
-}
-
-uint64_t vs_policy_most(const struct vs_context *context)
-{
-    double fraction = context && vs_process_caching() ? fraction_of(context->device) : 0;
     uint64_t total = fraction > 0 && fraction < 1 ? vs_limit_total(context->device) : 0;
     return total ? (uint64_t)(fraction * (double)total) : UINT64_MAX;
 }

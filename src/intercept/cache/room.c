@@ -14,21 +14,18 @@
 #include "intercept/track/capture.h"
 #include "intercept/track/tracker.h"
 
-/* Skips allocators that hold mapped or stream-ordered memory during a capture: giving that back
- * would wait for the device, which a capture forbids. */
-static int allocators_to_empty(void)
+uint64_t vs_room_make(uint32_t device)
 {
     const struct vs_options *options = vs_process_options();
     const struct vs_policy *policy = vs_policy_named(options->text[VS_OPT_policy]);
-    if (!vs_capture_any())
-        return VS_CONTEXT_ALLOCATORS;
-    return (policy && policy->mapped) || *options->text[VS_OPT_alloc_conf] ? 0 : 1;
-}
-
-uint64_t vs_room_make(uint32_t device)
-{
     uint64_t total = 0;
-    int count = vs_replay_on ? 0 : allocators_to_empty(); /* no retry during a replay */
+    int count = VS_CONTEXT_ALLOCATORS;
+    /* not mapped or stream-ordered memory during a capture: giving that back would wait for the
+     * device, which a capture forbids. And no retry during a replay */
+    if (vs_capture_any())
+        count = (policy && policy->mapped) || *options->text[VS_OPT_alloc_conf] ? 0 : 1;
+    if (vs_replay_on)
+        count = 0;
     /* the driver has just failed for lack of memory, so it did not forbid calls: freeing is allowed
      * too */
     CUstreamCaptureMode mode = vs_capture_any() ? vs_capture_relax() : CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -91,15 +88,6 @@ void vs_room_refused(const struct vs_context *context, uint64_t bytes)
     vs_thread.given_bytes = 0;
 }
 
-/* The bytes that the repeated call got, of what was free and given back. */
-static uint64_t got(const struct vs_context *context)
-{
-    uint64_t free_bytes, total_bytes, before = vs_thread.refused_free + vs_thread.given_bytes;
-    if (vs_device_memory_info(context, &free_bytes, &total_bytes))
-        return UINT64_MAX;
-    return before > free_bytes ? before - free_bytes : 0;
-}
-
 void vs_room_answered(CUresult r, const char *api)
 {
     char refused[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX], text[3 * VS_SIZE_TEXT_MAX];
@@ -107,8 +95,12 @@ void vs_room_answered(CUresult r, const char *api)
     vs_thread.refused = false;
     VS_OWN_WORK();
     const struct vs_context *context = vs_context_current();
-    if (r == CUDA_SUCCESS && context && !bytes)
-        bytes = got(context);
+    if (r == CUDA_SUCCESS && context && !bytes) { /* what the repeated call got */
+        uint64_t left_bytes, total_bytes, before = free_bytes + vs_thread.given_bytes;
+        bytes = vs_device_memory_info(context, &left_bytes, &total_bytes) ? UINT64_MAX
+                : before > left_bytes                                     ? before - left_bytes
+                                                                          : 0;
+    }
     bool hidden = bytes <= free_bytes;
     if (r == CUDA_SUCCESS && context && (hidden || vs_thread.given_bytes)) {
         snprintf(text, sizeof text, "%s refused with %s free", vs_size_format(refused, bytes),

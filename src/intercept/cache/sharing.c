@@ -57,14 +57,9 @@ void vs_sharing_expect(void)
     vs_sharing_begin();
 }
 
-static struct vs_allocator *allocator_of(const struct vs_cached_block *block)
-{
-    return vs_context_allocator_at(block->context, block->ordered ? 1 : 0);
-}
-
 static bool mark(const struct vs_cached_block *block, unsigned set, unsigned clear)
 {
-    struct vs_allocator *allocator = allocator_of(block);
+    struct vs_allocator *allocator = vs_context_allocator_at(block->context, block->ordered);
     return allocator && vs_allocator_keep(allocator, block->addr, set, clear) == VS_OK;
 }
 
@@ -77,20 +72,6 @@ bool vs_sharing_keep(const struct vs_cached_block *block, unsigned reason)
 void vs_sharing_unmark(const struct vs_cached_block *block, unsigned reason)
 {
     (void)mark(block, 0, reason); /* freed meanwhile: nothing to clear */
-}
-
-/* Do child processes of this one, its most likely peers, load this library too? */
-static bool inherited(void)
-{
-    const char *preload = vs_environment("LD_PRELOAD");
-    return preload && strstr(preload, "libvramscope");
-}
-
-static void warn_about_token(void)
-{
-    vs_log_once(inherited() ? VS_LOG_INFO : VS_LOG_WARN,
-                "cudaIpcGetMemHandle of memory inside a cached segment: only programs under "
-                "vramscope can open the handle. Run with --ipc=always for other programs");
 }
 
 static CUresult refuse(const struct vs_cached_block *block)
@@ -122,11 +103,16 @@ CUresult vs_sharing_export(const struct vs_cached_block *block, CUdeviceptr ptr,
     }
     if (!vs_sharing_keep(block, VS_KEEP_EXPORTED))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (!token.offset)
+    if (!token.offset) {
         *handle = token.handle;
-    else if (vs_ipc_token_make(&token, handle))
-        warn_about_token();
-    else
+        return CUDA_SUCCESS;
+    }
+    if (!vs_ipc_token_make(&token, handle))
         return refuse(block);
+    /* do child processes of this one, its most likely peers, load this library too? */
+    const char *preload = vs_environment("LD_PRELOAD");
+    vs_log_once(preload && strstr(preload, "libvramscope") ? VS_LOG_INFO : VS_LOG_WARN,
+                "cudaIpcGetMemHandle of memory inside a cached segment: only programs under "
+                "vramscope can open the handle. Run with --ipc=always for other programs");
     return CUDA_SUCCESS;
 }

@@ -208,25 +208,21 @@ static enum vs_err memory_unmap(void *arg, uint64_t addr, uint64_t bytes)
 
 /* --- what the driver and the device have --- */
 
-static bool device_has_it(const struct vs_context *context)
-{
-    size_t granularity = 0;
-    if (!vs_device_attribute(context->device,
-                             CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
-        return false;
-    CUmemAllocationProp prop = properties(context);
-    return VS_CALL(cuMemGetAllocationGranularity, &granularity, &prop, CU_MEM_ALLOC_GRANULARITY_MINIMUM) ==
-               CUDA_SUCCESS &&
-           granularity && VS_PAGE_BYTES % granularity == 0;
-}
-
 void vs_vmm_ops_add(const struct vs_context *context, struct vs_device_ops *ops)
 {
     static const enum vs_driver_function wanted[] = {
         VS_FN_cuMemAddressReserve, VS_FN_cuMemAddressFree, VS_FN_cuMemRelease, VS_FN_cuMemMap,
         VS_FN_cuMemUnmap, VS_FN_cuMemSetAccess, VS_FN_cuMemGetAllocationGranularity};
+    size_t granularity = 0;
     if (!vs_driver_has(wanted, sizeof wanted / sizeof *wanted) ||
-        !vs_hook_real(VS_HOOK_cuMemCreate) || !device_has_it(context))
+        !vs_hook_real(VS_HOOK_cuMemCreate) ||
+        !vs_device_attribute(context->device,
+                             CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
+        return;
+    CUmemAllocationProp prop = properties(context);
+    if (VS_CALL(cuMemGetAllocationGranularity, &granularity, &prop,
+                CU_MEM_ALLOC_GRANULARITY_MINIMUM) != CUDA_SUCCESS ||
+        !granularity || VS_PAGE_BYTES % granularity)
         return;
     ops->range_reserve = range_reserve;
     ops->range_release = range_release;

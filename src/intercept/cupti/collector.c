@@ -120,33 +120,17 @@ static void record_kernel(const CUpti_Activity *activity)
                               (uint64_t)(uint32_t)k->dynamicSharedMemory);
 }
 
-static void record_memcpy(const CUpti_Activity *activity)
-{
-    const CUpti_ActivityMemcpy5 *m = (const CUpti_ActivityMemcpy5 *)activity;
-    VS_RECORD(memcpy, .start_ns = in_our_time(m->start),
-              .end_ns = in_our_time(m->end),
-              .device = m->deviceId,
-              .context = m->contextId,
-              .stream = m->streamId,
-              .bytes = m->bytes,
-              .copy_kind = m->copyKind,
-              .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-              .correlation = m->correlationId);
-}
-
-static void record_peer_copy(const CUpti_Activity *activity)
-{
-    const CUpti_ActivityMemcpyPtoP4 *m = (const CUpti_ActivityMemcpyPtoP4 *)activity;
-    VS_RECORD(memcpy, .start_ns = in_our_time(m->start),
-              .end_ns = in_our_time(m->end),
-              .device = m->deviceId,
-              .context = m->contextId,
-              .stream = m->streamId,
-              .bytes = m->bytes,
-              .copy_kind = m->copyKind,
-              .async = (m->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
-              .correlation = m->correlationId);
-}
+/* Records of copies within a device and between two have the same fields. */
+#define RECORD_COPY(m)                                                          \
+    VS_RECORD(memcpy, .start_ns = in_our_time((m)->start),                      \
+              .end_ns = in_our_time((m)->end),                                  \
+              .device = (m)->deviceId,                                          \
+              .context = (m)->contextId,                                        \
+              .stream = (m)->streamId,                                          \
+              .bytes = (m)->bytes,                                              \
+              .copy_kind = (m)->copyKind,                                       \
+              .async = ((m)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,    \
+              .correlation = (m)->correlationId)
 
 static void record_memset(const CUpti_Activity *activity)
 {
@@ -169,10 +153,10 @@ static void record_activity(const CUpti_Activity *activity)
         record_kernel(activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        record_memcpy(activity);
+        RECORD_COPY((const CUpti_ActivityMemcpy5 *)activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        record_peer_copy(activity);
+        RECORD_COPY((const CUpti_ActivityMemcpyPtoP4 *)activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity);
@@ -182,26 +166,20 @@ static void record_activity(const CUpti_Activity *activity)
     }
 }
 
-static void record_lost(size_t count)
-{
-    VS_RECORD(dropped, .what = vs_process_string("activity records"), .count = count);
-}
-
 static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
                         size_t valid)
 {
     (void)bytes;
     CUpti_Activity *activity = NULL;
     VS_OWN_WORK();
-    enum vs_process_state process = vs_process_state();
-    bool record = process == VS_PROCESS_ACTIVE || process == VS_PROCESS_EXITING;
+    bool record = vs_process_records();
     if (record && valid)
         align_clocks();
     while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         record_activity(activity);
     size_t lost = 0;
     if (record && cupti->dropped && cupti->dropped(context, stream, &lost) == CUPTI_SUCCESS && lost)
-        record_lost(lost);
+        VS_RECORD(dropped, .what = vs_process_string("activity records"), .count = lost);
     if (buffer)
         buffer_return(buffer);
 }
@@ -214,14 +192,6 @@ static void say(const char *line)
         vs_process_note(VS_LOG_WARN, line);
 }
 
-static void refused(CUptiResult r, const char *other)
-{
-    char why[256], line[512];
-    snprintf(line, sizeof line, VS_NOTE_NO_ACTIVITY ": CUPTI failed (%s); memory is recorded",
-             vs_cupti_reason(cupti, r, other, why, sizeof why));
-    say(line);
-}
-
 static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                  const void *data)
 {
@@ -229,15 +199,6 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
     (void)domain;
     (void)id;
     (void)data;
-}
-
-/* Only a subscriber learns of a tool that started before us. We unsubscribe immediately: otherwise
- * every later subscriber would be refused. */
-static CUptiResult query_subscriber(char other[VS_CUPTI_NAME_MAX])
-{
-    CUpti_SubscriberHandle handle;
-    CUptiResult r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
-    return r == CUPTI_SUCCESS ? cupti->unsubscribe(handle) : r;
 }
 
 static CUptiResult switch_on(void)
@@ -363,16 +324,26 @@ static void start_locked(bool subscribed)
         say(line);
         return;
     }
-    bool stacks = vs_process_options()->number[VS_OPT_copy_stacks] != 0;
-    CUptiResult r = subscribed ? CUPTI_SUCCESS
-                    : stacks   ? copy_calls_start(other)
-                               : query_subscriber(other);
+    CUpti_SubscriberHandle handle;
+    CUptiResult r = CUPTI_SUCCESS;
+    if (!subscribed && vs_process_options()->number[VS_OPT_copy_stacks])
+        r = copy_calls_start(other);
+    else if (!subscribed) {
+        /* only a subscriber learns of a tool that started before us. We unsubscribe immediately:
+         * otherwise every later subscriber would be refused */
+        r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
+        if (r == CUPTI_SUCCESS)
+            r = cupti->unsubscribe(handle);
+    }
     align_clocks();
     if (r == CUPTI_SUCCESS)
         r = switch_on();
     if (r != CUPTI_SUCCESS) {
         copy_calls_stop(); /* other tools may subscribe */
-        refused(r, other);
+        char why[256], line[512];
+        snprintf(line, sizeof line, VS_NOTE_NO_ACTIVITY ": CUPTI failed (%s); memory is recorded",
+                 vs_cupti_reason(cupti, r, other, why, sizeof why));
+        say(line);
         return;
     }
     if (cupti->flush_period && cupti->flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)

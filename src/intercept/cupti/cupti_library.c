@@ -39,12 +39,6 @@ static struct cupti_library_place find_loaded(const char *prefix)
     return place;
 }
 
-static int driver_major(void)
-{
-    int v = 0;
-    return VS_CALL(cuDriverGetVersion, &v) == CUDA_SUCCESS ? v / 1000 : 0;
-}
-
 static char trouble[256]; /* of the first file that exists and could not be loaded */
 
 static void *open_file(const char *path)
@@ -129,7 +123,9 @@ static void *open_library(void)
     if (handle)
         return handle;
     struct cupti_library_place runtime = find_loaded("libcudart");
-    int major = runtime.major ? runtime.major : driver_major();
+    int major = runtime.major, version = 0;
+    if (!major && VS_CALL(cuDriverGetVersion, &version) == CUDA_SUCCESS)
+        major = version / 1000;
     if (!major)
         return NULL;
     const void *simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel);

@@ -61,9 +61,8 @@ static void call_begins(const struct call *call, const CUpti_CallbackData *data)
     if (!vs_hook_active() || call->when == AFTER)
         return;
     if (call->when == ENDING) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_collector_flush(false);
-        vs_thread.inside--;
         return;
     }
     vs_replayed_free.watched = true;
@@ -81,9 +80,8 @@ static void call_ends(const struct call *call, const CUpti_CallbackData *data)
     }
     struct vs_replayed_free *given_up = &vs_replayed_free;
     if (given_up->leaving) {
-        vs_thread.inside++;
+        VS_OWN_WORK();
         vs_track_left(&given_up->live, given_up->stream, given_up->api, result == CUDA_SUCCESS);
-        vs_thread.inside--;
         given_up->leaving = false;
     }
     if (call->when == FREES && result != CUDA_SUCCESS)
@@ -106,18 +104,6 @@ static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_Call
 
 /* --- the start --- */
 
-/* Older drivers lack newer functions; so does their CUPTI. */
-static unsigned enable_calls(const struct vs_cupti *cupti, CUpti_SubscriberHandle handle)
-{
-    unsigned count = 0;
-    for (unsigned id = 0; id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
-        if (calls[id].when != NEVER)
-            count += cupti->enable_callback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, id) ==
-                     CUPTI_SUCCESS;
-    }
-    return count;
-}
-
 static void start(void)
 {
     CUpti_SubscriberHandle handle;
@@ -131,7 +117,13 @@ static void start(void)
     vs_process_inject();
     vs_replay_on = true;
     CUptiResult r = vs_cupti_subscribe(cupti, &handle, on_call, other);
-    if (r == CUPTI_SUCCESS && !enable_calls(cupti, handle)) {
+    unsigned enabled = 0; /* older drivers lack newer functions; so does their CUPTI */
+    for (unsigned id = 0; r == CUPTI_SUCCESS && id < CUPTI_DRIVER_TRACE_CBID_SIZE; id++) {
+        if (calls[id].when != NEVER)
+            enabled +=
+                cupti->enable_callback(1, handle, CUPTI_CB_DOMAIN_DRIVER_API, id) == CUPTI_SUCCESS;
+    }
+    if (r == CUPTI_SUCCESS && !enabled) {
         cupti->unsubscribe(handle);
         r = CUPTI_ERROR_NOT_SUPPORTED;
     }
@@ -143,24 +135,20 @@ static void start(void)
     vs_process_refuse(line);
 }
 
-/* Is this library, or another copy of it, interposed already? */
-static bool interposed(void)
-{
-    void *program = dlopen(NULL, RTLD_LAZY);
-    bool found = program && vs_route_symbol(program, "vramscope_version");
-    if (program)
-        dlclose(program);
-    return found;
-}
-
 /* Called by the driver; returns 1 for success. A preloaded or linked library sees more, and records
  * once. */
 VS_EXPORT int InitializeInjection(void);
 int InitializeInjection(void)
 {
     static atomic_flag called = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&called) || interposed() ||
-        vs_process_state() != VS_PROCESS_IDLE)
+    if (atomic_flag_test_and_set(&called))
+        return 1;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    /* is this library, or another copy of it, interposed already? */
+    bool interposed = program && vs_route_symbol(program, "vramscope_version");
+    if (program)
+        dlclose(program);
+    if (interposed || vs_process_state() != VS_PROCESS_IDLE)
         return 1;
     VS_OWN_WORK();
     start();

@@ -39,9 +39,7 @@ static _Atomic unsigned registered_count;
 
 static bool recording(void)
 {
-    enum vs_process_state s = vs_process_state();
-    return !vs_thread.inside && (s == VS_PROCESS_ACTIVE || s == VS_PROCESS_EXITING) &&
-           vs_process_options()->number[VS_OPT_nvtx];
+    return !vs_thread.inside && vs_process_records() && vs_process_options()->number[VS_OPT_nvtx];
 }
 
 static const char *domain_name(nvtxDomainHandle_t domain)
@@ -141,11 +139,6 @@ void vs_nvtx_pop(void)
 {
     vs_automatic_range_ends();
     pop(NULL);
-}
-
-void vs_nvtx_mark(const char *name)
-{
-    mark(name, NULL);
 }
 
 #define STEP_DOMAIN "vramscope.step"
@@ -305,8 +298,5 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
     return 1;
 }
 
-VS_EXPORT int InitializeInjectionNvtx2Preinject(NvtxGetExportTableFunc_t get_table);
-int InitializeInjectionNvtx2Preinject(NvtxGetExportTableFunc_t get_table)
-{
-    return InitializeInjectionNvtx2(get_table);
-}
+VS_EXPORT int InitializeInjectionNvtx2Preinject(NvtxGetExportTableFunc_t get_table)
+    __attribute__((alias("InitializeInjectionNvtx2")));

@@ -18,10 +18,9 @@ void vs_nvtx_push_in(const char *name, const char *domain);
 void vs_nvtx_pop_in(const char *domain);
 void vs_nvtx_mark_in(const char *name, const char *domain);
 
-/* The default domain's push, pop and mark, for the public API. Any thread. */
+/* The default domain's push and pop, for the public API. Any thread. */
 void vs_nvtx_push(const char *name);
 void vs_nvtx_pop(void);
-void vs_nvtx_mark(const char *name);
 
 /* vs_nvtx_step: ends the step of this thread that an earlier call began, and begins step *number*.
  * vs_nvtx_step_end: only ends it. In a domain of their own, so that ranges may cross them. */

@@ -195,30 +195,21 @@ static void record_push(const struct slot *slot, unsigned i)
     vs_recorder_event(vs_process_recorder(), &event);
 }
 
-static void record_start(const struct nvtx_pending_range *range)
-{
-    VS_RECORD(range_start, .range = range->id,
-              .name = vs_process_string(name_of(range)),
-              .domain = vs_process_string(range->domain));
-}
-
-/* False for threads that ended with open ranges or did not survive a fork. */
-static bool lives(const struct slot *slot)
-{
-    return slot->tid && syscall(SYS_tgkill, getpid(), slot->tid, 0) == 0;
-}
-
 void vs_nvtx_pending_replay(void)
 {
     bool wanted = vs_process_options()->number[VS_OPT_nvtx];
     acquire();
     for (const struct slot *s = slots; wanted && s < slots + THREADS_MAX; s++) {
-        for (unsigned i = 0; lives(s) && i < s->depth; i++)
+        /* not of threads that ended with open ranges or did not survive a fork */
+        bool lives = s->tid && syscall(SYS_tgkill, getpid(), s->tid, 0) == 0;
+        for (unsigned i = 0; lives && i < s->depth; i++)
             record_push(s, i);
     }
     for (const struct nvtx_pending_range *r = started; wanted && r < started + STARTED_MAX; r++) {
         if (r->id)
-            record_start(r);
+            VS_RECORD(range_start, .range = r->id,
+                      .name = vs_process_string(name_of(r)),
+                      .domain = vs_process_string(r->domain));
     }
     replayed = wanted;
     release();

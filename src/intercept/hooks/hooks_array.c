@@ -15,36 +15,41 @@ static uint64_t key_of(const void *array)
     return VS_ADDR_ARRAY | (uint64_t)(uintptr_t)array;
 }
 
-/* An array being created. */
+/* A call that creates an array of *desc* with *levels*. */
 struct making {
+    const CUDA_ARRAY_DESCRIPTOR *flat; /* NULL: *desc* was given */
     const CUDA_ARRAY3D_DESCRIPTOR *desc;
-    struct vs_context *context;
-    uint64_t bytes;
-    uint64_t now; /* of these; memory that is mapped later counts where it is created */
-    const char *api;
+    unsigned levels;
+    bool mipmapped;
+    const char *entry, *api; /* the exported name; the name that is recorded */
 };
 
-static struct making begin(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels,
-                           const char *driver_name)
+static CUresult call_driver(const struct making *m, void **array)
 {
-    uint64_t bytes = vs_array_bytes(desc, levels);
-    return (struct making){.desc = desc,
-                           .context = vs_context_current(),
-                           .bytes = bytes,
-                           .now = vs_array_mapped_later(desc) ? 0 : bytes,
-                           .api = vs_api(driver_name)};
+    if (m->mipmapped)
+        return VS_REAL(cuMipmappedArrayCreate, (CUmipmappedArray *)array, m->desc, m->levels);
+    return m->flat ? VS_REAL(cuArrayCreate_v2, (CUarray *)array, m->flat)
+                   : VS_REAL(cuArray3DCreate_v2, (CUarray *)array, m->desc);
 }
 
-static CUresult end(const struct making *making, CUresult r, const void *array)
+static CUresult make(const struct making *m, void **array)
 {
+    struct vs_context *context = vs_context_current();
+    uint64_t bytes = vs_array_bytes(m->desc, m->levels);
+    bool later = vs_array_mapped_later(m->desc); /* counts where its memory is created */
+    uint32_t device = vs_limit_device(context);
+    CUresult r = VS_LIMITED(device, later ? 0 : bytes, call_driver(m, array));
+    if (vs_room_made(r)) {
+        r = VS_LIMITED(device, later ? 0 : bytes, call_driver(m, array));
+        vs_room_served(r, vs_api(m->entry));
+    }
     if (r != CUDA_SUCCESS) {
-        vs_track_failed(making->context, making->bytes, VS_FAMILY_ARRAY, 0, making->api, r);
-    } else if (!vs_array_mapped_later(making->desc)) {
-        struct vs_tracked live = vs_live_in(making->context, key_of(array), making->bytes,
-                                         making->bytes, VS_FAMILY_ARRAY);
-        uint64_t now_ns = vs_track_alloc(&live, 0, making->api);
-        if (making->context)
-            vs_device_sample(making->context, now_ns);
+        vs_track_failed(context, bytes, VS_FAMILY_ARRAY, 0, m->api, r);
+    } else if (!later) {
+        struct vs_tracked live = vs_live_in(context, key_of(*array), bytes, bytes, VS_FAMILY_ARRAY);
+        uint64_t now_ns = vs_track_alloc(&live, 0, m->api);
+        if (context)
+            vs_device_sample(context, now_ns);
     }
     return r;
 }
@@ -57,22 +62,18 @@ CUresult vs_on_cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *des
                                     .Height = desc->Height,
                                     .Format = desc->Format,
                                     .NumChannels = desc->NumChannels};
-    struct making making = begin(&full, 1, "cuArrayCreate");
-    uint32_t device = vs_limit_device(making.context);
-    CUresult r;
-    VS_WITH_ROOM(r, VS_LIMITED(device, making.now, VS_REAL(cuArrayCreate_v2, array, desc)));
-    return end(&making, r, r ? NULL : *array);
+    return make(&(struct making){desc, &full, 1, false, "cuArrayCreate_v2",
+                                 vs_api("cuArrayCreate")},
+                (void **)array);
 }
 
 CUresult vs_on_cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     if (!array || !desc)
         return VS_REAL(cuArray3DCreate_v2, array, desc);
-    struct making making = begin(desc, 1, "cuArray3DCreate");
-    uint32_t device = vs_limit_device(making.context);
-    CUresult r;
-    VS_WITH_ROOM(r, VS_LIMITED(device, making.now, VS_REAL(cuArray3DCreate_v2, array, desc)));
-    return end(&making, r, r ? NULL : *array);
+    return make(&(struct making){NULL, desc, 1, false, "cuArray3DCreate_v2",
+                                 vs_api("cuArray3DCreate")},
+                (void **)array);
 }
 
 CUresult vs_on_cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESCRIPTOR *desc,
@@ -80,21 +81,21 @@ CUresult vs_on_cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3
 {
     if (!array || !desc)
         return VS_REAL(cuMipmappedArrayCreate, array, desc, levels);
-    struct making making = begin(desc, levels, "cuMipmappedArrayCreate");
-    uint32_t device = vs_limit_device(making.context);
-    CUresult r;
-    VS_WITH_ROOM(r, VS_LIMITED(device, making.now,
-                               VS_REAL(cuMipmappedArrayCreate, array, desc, levels)));
-    return end(&making, r, r ? NULL : *array);
+    return make(&(struct making){NULL, desc, levels, true, "cuMipmappedArrayCreate",
+                                 vs_api("cuMipmappedArrayCreate")},
+                (void **)array);
 }
 
-static CUresult destroyed(CUresult r, const void *array, bool known, const struct vs_tracked *live,
-                          const char *api)
+static CUresult destroy(void *array, bool mipmapped, const char *api)
 {
+    struct vs_tracked live;
+    bool known = vs_track_leave(key_of(array), api, &live);
+    CUresult r =
+        mipmapped ? VS_REAL(cuMipmappedArrayDestroy, array) : VS_REAL(cuArrayDestroy, array);
     if (known)
-        vs_track_left(live, 0, api, r == CUDA_SUCCESS);
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     if (known && r == CUDA_SUCCESS)
-        vs_limit_gone(live);
+        vs_limit_gone(&live);
     if (r == CUDA_SUCCESS)
         vs_physical_detach(key_of(array), UINT64_MAX, api);
     vs_track_free_failed(array ? key_of(array) : 0, api, r);
@@ -103,16 +104,10 @@ static CUresult destroyed(CUresult r, const void *array, bool known, const struc
 
 CUresult vs_on_cuArrayDestroy(CUarray array)
 {
-    struct vs_tracked live;
-    const char *api = vs_api("cuArrayDestroy");
-    bool known = vs_track_leave(key_of(array), api, &live);
-    return destroyed(VS_REAL(cuArrayDestroy, array), array, known, &live, api);
+    return destroy(array, false, vs_api("cuArrayDestroy"));
 }
 
 CUresult vs_on_cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
-    struct vs_tracked live;
-    const char *api = vs_api("cuMipmappedArrayDestroy");
-    bool known = vs_track_leave(key_of(array), api, &live);
-    return destroyed(VS_REAL(cuMipmappedArrayDestroy, array), array, known, &live, api);
+    return destroy(array, true, vs_api("cuMipmappedArrayDestroy"));
 }

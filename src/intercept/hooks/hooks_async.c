@@ -16,13 +16,7 @@
 
 static bool capturing(CUstream stream, bool per_thread)
 {
-    if (!vs_capture_any())
-        return false;
-    if (!stream && per_thread) /* the query has a per-thread form as well */
-        stream = CU_STREAM_PER_THREAD;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return VS_CALL(cuStreamIsCapturing, stream, &status) == CUDA_SUCCESS &&
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return vs_capture_any() && vs_capture_active(stream, per_thread, false);
 }
 
 /* An allocation by one of the four functions. */
@@ -43,22 +37,17 @@ static CUresult driver_alloc(const struct ordered_request *q, CUdeviceptr *ptr)
                          : VS_REAL(cuMemAllocAsync, ptr, q->bytes, q->stream);
 }
 
-/* In a capture it becomes a node. */
-static CUresult alloc_node(const struct ordered_request *q, CUdeviceptr *ptr, const char *api)
-{
-    CUresult r = driver_alloc(q, ptr);
-    if (r == CUDA_SUCCESS)
-        vs_graph_memory_seen();
-    else
-        vs_track_failed(vs_context_current(), q->bytes, VS_FAMILY_GRAPH, 0, api, r);
-    return r;
-}
-
 static CUresult alloc_ordered(const struct ordered_request *q, CUdeviceptr *ptr)
 {
     const char *api = vs_api(q->from_pool ? "cuMemAllocFromPoolAsync" : "cuMemAllocAsync");
-    if (capturing(q->stream, q->per_thread))
-        return alloc_node(q, ptr, api);
+    if (capturing(q->stream, q->per_thread)) { /* it becomes a node */
+        CUresult r = driver_alloc(q, ptr);
+        if (r == CUDA_SUCCESS)
+            vs_graph_memory_seen();
+        else
+            vs_track_failed(vs_context_current(), q->bytes, VS_FAMILY_GRAPH, 0, api, r);
+        return r;
+    }
     struct vs_context *context = vs_context_current();
     uint32_t device = vs_limit_device(context);
     CUresult r = VS_LIMITED(device, q->bytes, driver_alloc(q, ptr));
@@ -100,19 +89,38 @@ CUresult vs_on_cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t bytes, CUme
     return alloc_ordered(&(struct ordered_request){bytes, pool, stream, true, true}, ptr);
 }
 
-static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
+static CUresult driver_free(CUdeviceptr ptr, CUstream stream, bool per_thread)
 {
+    return per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
+                      : VS_REAL(cuMemFreeAsync, ptr, stream);
+}
+
+static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread, bool refused,
+                           bool active)
+{
+    if (!refused && !active)
+        return driver_free(ptr, stream, per_thread);
+    CUresult r = CUDA_ERROR_INVALID_VALUE;
+    if (refused || capturing(stream, per_thread)) { /* refused, or a node: without our cache */
+        if (!refused)
+            r = driver_free(ptr, stream, per_thread);
+        if (r == CUDA_SUCCESS) {
+            vs_graph_memory_seen();
+        } else if (active || vs_hook_active()) {
+            VS_OWN_WORK();
+            vs_track_free_failed(ptr, vs_api("cuMemFreeAsync"), r);
+        }
+        return r;
+    }
     VS_OWN_WORK();
     const char *api = vs_api("cuMemFreeAsync");
     struct vs_context *context = vs_context_current();
     struct vs_tracked live;
     uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
     bool known = vs_track_leave(ptr, api, &live);
-    CUresult r;
     /* memory of cudaMalloc may be freed this way too; the driver would free the whole segment */
     if (known || !vs_caching_free(ptr, api, &r)) {
-        r = per_thread ? VS_REAL(cuMemFreeAsync_ptsz, ptr, stream)
-                       : VS_REAL(cuMemFreeAsync, ptr, stream);
+        r = driver_free(ptr, stream, per_thread);
         if (known)
             vs_track_left(&live, id, api, r == CUDA_SUCCESS);
         if (known && r == CUDA_SUCCESS)
@@ -122,36 +130,14 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream, bool per_thread)
     return r;
 }
 
-/* Without our cache: a node of a capture, or refused. */
-static CUresult freed(CUdeviceptr ptr, CUresult r)
-{
-    if (r == CUDA_SUCCESS) {
-        vs_graph_memory_seen();
-    } else if (vs_hook_active()) {
-        VS_OWN_WORK();
-        vs_track_free_failed(ptr, vs_api("cuMemFreeAsync"), r);
-    }
-    return r;
-}
-
 CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream)
 {
-    if (vs_caching_owns_ordered(ptr))
-        return freed(ptr, CUDA_ERROR_INVALID_VALUE);
-    if (!vs_hook_active())
-        return VS_REAL(cuMemFreeAsync, ptr, stream);
-    if (capturing(stream, false))
-        return freed(ptr, VS_REAL(cuMemFreeAsync, ptr, stream));
-    return free_async(ptr, stream, false);
+    bool refused = vs_caching_owns_ordered(ptr);
+    return free_async(ptr, stream, false, refused, !refused && vs_hook_active());
 }
 
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream)
 {
-    if (vs_caching_owns_ordered(ptr))
-        return freed(ptr, CUDA_ERROR_INVALID_VALUE);
-    if (!vs_hook_active())
-        return VS_REAL(cuMemFreeAsync_ptsz, ptr, stream);
-    if (capturing(stream, true))
-        return freed(ptr, VS_REAL(cuMemFreeAsync_ptsz, ptr, stream));
-    return free_async(ptr, stream, true);
+    bool refused = vs_caching_owns_ordered(ptr);
+    return free_async(ptr, stream, true, refused, !refused && vs_hook_active());
 }

@@ -43,19 +43,6 @@ static void replace(const void *unit, const void *from, const void *to)
     }
 }
 
-/* Not measured yet, and there is room for it. */
-static bool is_fresh(const void *unit)
-{
-    bool room = false;
-    for (unsigned i = 0; i < TRIES; i++) {
-        const void *other = atomic_load_explicit(place(unit, i), memory_order_relaxed);
-        if (other == unit)
-            return false;
-        room |= !other;
-    }
-    return room;
-}
-
 /* vs_usage_begins if *unit* was not measured yet, or the last measurement is old enough; otherwise
  * *mark* requests nothing. NULL: by time only. */
 static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
@@ -65,7 +52,13 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
         return;
     uint64_t now = vs_clock_ns();
     bool due = now >= atomic_load_explicit(&due_ns, memory_order_relaxed);
-    bool fresh = unit && is_fresh(unit);
+    bool room = false, seen_before = !unit; /* fresh: not measured yet, and there is room for it */
+    for (unsigned i = 0; i < TRIES && !seen_before; i++) {
+        const void *other = atomic_load_explicit(place(unit, i), memory_order_relaxed);
+        seen_before = other == unit;
+        room |= !other;
+    }
+    bool fresh = room && !seen_before;
     if (!due && !fresh)
         return;
     vs_usage_begins(mark);
@@ -97,18 +90,17 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
     }
 #include "generated/hook_table.h"
 
-static void unload_begins(struct vs_usage_mark *mark, const void *unit)
+/* An unload is not repeated: one that fails may have ended the unit, and report an earlier launch.
+ * */
+static CUresult unload(void *unit, bool library, const char *api)
 {
+    struct vs_usage_mark mark;
     if (unit)
         replace(unit, unit, NULL); /* another may get the same handle */
-    vs_usage_begins(mark);
-}
-
-/* An unload is not repeated: one that fails may have ended the unit, and report an earlier launch. */
-static CUresult unloaded(CUresult r, struct vs_usage_mark *mark, const char *api)
-{
-    if (r == CUDA_SUCCESS && mark->wanted)
-        vs_usage_took(mark, VS_OVERHEAD_MODULE);
+    vs_usage_begins(&mark);
+    CUresult r = library ? VS_REAL(cuLibraryUnload, unit) : VS_REAL(cuModuleUnload, unit);
+    if (r == CUDA_SUCCESS && mark.wanted)
+        vs_usage_took(&mark, VS_OVERHEAD_MODULE);
     if (r == CUDA_ERROR_OUT_OF_MEMORY)
         vs_track_overhead_failed(r, VS_OVERHEAD_MODULE, -1, api);
     return r;
@@ -116,14 +108,10 @@ static CUresult unloaded(CUresult r, struct vs_usage_mark *mark, const char *api
 
 CUresult cuModuleUnload(CUmodule module)
 {
-    struct vs_usage_mark mark;
-    unload_begins(&mark, module);
-    return unloaded(VS_REAL(cuModuleUnload, module), &mark, "cuModuleUnload");
+    return unload(module, false, "cuModuleUnload");
 }
 
 CUresult cuLibraryUnload(CUlibrary library)
 {
-    struct vs_usage_mark mark;
-    unload_begins(&mark, library);
-    return unloaded(VS_REAL(cuLibraryUnload, library), &mark, "cuLibraryUnload");
+    return unload(library, true, "cuLibraryUnload");
 }

@@ -21,11 +21,11 @@ static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_u
     static _Atomic(CUcontext) first;
     CUcontext none = NULL;
     vs_track_overhead_failed(r, VS_OVERHEAD_CONTEXT, device, api);
-    if (r == CUDA_SUCCESS && ctx && !atomic_compare_exchange_strong(&first, &none, *ctx) &&
-        none != *ctx)
+    if (r != CUDA_SUCCESS || !ctx)
+        return r;
+    if (!atomic_compare_exchange_strong(&first, &none, *ctx) && none != *ctx)
         atomic_store(&vs_several_contexts, true);
-    if (r == CUDA_SUCCESS && ctx)
-        vs_usage_context_made(mark, *ctx);
+    vs_usage_context_made(mark, *ctx);
     return r;
 }
 
@@ -81,58 +81,47 @@ static void after_teardown(struct vs_context *context, const char *api)
     vs_context_gone(context, api);
 }
 
-static void after_primary(CUdevice device, const char *api)
+static CUresult released(CUresult r, bool watch, CUdevice device)
 {
-    struct vs_context *context = primary_of(device);
+    struct vs_context *context = watch && r == CUDA_SUCCESS ? primary_of(device) : NULL;
     if (context && !vs_primary_active(device))
-        after_teardown(context, api);
+        after_teardown(context, "cuDevicePrimaryCtxRelease");
+    return r;
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     bool watch = watching();
-    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease, device);
-    if (watch && r == CUDA_SUCCESS)
-        after_primary(device, "cuDevicePrimaryCtxRelease");
-    return r;
+    return released(VS_REAL(cuDevicePrimaryCtxRelease, device), watch, device);
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     bool watch = watching();
-    CUresult r = VS_REAL(cuDevicePrimaryCtxRelease_v2, device);
-    if (watch && r == CUDA_SUCCESS)
-        after_primary(device, "cuDevicePrimaryCtxRelease");
-    return r;
+    return released(VS_REAL(cuDevicePrimaryCtxRelease_v2, device), watch, device);
 }
 
-static void after_reset(CUdevice device)
+static CUresult reset(CUdevice device, bool v2)
 {
-    struct vs_context *context = primary_of(device);
+    bool watch = watching();
+    if (watch)
+        before_teardown(primary_of(device));
+    CUresult r = v2 ? VS_REAL(cuDevicePrimaryCtxReset_v2, device)
+                    : VS_REAL(cuDevicePrimaryCtxReset, device);
+    struct vs_context *context = watch && r == CUDA_SUCCESS ? primary_of(device) : NULL;
     if (context)
         after_teardown(context, "cuDevicePrimaryCtxReset");
+    return r;
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
-    bool watch = watching();
-    if (watch)
-        before_teardown(primary_of(device));
-    CUresult r = VS_REAL(cuDevicePrimaryCtxReset, device);
-    if (watch && r == CUDA_SUCCESS)
-        after_reset(device);
-    return r;
+    return reset(device, false);
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
-    bool watch = watching();
-    if (watch)
-        before_teardown(primary_of(device));
-    CUresult r = VS_REAL(cuDevicePrimaryCtxReset_v2, device);
-    if (watch && r == CUDA_SUCCESS)
-        after_reset(device);
-    return r;
+    return reset(device, true);
 }
 
 /* Around the destruction of a context by the program: its remaining memory is released and removed

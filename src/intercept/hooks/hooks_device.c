@@ -39,19 +39,6 @@ static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, siz
     return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
 }
 
-/* Managed memory never fails for lack of device memory: it would be migrated back and forth because
- * of the cache's memory. */
-static void make_room_ahead(const struct vs_context *context, uint64_t bytes)
-{
-    enum { LARGE = 32 << 20 };
-    uint64_t free_bytes, total_bytes;
-    if (bytes < LARGE || !context || !vs_process_serving() || vs_capture_any() ||
-        !vs_caching_cached_bytes(context->device) ||
-        vs_device_memory_info(context, &free_bytes, &total_bytes) || free_bytes >= bytes)
-        return;
-    vs_room_make(context->device);
-}
-
 /* With an entry of its own: the hottest call saves one call (scripts/bench-instructions). */
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t bytes)
 {
@@ -111,7 +98,14 @@ CUresult vs_on_cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 {
     const char *api = vs_api("cuMemAllocManaged");
     struct vs_context *context = vs_context_current();
-    make_room_ahead(context, bytes);
+    enum { LARGE = 32 << 20 };
+    uint64_t free_bytes, total_bytes;
+    /* managed memory never fails for lack of device memory: it would be migrated back and forth
+     * because of the cache's memory */
+    if (bytes >= LARGE && context && vs_process_serving() && !vs_capture_any() &&
+        vs_caching_cached_bytes(context->device) &&
+        !vs_device_memory_info(context, &free_bytes, &total_bytes) && free_bytes < bytes)
+        vs_room_make(context->device);
     CUresult r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);
     if (room_made(context, bytes, r))
         r = VS_REAL(cuMemAllocManaged, ptr, bytes, flags);

@@ -273,13 +273,12 @@ static void failed(CUresult r, uint64_t bytes, uint64_t stream, const char *api)
 }
 
 /* A node that was to allocate *bytes*. */
-static CUresult node_failed(CUresult r, uint64_t bytes, const char *driver_name)
+static void node_failed(CUresult r, uint64_t bytes, const char *driver_name)
 {
     if (!vs_hook_active())
-        return r;
+        return;
     VS_OWN_WORK();
     failed(r, bytes, 0, vs_api(driver_name));
-    return r;
 }
 
 /* --- nodes --- */
@@ -404,23 +403,6 @@ static void record_launch(CUgraphExec exec, const struct vs_context *context, ui
     }
 }
 
-static void launched(CUresult r, CUgraphExec exec, CUstream stream, bool per_thread)
-{
-    VS_OWN_WORK();
-    const char *api = vs_api("cuGraphLaunch");
-    uint64_t bytes = 0;
-    vs_lock_acquire(&lock);
-    for (const struct step *step = plan_locked(exec); step; step = step->next)
-        bytes += step->bytes;
-    vs_lock_release(&lock);
-    struct vs_context *context = vs_context_current();
-    uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
-    if (r == CUDA_SUCCESS)
-        record_launch(exec, context, id, api);
-    else if (bytes)
-        failed(r, bytes, id, api);
-}
-
 /* Does this launch allocate and free memory, rather than become a node of another graph? */
 static bool counts(CUstream stream, bool per_thread)
 {
@@ -475,8 +457,23 @@ static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread)
 {
     bool follow = counts(stream, per_thread);
     CUresult r = make_call(&(struct graph_call){exec, stream, false, per_thread}, follow);
-    if (follow)
-        launched(r, exec, stream, per_thread);
+    if (!follow)
+        return r;
+    VS_OWN_WORK();
+    const char *api = vs_api("cuGraphLaunch");
+    struct vs_context *context = vs_context_current();
+    uint64_t id = context ? vs_stream_id(context, stream, per_thread) : 0;
+    uint64_t bytes = 0;
+    if (r == CUDA_SUCCESS) {
+        record_launch(exec, context, id, api);
+        return r;
+    }
+    vs_lock_acquire(&lock);
+    for (const struct step *step = plan_locked(exec); step; step = step->next)
+        bytes += step->bytes;
+    vs_lock_release(&lock);
+    if (bytes)
+        failed(r, bytes, id, api);
     return r;
 }
 

@@ -13,24 +13,19 @@
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_PHYSICAL, "graphics resources");
 static struct vs_map addresses; /* guarded by lock: resource -> address, while mapped */
 
-static CUresult mapped_at(CUresult r, CUgraphicsResource resource, CUdeviceptr ptr, uint64_t bytes)
-{
-    uint64_t key = (uint64_t)(uintptr_t)resource;
-    if (r != CUDA_SUCCESS || !key || !ptr)
-        return r;
-    struct vs_tracked live = vs_live_in(vs_context_current(), ptr, bytes, bytes, VS_FAMILY_IPC);
-    VS_LOCK_SCOPE(&lock);
-    /* a second query while it is mapped returns the same address */
-    if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, ptr) == VS_OK)
-        vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
-    return r;
-}
-
 CUresult vs_on_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr *ptr, size_t *bytes,
                                                      CUgraphicsResource resource)
 {
     CUresult r = VS_REAL(cuGraphicsResourceGetMappedPointer_v2, ptr, bytes, resource);
-    return mapped_at(r, resource, ptr && !r ? *ptr : 0, bytes && !r ? *bytes : 0);
+    uint64_t key = (uint64_t)(uintptr_t)resource, size = bytes && !r ? *bytes : 0;
+    if (r != CUDA_SUCCESS || !key || !ptr || !*ptr)
+        return r;
+    struct vs_tracked live = vs_live_in(vs_context_current(), *ptr, size, size, VS_FAMILY_IPC);
+    VS_LOCK_SCOPE(&lock);
+    /* a second query while it is mapped returns the same address */
+    if (!vs_map_get(&addresses, key) && vs_map_put(&addresses, key, *ptr) == VS_OK)
+        vs_opened(&live, vs_api("cuGraphicsResourceGetMappedPointer"));
+    return r;
 }
 
 /* These addresses are no longer used, even if the driver refuses the call. */

@@ -25,6 +25,46 @@ CUresult vs_on_cuMemAllocHost_v2(void **ptr, size_t bytes)
                        vs_api("cuMemAllocHost"));
 }
 
+static CUresult registered(CUresult r, void *ptr, size_t bytes)
+{
+    return after_alloc(r, (uint64_t)(uintptr_t)ptr, bytes, VS_FAMILY_REGISTERED,
+                       vs_api("cuMemHostRegister"));
+}
+
+CUresult vs_on_cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
+{
+    return registered(VS_REAL(cuMemHostRegister_v2, ptr, bytes, flags), ptr, bytes);
+}
+
+CUresult vs_on_cuMemHostRegister(void *ptr, size_t bytes, unsigned flags)
+{
+    return registered(VS_REAL(cuMemHostRegister, ptr, bytes, flags), ptr, bytes);
+}
+
+/* Left before the call: the driver refuses memory of another family, and nothing happened. */
+static CUresult freed(bool pinned, void *ptr, const char *api)
+{
+    struct vs_tracked live;
+    uint64_t addr = (uint64_t)(uintptr_t)ptr;
+    bool known = vs_track_is(addr, pinned ? VS_FAMILY_PINNED : VS_FAMILY_REGISTERED) &&
+                 vs_track_leave(addr, api, &live);
+    CUresult r = pinned ? VS_REAL(cuMemFreeHost, ptr) : VS_REAL(cuMemHostUnregister, ptr);
+    if (known)
+        vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
+    vs_track_free_failed(addr, api, r);
+    return r;
+}
+
+CUresult vs_on_cuMemFreeHost(void *ptr)
+{
+    return freed(true, ptr, vs_api("cuMemFreeHost"));
+}
+
+CUresult vs_on_cuMemHostUnregister(void *ptr)
+{
+    return freed(false, ptr, vs_api("cuMemHostUnregister"));
+}
+
 CUresult vs_on_cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
 {
     CUresult r = VS_REAL(cuMemHostAlloc, ptr, bytes, flags);
@@ -32,48 +72,3 @@ CUresult vs_on_cuMemHostAlloc(void **ptr, size_t bytes, unsigned flags)
                        vs_api("cuMemHostAlloc"));
 }
 
-CUresult vs_on_cuMemHostRegister_v2(void *ptr, size_t bytes, unsigned flags)
-{
-    CUresult r = VS_REAL(cuMemHostRegister_v2, ptr, bytes, flags);
-    return after_alloc(r, (uint64_t)(uintptr_t)ptr, bytes, VS_FAMILY_REGISTERED,
-                       vs_api("cuMemHostRegister"));
-}
-
-CUresult vs_on_cuMemHostRegister(void *ptr, size_t bytes, unsigned flags)
-{
-    CUresult r = VS_REAL(cuMemHostRegister, ptr, bytes, flags);
-    return after_alloc(r, (uint64_t)(uintptr_t)ptr, bytes, VS_FAMILY_REGISTERED,
-                       vs_api("cuMemHostRegister"));
-}
-
-/* Before the call: the driver refuses memory of another family, and nothing happened. */
-static bool leaving(void *ptr, enum vs_family family, const char *api, struct vs_tracked *live)
-{
-    uint64_t addr = (uint64_t)(uintptr_t)ptr;
-    return vs_track_is(addr, family) && vs_track_leave(addr, api, live);
-}
-
-static CUresult left(CUresult r, void *ptr, bool known, const struct vs_tracked *live,
-                     const char *api)
-{
-    if (known)
-        vs_track_left(live, 0, api, r == CUDA_SUCCESS);
-    vs_track_free_failed((uint64_t)(uintptr_t)ptr, api, r);
-    return r;
-}
-
-CUresult vs_on_cuMemFreeHost(void *ptr)
-{
-    struct vs_tracked live;
-    const char *api = vs_api("cuMemFreeHost");
-    bool known = leaving(ptr, VS_FAMILY_PINNED, api, &live);
-    return left(VS_REAL(cuMemFreeHost, ptr), ptr, known, &live, api);
-}
-
-CUresult vs_on_cuMemHostUnregister(void *ptr)
-{
-    struct vs_tracked live;
-    const char *api = vs_api("cuMemHostUnregister");
-    bool known = leaving(ptr, VS_FAMILY_REGISTERED, api, &live);
-    return left(VS_REAL(cuMemHostUnregister, ptr), ptr, known, &live, api);
-}

@@ -11,19 +11,15 @@
 #include "intercept/track/physical.h"
 #include "intercept/cache/sharing.h"
 
-/* vramscope_torch_base_alloc returns a segment, whose first block may be free. */
-static bool is_torch_base(const struct vs_cached_block *block, CUdeviceptr ptr)
-{
-    return block->ordered && !block->mapped && ptr == block->segment;
-}
-
 CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr ptr)
 {
     struct vs_cached_block block;
     if (!handle || !vs_known_cached(ptr, &block))
         return VS_REAL(cuIpcGetMemHandle, handle, ptr);
-    return block.live || is_torch_base(&block, ptr) ? vs_sharing_export(&block, ptr, handle)
-                                                      : VS_REAL(cuIpcGetMemHandle, handle, 0);
+    /* vramscope_torch_base_alloc returns a segment, whose first block may be free */
+    bool torch_base = block.ordered && !block.mapped && ptr == block.segment;
+    return block.live || torch_base ? vs_sharing_export(&block, ptr, handle)
+                                    : VS_REAL(cuIpcGetMemHandle, handle, 0);
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
@@ -40,14 +36,6 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     return r;
 }
 
-/* Does the range begin in the block, and end in its last page? */
-static bool within(const struct vs_cached_block *block, CUdeviceptr ptr, size_t bytes)
-{
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = ptr - block->addr;
-    uint64_t end = (block->requested + page - 1) / page * page;
-    return skip <= end && bytes <= end - skip;
-}
-
 static CUresult refuse_range(void)
 {
     vs_log_once(VS_LOG_WARN,
@@ -62,10 +50,12 @@ CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr ptr, size_t byt
     struct vs_cached_block block;
     if (!handle || !vs_known_cached(ptr, &block))
         return VS_REAL(cuMemGetHandleForAddressRange, handle, ptr, bytes, type, flags);
-    if (!block.live || !within(&block, ptr, bytes))
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), skip = ptr - block.addr;
+    uint64_t end = (block.requested + page - 1) / page * page; /* the range ends in its last page */
+    if (!block.live || skip > end || bytes > end - skip)
         return CUDA_ERROR_INVALID_VALUE;
     /* pages of which others would have a part */
-    if (block.addr % (uint64_t)sysconf(_SC_PAGESIZE)) {
+    if (block.addr % page) {
         vs_sharing_begin();
         return refuse_range();
     }

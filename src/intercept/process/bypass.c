@@ -46,9 +46,8 @@ struct binding {
 
 static bool is_hooked(const char *name)
 {
-    if (name[0] != 'c' || name[1] != 'u')
-        return false;
-    return vs_hook_named(name) < VS_HOOK_COUNT || vs_runtime_named(name) < VS_RUNTIME_COUNT;
+    return name[0] == 'c' && name[1] == 'u' &&
+           (vs_hook_named(name) < VS_HOOK_COUNT || vs_runtime_named(name) < VS_RUNTIME_COUNT);
 }
 
 static bool is_dlsym(const char *name)
@@ -189,11 +188,7 @@ static bool driver_elsewhere(void)
 void vs_bypass_report(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
-    const struct link_map *self = vs_loaded_self();
-    if (!self || atomic_flag_test_and_set(&done))
-        return;
-    struct vs_loaded own = vs_loaded_from(self);
-    if (!vs_loaded_at_start(&own))
+    if (!vs_loaded_self() || atomic_flag_test_and_set(&done) || !vs_loaded_self_at_start())
         return; /* opened or injected: we are not expected to be called first */
     bool driver = vs_loaded_find("libcuda.so", NULL);
     if (driver)

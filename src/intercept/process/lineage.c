@@ -31,14 +31,6 @@ static struct {
 
 static _Atomic pid_t forking; /* the process that calls fork; the same for all of its threads */
 
-static uint64_t boot_ns(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_BOOTTIME, &now))
-        return 0;
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static void before_fork(void)
 {
     atomic_store_explicit(&forking, getpid(), memory_order_relaxed);
@@ -49,7 +41,9 @@ static void in_child(void)
     VS_KEEP_ERRNO();
     memmove(&forks[1], &forks[0], sizeof forks - sizeof forks[0]);
     forks[0].pid = atomic_load_explicit(&forking, memory_order_relaxed);
-    forks[0].fork_ns = boot_ns();
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    forks[0].fork_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 __attribute__((constructor)) static void note_forks(void)

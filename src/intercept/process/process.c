@@ -99,14 +99,6 @@ bool vs_process_pause(bool pause)
     return able;
 }
 
-static void become_active(void)
-{
-    VS_LOCK_SCOPE(&pause_lock);
-    if (starts_paused)
-        (void)pause_locked(true);
-    vs_process_set_state(VS_PROCESS_ACTIVE);
-}
-
 uint64_t vs_process_string(const char *text)
 {
     return vs_recorder_string(recorder, text, SIZE_MAX);
@@ -135,6 +127,13 @@ static void warn(const char *sentence, void *arg)
     vs_log(VS_LOG_WARN, "%s", sentence);
 }
 
+static void load_options(void)
+{
+    vs_options_init(&options);
+    vs_options_load_environment(&options, warn, NULL);
+    vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
+}
+
 static bool injected; /* written before calls arrive */
 
 void vs_process_inject(void)
@@ -142,33 +141,21 @@ void vs_process_inject(void)
     injected = true;
 }
 
-/* Was a setting of the cache given? */
-static bool wants_cache(void)
-{
-    return *options.text[VS_OPT_alloc_conf] || !vs_option_is(&options, VS_OPT_policy, "pytorch");
-}
-
-/* Is the run to find failures? The cache would hide some: it makes other requests of the device. */
-static bool tests_failures(void)
-{
-    const char *device = options.text[VS_OPT_simulate];
-    return *options.text[VS_OPT_limit] || strstr(device, ",fail=") ||
-           (strstr(device, ",check=") && !strstr(device, ",check=off"));
-}
-
 static void choose_policy(void)
 {
     bool cached = vs_option_is(&options, VS_OPT_allocator, "caching");
+    const char *device = options.text[VS_OPT_simulate];
+    bool wanted =
+        *options.text[VS_OPT_alloc_conf] || !vs_option_is(&options, VS_OPT_policy, "pytorch");
+    /* is the run to find failures? The cache would hide some: it makes other requests of the device
+     * */
+    bool tests = *options.text[VS_OPT_limit] || strstr(device, ",fail=") ||
+                 (strstr(device, ",check=") && !strstr(device, ",check=off"));
     if (injected)
         cached = false; /* reported calls cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        cached = !vs_loaded_find("libc10_cuda.so", NULL) && (wants_cache() || !tests_failures());
+        cached = !vs_loaded_find("libc10_cuda.so", NULL) && (wanted || !tests);
     atomic_store_explicit(&caching, cached, memory_order_relaxed);
-}
-
-static void apply_log_level(void)
-{
-    vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
 }
 
 /* Too large for the stacks of some threads; guarded by process_lock. */
@@ -176,16 +163,6 @@ static struct {
     char path[PATH_MAX], exe[PATH_MAX], command[4096];
     struct vs_lineage lineage;
 } scratch;
-
-/* Is our dlclose called before libc's? */
-static bool in_front(void)
-{
-    const struct link_map *self = injected ? NULL : vs_loaded_self();
-    struct vs_loaded own;
-    if (self)
-        own = vs_loaded_from(self);
-    return self && vs_loaded_at_start(&own);
-}
 
 /* No trace is ever overwritten: only an unused name is taken. */
 static enum vs_err open_recorder(char *path)
@@ -198,7 +175,7 @@ static enum vs_err open_recorder(char *path)
         .compression = (unsigned)options.number[VS_OPT_compression],
         .python = vs_option_is(&options, VS_OPT_stacks, "both") ||
                   vs_option_is(&options, VS_OPT_stacks, "python"),
-        .unloads_reported = in_front(),
+        .unloads_reported = !injected && vs_loaded_self_at_start(), /* our dlclose is called */
         .no_native = !with_native,
         .stack_depth_max = with_stacks ? (unsigned)options.number[VS_OPT_stack_depth] : 0,
         .flush_ms = (unsigned)options.number[VS_OPT_flush_ms],
@@ -219,17 +196,6 @@ static enum vs_err open_recorder(char *path)
     return err;
 }
 
-static const char *policy_name(char text[64])
-{
-    const char *policy = options.text[VS_OPT_policy];
-    if (!caching)
-        return injected ? "observe (injection)" : "observe";
-    if (!strcmp(policy, vs_option_describe(VS_OPT_policy)->fallback))
-        return "caching";
-    snprintf(text, 64, "caching (%.40s)", policy);
-    return text;
-}
-
 /* *value*: NULL: there is none. */
 static void record_text(const char *name, const char *value)
 {
@@ -241,7 +207,11 @@ static void record_text(const char *name, const char *value)
 
 static void record_process(void)
 {
-    char *exe = scratch.exe, *command = scratch.command, host[256] = "", policy[64];
+    char *exe = scratch.exe, *command = scratch.command, host[256] = "", policy[64] = "caching";
+    if (!caching)
+        strcpy(policy, injected ? "observe (injection)" : "observe");
+    else if (!vs_option_is(&options, VS_OPT_policy, vs_option_describe(VS_OPT_policy)->fallback))
+        snprintf(policy, sizeof policy, "caching (%.40s)", options.text[VS_OPT_policy]);
     ssize_t n = readlink("/proc/self/exe", exe, sizeof scratch.exe - 1);
     if (n < 0)
         n = 0;
@@ -264,7 +234,7 @@ static void record_process(void)
               .cmdline = vs_process_string(command),
               .host = vs_process_string(host),
               .version = vs_process_string(VRAMSCOPE_VERSION),
-              .policy = vs_process_string(policy_name(policy)),
+              .policy = vs_process_string(policy),
               .page_bytes = (uint64_t)sysconf(_SC_PAGESIZE),
               .born_ns = scratch.lineage.born_ns,
               .parent_born_ns = scratch.lineage.parent_born_ns,
@@ -306,49 +276,34 @@ static bool begin_trace(void)
     return false;
 }
 
-/* When injected, we cannot detect another user of CUPTI's records, which has one set of callbacks
- * for all: we would receive its buffers. So kernels are recorded on request only. */
-static bool settle_injected(void)
-{
-    char why[VS_OPTION_TEXT_MAX];
-    bool leave_kernels = options.source[VS_OPT_kernels] == VS_FROM_DEFAULT;
-    if (vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why) ||
-        (leave_kernels && vs_options_set(&options, VS_OPT_kernels, "off", VS_FROM_DEFAULT, why)))
-        vs_log(VS_LOG_DEBUG, "%s", why);
-    return leave_kernels;
-}
-
 #define LOADER_WAITS                                                                          \
     "the first CUDA call came from a library that was still being loaded, when no other library " \
     "can be loaded: no kernels, no native call stacks, and the trace is stored uncompressed"
 
-/* Turns off every part that needs another library. */
-static void do_without_libraries(void)
-{
-    char why[VS_OPTION_TEXT_MAX];
-    static const struct {
-        int option;
-        const char *value;
-    } without[] = {{VS_OPT_kernels, "off"}, {VS_OPT_nvml, "off"}, {VS_OPT_compression, "0"}};
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
-        if (vs_options_set(&options, without[i].option, without[i].value, VS_FROM_DEFAULT, why))
-            vs_log(VS_LOG_DEBUG, "%s", why);
-    }
-    vs_log(VS_LOG_WARN, "%s", LOADER_WAITS);
-}
-
 static void begin_locked(void)
 {
     bool kernels_left;
+    char why[VS_OPTION_TEXT_MAX];
     vs_log_remember();
-    vs_options_init(&options);
-    vs_options_load_environment(&options, warn, NULL);
-    apply_log_level();
+    load_options();
     choose_policy();
-    kernels_left = injected && settle_injected();
+    /* when injected, we cannot detect another user of CUPTI's records, which has one set of
+     * callbacks for all: we would receive its buffers. So kernels are recorded on request only */
+    kernels_left = injected && options.source[VS_OPT_kernels] == VS_FROM_DEFAULT;
+    if ((injected && vs_options_set(&options, VS_OPT_via, "injection", VS_FROM_COMMAND, why)) ||
+        (kernels_left && vs_options_set(&options, VS_OPT_kernels, "off", VS_FROM_DEFAULT, why)))
+        vs_log(VS_LOG_DEBUG, "%s", why);
     no_libraries = options.number[VS_OPT_record] && vs_loader_waits();
+    static const struct { /* every part that needs another library is turned off */
+        enum vs_option_id option;
+        const char *value;
+    } without[] = {{VS_OPT_kernels, "off"}, {VS_OPT_nvml, "off"}, {VS_OPT_compression, "0"}};
+    for (size_t i = 0; no_libraries && i < sizeof without / sizeof *without; i++) {
+        if (vs_options_set(&options, without[i].option, without[i].value, VS_FROM_DEFAULT, why))
+            vs_log(VS_LOG_DEBUG, "%s", why);
+    }
     if (no_libraries)
-        do_without_libraries();
+        vs_log(VS_LOG_WARN, "%s", LOADER_WAITS);
     if (vs_option_is(&options, VS_OPT_ipc, "always"))
         vs_upcalls.share_all();
     if (options.number[VS_OPT_record] && !begin_trace() && !*options.text[VS_OPT_limit]) {
@@ -358,7 +313,12 @@ static void begin_locked(void)
     vs_process_exit_prepare(!no_libraries);
     if (recorder)
         vs_upcalls.trace_opened();
-    become_active();
+    {
+        VS_LOCK_SCOPE(&pause_lock);
+        if (starts_paused)
+            (void)pause_locked(true);
+        vs_process_set_state(VS_PROCESS_ACTIVE);
+    }
     if (recorder && no_libraries)
         vs_process_note(VS_LOG_WARN, LOADER_WAITS);
     if (recorder && kernels_left)
@@ -374,25 +334,11 @@ void vs_process_refuse(const char *line)
     vs_process_enter();
     VS_LOCK_SCOPE(&process_lock);
     if (vs_process_state() == VS_PROCESS_IDLE) {
-        vs_options_init(&options);
-        vs_options_load_environment(&options, warn, NULL);
-        apply_log_level();
+        load_options();
         vs_log(VS_LOG_ERROR, "%s", line);
         vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }
-}
-
-/* Blocks all signals except those for faults of the running code, since a blocked one would kill
- * the process, and SIGSYS, by which a sandbox serves system calls. */
-static void hold_signals(sigset_t *before)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-    sigset_t held;
-    sigfillset(&held);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        sigdelset(&held, faults[i]);
-    pthread_sigmask(SIG_BLOCK, &held, before);
 }
 
 /* --- a process that ends while another thread begins --- */
@@ -425,19 +371,15 @@ void vs_process_resume(void)
     atomic_compare_exchange_strong(&ending, &mark, 0);
 }
 
-static bool ended_by_another(void)
-{
-    uint64_t mark = atomic_load(&ending);
-    return mark && mark >> 32 == (uint64_t)getpid() && mark != own_mark();
-}
-
 /* Releases the lock between checks: the thread that ends the process needs it. */
 static void begin_unless_ending(void)
 {
     uint64_t until_ns = vs_clock_ns() + BEGIN_NS;
     for (;;) {
         vs_lock_acquire(&process_lock);
-        bool wait = ended_by_another() && vs_clock_ns() < until_ns;
+        uint64_t mark = atomic_load(&ending); /* of another thread? */
+        bool wait = mark && mark >> 32 == (uint64_t)getpid() && mark != own_mark() &&
+                    vs_clock_ns() < until_ns;
         if (!wait && vs_process_state() == VS_PROCESS_IDLE)
             begin_locked();
         vs_lock_release(&process_lock);
@@ -450,11 +392,17 @@ static void begin_unless_ending(void)
 /* Separate, so that the check for a running recording has a small frame. */
 static __attribute__((noinline)) void begin(void)
 {
-    sigset_t before;
+    /* not blocked: faults of the running code, since a blocked one would kill the process, and
+     * SIGSYS, by which a sandbox serves system calls */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t held, before;
     VS_KEEP_ERRNO();
     VS_CANCEL_SCOPE();
     vs_thread.inside++;
-    hold_signals(&before);
+    sigfillset(&held);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&held, faults[i]);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
     vs_process_enter();
     if (vs_process_state() == VS_PROCESS_IDLE)
         begin_unless_ending();
@@ -484,4 +432,42 @@ inline bool vs_hook_active_for(const void *caller)
         return false;
     vs_hook_called(caller);
     return vs_process_begin();
+}
+
+/* --- the ids of entry points' names in the trace, found without a lock by the address of the text
+ * --- */
+
+#define API_SLOTS 64
+
+struct api_slot {
+    _Atomic(const char *) name; /* release pairs with acquire: id was stored before */
+    _Atomic uint64_t id;
+};
+static struct api_slot api_slots[API_SLOTS];
+
+/* A name that is not in its slot. */
+static __attribute__((noinline)) uint64_t find_api(struct api_slot *slot, const char *name)
+{
+    uint64_t id = vs_process_string(name);
+    /* a slot never changes its name, so that name and id always match */
+    if (atomic_load_explicit(&slot->name, memory_order_relaxed) == NULL) {
+        static atomic_flag filling = ATOMIC_FLAG_INIT;
+        if (!atomic_flag_test_and_set_explicit(&filling, memory_order_acquire)) {
+            if (atomic_load_explicit(&slot->name, memory_order_relaxed) == NULL) {
+                atomic_store_explicit(&slot->id, id, memory_order_relaxed);
+                atomic_store_explicit(&slot->name, name, memory_order_release);
+            }
+            atomic_flag_clear_explicit(&filling, memory_order_release);
+        }
+    }
+    return id;
+}
+
+inline uint64_t vs_process_api(const char *name) /* inline: see vs_recorder_acquire */
+{
+    /* the names are literals: their addresses identify them */
+    struct api_slot *slot = &api_slots[((uintptr_t)name >> 3 ^ (uintptr_t)name >> 9) % API_SLOTS];
+    if (atomic_load_explicit(&slot->name, memory_order_acquire) == name)
+        return atomic_load_explicit(&slot->id, memory_order_relaxed);
+    return find_api(slot, name);
 }

@@ -25,6 +25,13 @@ enum vs_process_state {
 /* vs_process_state: present state; any thread. */
 enum vs_process_state vs_process_state(void);
 
+/* vs_process_records: ACTIVE or EXITING. */
+static inline bool vs_process_records(void)
+{
+    enum vs_process_state state = vs_process_state();
+    return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
+}
+
 /* vs_process_begin: starts the recording if that has not happened yet. Returns true if the
  * recording is on. Any thread; racing threads wait for the first. Cost after the first call: one
  * atomic load. */

@@ -33,12 +33,7 @@ static void *real(enum exec_function which)
     static _Atomic(void *) functions[EXEC_FUNCTIONS];
     static const char *const names[] = {"execv",   "execve",  "execvp",
                                         "execvpe", "fexecve", "execveat"};
-    void *fn = atomic_load_explicit(&functions[which], memory_order_relaxed);
-    if (!fn) {
-        fn = vs_next_symbol(names[which]);
-        atomic_store_explicit(&functions[which], fn, memory_order_relaxed);
-    }
-    return fn;
+    return vs_next_stored(&functions[which], names[which]);
 }
 
 void vs_process_exec_prepare(void)
@@ -108,13 +103,6 @@ struct attempt {
     bool held; /* the trace is ended; the recorder is held */
 };
 
-static bool recording_here(void)
-{
-    enum vs_process_state state = vs_process_state();
-    return (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && !vs_lock_held() &&
-           vs_process_own();
-}
-
 /* *path* NULL or without a slash: the program's location is not known here. */
 static struct attempt before(const char *path, char *const *environment)
 {
@@ -124,14 +112,17 @@ static struct attempt before(const char *path, char *const *environment)
     bool leaves_us = likely && path && !preloads_us(environment);
     if (likely)
         vs_process_await_begin();
-    bool ours = recording_here(), quiet = ours && vs_process_quiet_moment();
+    enum vs_process_state state = vs_process_state();
+    bool ours = (state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING) && !vs_lock_held() &&
+                vs_process_own();
+    bool quiet = ours && vs_process_quiet();
     if (leaves_us)
         notify_run(path);
     if (quiet && likely) {
         VS_OWN_WORK();
         if (leaves_us && preloads_us(environ))
             warn_user(path);
-        if (vs_process_state() == VS_PROCESS_ACTIVE)
+        if (state == VS_PROCESS_ACTIVE)
             vs_upcalls.ending();
     }
     if (ours && likely)
@@ -148,12 +139,6 @@ static int after(struct attempt attempt, int result)
     return result;
 }
 
-static int missing(void)
-{
-    errno = ENOSYS;
-    return -1;
-}
-
 /* --- the hooks --- */
 
 typedef int (*argv_fn)(const char *, char *const *);
@@ -163,7 +148,7 @@ static int with_argv(enum exec_function which, const char *path, char *const *ar
 {
     argv_fn fn = (argv_fn)real(which);
     struct attempt attempt = before(path, environ);
-    return after(attempt, fn ? fn(path, argv) : missing());
+    return after(attempt, fn ? fn(path, argv) : (errno = ENOSYS, -1));
 }
 
 static int with_envp(enum exec_function which, const char *path, char *const *argv,
@@ -171,7 +156,7 @@ static int with_envp(enum exec_function which, const char *path, char *const *ar
 {
     envp_fn fn = (envp_fn)real(which);
     struct attempt attempt = before(path, envp);
-    return after(attempt, fn ? fn(path, argv, envp) : missing());
+    return after(attempt, fn ? fn(path, argv, envp) : (errno = ENOSYS, -1));
 }
 
 VS_EXPORT int execv(const char *path, char *const argv[])
@@ -198,7 +183,7 @@ VS_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
     int (*fn)(int, char *const *, char *const *) = real(FEXECVE);
     struct attempt attempt = before(NULL, envp);
-    return after(attempt, fn ? fn(fd, argv, envp) : missing());
+    return after(attempt, fn ? fn(fd, argv, envp) : (errno = ENOSYS, -1));
 }
 
 VS_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],
@@ -207,7 +192,7 @@ int execveat(int folder, const char *path, char *const argv[], char *const envp[
 {
     int (*fn)(int, const char *, char *const *, char *const *, int) = real(EXECVEAT);
     struct attempt attempt = before(NULL, envp);
-    return after(attempt, fn ? fn(folder, path, argv, envp, flags) : missing());
+    return after(attempt, fn ? fn(folder, path, argv, envp, flags) : (errno = ENOSYS, -1));
 }
 
 /* Counts the variable arguments, and copies them to a vector on the caller's stack, as the C

@@ -32,15 +32,6 @@ static _Atomic uint64_t exit_status; /* atomic; the latest one */
 static __typeof__(&_Unwind_Backtrace) unwind_backtrace; /* both written at the start; may be NULL */
 static __typeof__(&_Unwind_GetIPInfo) unwind_ip;
 
-static void load_unwinder(void)
-{
-    void *library = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return;
-    *(void **)&unwind_backtrace = dlsym(library, "_Unwind_Backtrace");
-    *(void **)&unwind_ip = dlsym(library, "_Unwind_GetIPInfo");
-}
-
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *frame, void *arg)
 {
     int *interrupted = arg;
@@ -48,27 +39,12 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *frame, void *arg)
     return *interrupted ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-static bool in_signal_handler(void)
+bool vs_process_quiet(void)
 {
     int interrupted = 0;
-    if (unwind_backtrace && unwind_ip)
+    if (!vs_thread.inside && unwind_backtrace && unwind_ip)
         unwind_backtrace(visit_frame, &interrupted);
-    return interrupted;
-}
-
-bool vs_process_quiet_moment(void)
-{
-    return !vs_thread.inside && !in_signal_handler();
-}
-
-static void *next_function(_Atomic(void *) *slot, const char *name)
-{
-    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
-    if (!fn) {
-        fn = vs_next_symbol(name);
-        atomic_store_explicit(slot, fn, memory_order_relaxed);
-    }
-    return fn;
+    return !vs_thread.inside && !interrupted;
 }
 
 static void take_status(int status)
@@ -85,7 +61,7 @@ static void begin_end(void)
         vs_process_set_state(VS_PROCESS_SILENT);
         return;
     }
-    if (vs_process_quiet_moment()) {
+    if (vs_process_quiet()) {
         VS_OWN_WORK();
         vs_cancel_hold(); /* for good: a cancellation meanwhile would end this thread in the middle of exit */
         vs_upcalls.ending();
@@ -130,8 +106,11 @@ __attribute__((destructor)) static void at_unload(void)
 
 void vs_process_exit_prepare(bool libraries)
 {
-    if (libraries)
-        load_unwinder();
+    void *library = libraries ? dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library) {
+        *(void **)&unwind_backtrace = dlsym(library, "_Unwind_Backtrace");
+        *(void **)&unwind_ip = dlsym(library, "_Unwind_GetIPInfo");
+    }
     vs_process_exec_prepare();
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_of_program);
@@ -143,7 +122,7 @@ VS_EXPORT __attribute__((noreturn)) void pthread_exit(void *result);
 void pthread_exit(void *result)
 {
     static _Atomic(void *) slot;
-    __attribute__((noreturn)) void (*next)(void *) = next_function(&slot, "pthread_exit");
+    __attribute__((noreturn)) void (*next)(void *) = vs_next_stored(&slot, "pthread_exit");
     if (vs_process_own() && syscall(SYS_gettid) == getpid() && !vs_lock_held() &&
         vs_process_state() == VS_PROCESS_ACTIVE)
         vs_recorder_dismiss_thread(vs_process_recorder());
@@ -172,7 +151,7 @@ VS_EXPORT __attribute__((noreturn)) void exit(int status);
 void exit(int status)
 {
     static _Atomic(void *) slot;
-    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "exit");
+    __attribute__((noreturn)) void (*next)(int) = vs_next_stored(&slot, "exit");
     if (vs_process_own())
         take_status(status);
     next(status);
@@ -182,7 +161,7 @@ VS_EXPORT __attribute__((noreturn)) void quick_exit(int status);
 void quick_exit(int status)
 {
     static _Atomic(void *) slot;
-    __attribute__((noreturn)) void (*next)(int) = next_function(&slot, "quick_exit");
+    __attribute__((noreturn)) void (*next)(int) = vs_next_stored(&slot, "quick_exit");
     if (vs_process_own())
         take_status(status);
     next(status);

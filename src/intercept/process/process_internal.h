@@ -44,9 +44,9 @@ void vs_process_resume(void);
  * process. *libraries*: other libraries may be opened for it. */
 void vs_process_exit_prepare(bool libraries);
 
-/* vs_process_quiet_moment: may CUPTI and the driver be called now? Not while a signal handler runs:
+/* vs_process_quiet: may CUPTI and the driver be called now? Not while a signal handler runs:
  * it may have interrupted them. */
-bool vs_process_quiet_moment(void);
+bool vs_process_quiet(void);
 
 /* --- process_exec.c --- */
 

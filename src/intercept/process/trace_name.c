@@ -18,25 +18,19 @@
 
 #define NUMBERS_MAX 100u
 
-/* Expands the pattern to an absolute path, as the program may change its folder. */
-static enum vs_err expand(const char *pattern, char *path)
-{
-    size_t n = 0;
-    if (*pattern != '/' && getcwd(path, PATH_MAX)) {
-        n = strlen(path);
-        path[n++] = '/';
-    }
-    if (n >= PATH_MAX)
-        return VS_ERR_LIMIT;
-    return vs_output_expand(pattern, program_invocation_short_name, (long)getpid(), path + n,
-                            PATH_MAX - n);
-}
-
 enum vs_err vs_trace_name(const char *pattern, unsigned attempt, char *path)
 {
     char number[32] = "";
     struct stat st;
-    enum vs_err err = expand(pattern, path);
+    size_t folder = 0; /* absolute, as the program may change its folder */
+    if (*pattern != '/' && getcwd(path, PATH_MAX)) {
+        folder = strlen(path);
+        path[folder++] = '/';
+    }
+    enum vs_err err = folder >= PATH_MAX ? VS_ERR_LIMIT
+                                         : vs_output_expand(pattern, program_invocation_short_name,
+                                                            (long)getpid(), path + folder,
+                                                            PATH_MAX - folder);
     if (err)
         return err;
     if (!attempt) { /* /dev/stdout, if it is a pipe, is a link whose target is not a path */

@@ -18,13 +18,6 @@ struct definitions_search {
     bool after_us;
 };
 
-static void add_later(struct vs_definitions *found, void *fn, const struct vs_loaded *object)
-{
-    if (found->later_count < VS_DEFINITIONS_LATER)
-        found->later[found->later_count] = (struct vs_definition){fn, *object};
-    found->later_count++;
-}
-
 static int look_at(const struct vs_loaded *object, void *arg)
 {
     struct definitions_search *s = arg;
@@ -40,20 +33,9 @@ static int look_at(const struct vs_loaded *object, void *arg)
     void *fn = vs_loaded_symbol(object, s->name, VS_LOADED_DEFAULT);
     if (fn && start && s->after_us)
         found->start = (struct vs_definition){fn, *object};
-    else if (fn)
-        add_later(found, fn, object);
+    else if (fn && found->later_count++ < VS_DEFINITIONS_LATER)
+        found->later[found->later_count - 1] = (struct vs_definition){fn, *object};
     return 0;
-}
-
-/* Objects before us are not searched by RTLD_NEXT; if we were opened later, their order is
- * unknown. */
-static bool came_with_program(void)
-{
-    const struct link_map *self = vs_loaded_self();
-    struct vs_loaded own;
-    if (self)
-        own = vs_loaded_from(self);
-    return self && vs_loaded_at_start(&own);
 }
 
 static int look_behind_us(const struct vs_loaded *object, void *arg)
@@ -66,7 +48,9 @@ void vs_definitions_find(const char *name, struct vs_definitions *found)
 {
     struct definitions_search search = {.name = name, .found = found};
     *found = (struct vs_definitions){.later_count = 0};
-    vs_loaded_each(came_with_program() ? look_behind_us : look_at, &search);
+    /* objects before us are not searched by RTLD_NEXT; if we were opened later, their order is
+     * unknown */
+    vs_loaded_each(vs_loaded_self_at_start() ? look_behind_us : look_at, &search);
 }
 
 /* The list of objects loaded with the program never changes, and the loader ends it: it is walked
@@ -74,7 +58,7 @@ void vs_definitions_find(const char *name, struct vs_definitions *found)
  * exist there. */
 static void *next_at_start(const char *name)
 {
-    const struct link_map *map = came_with_program() ? vs_loaded_self() : NULL;
+    const struct link_map *map = vs_loaded_self_at_start() ? vs_loaded_self() : NULL;
     bool last = !map;
     while (!last && (map = map->l_next)) {
         struct vs_loaded object = vs_loaded_from(map);
@@ -96,6 +80,16 @@ void *vs_next_symbol(const char *name)
     if (found.start.fn || !found.later_count)
         return found.start.fn;
     return vs_libc_dlsym()(RTLD_NEXT, name);
+}
+
+void *vs_next_stored(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!fn) {
+        fn = vs_next_symbol(name);
+        atomic_store_explicit(slot, fn, memory_order_relaxed);
+    }
+    return fn;
 }
 
 void *vs_next_symbol_of(const char *prefix, const char *name)

@@ -33,6 +33,9 @@ void vs_definitions_find(const char *name, struct vs_definitions *found);
  * object loaded with the program defines. */
 void *vs_next_symbol(const char *name);
 
+/* vs_next_stored: the same, stored in *slot* once it is found. */
+void *vs_next_stored(_Atomic(void *) *slot, const char *name);
+
 /* vs_next_symbol_of: the same, in a library named *prefix*, which may be in a scope that RTLD_NEXT
  * does not search. */
 void *vs_next_symbol_of(const char *prefix, const char *name);

@@ -168,36 +168,33 @@ bool vs_loaded_at_start(const struct vs_loaded *object)
     return map && map->l_ld == object->dynamic;
 }
 
+bool vs_loaded_self_at_start(void)
+{
+    const struct link_map *self = vs_loaded_self();
+    struct vs_loaded own;
+    if (self)
+        own = vs_loaded_from(self);
+    return self && vs_loaded_at_start(&own);
+}
+
 #define KEPT_MAX 8 /* the driver, and a runtime of each version */
 static _Atomic(const void *) kept[KEPT_MAX]; /* write-once; by the address of the dynamic section */
 
-static bool is_kept(const struct vs_loaded *object)
-{
-    for (int i = 0; i < KEPT_MAX; i++) {
-        if (atomic_load_explicit(&kept[i], memory_order_relaxed) == object->dynamic)
-            return true;
-    }
-    return false;
-}
-
-static void remember_kept(const struct vs_loaded *object)
-{
-    const void *none = NULL;
-    for (int i = 0; i < KEPT_MAX && !atomic_compare_exchange_strong(&kept[i], &none,
-                                                                    object->dynamic); i++)
-        none = NULL;
-}
-
 bool vs_loaded_stays(const struct vs_loaded *object)
 {
-    if (vs_loaded_at_start(object) || is_kept(object))
+    bool stays = vs_loaded_at_start(object);
+    for (int i = 0; i < KEPT_MAX && !stays; i++)
+        stays = atomic_load_explicit(&kept[i], memory_order_relaxed) == object->dynamic;
+    if (stays)
         return true;
     if (!vs_loaded_is(object, "libcuda.so") && !vs_loaded_is(object, "libcudart"))
         return false;
     void *handle = dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    if (handle) {
-        remember_kept(object);
+    const void *none = NULL;
+    for (int i = 0; handle && i < KEPT_MAX &&
+                    !atomic_compare_exchange_strong(&kept[i], &none, object->dynamic); i++)
+        none = NULL;
+    if (handle)
         dlclose(handle);
-    }
     return handle != NULL;
 }

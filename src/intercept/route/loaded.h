@@ -62,6 +62,9 @@ bool vs_loaded_stays(const struct vs_loaded *object);
  * still being started. */
 const struct link_map *vs_loaded_self(void);
 
+/* vs_loaded_self_at_start: was this library loaded with the program? */
+bool vs_loaded_self_at_start(void);
+
 /* vs_loaded_symbol: the definition of *name* in *object*, as a reference to *version* would find
  * it: of that version or of none. NULL *version*: any; VS_LOADED_DEFAULT: for a reference without a
  * version. NULL if it has none. */

@@ -69,25 +69,18 @@ static void *driver_open(void)
     return handle;
 }
 
-static const struct link_map *driver_at_start(void)
-{
-    const struct link_map *map = _r_debug.r_map;
-    for (; map && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
-        struct vs_loaded object = vs_loaded_from(map);
-        if (strcmp(object.name, "libcuda.so.1") == 0)
-            return map;
-    }
-    return NULL;
-}
-
 /* The driver, which stays loaded; without the loader if it was loaded with the program. */
 static const struct link_map *driver_find(void)
 {
     const struct link_map *map = atomic_load_explicit(&driver_map, memory_order_acquire);
     if (map)
         return map;
-    map = driver_at_start();
-    if (!map)
+    for (map = _r_debug.r_map; map && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
+        struct vs_loaded object = vs_loaded_from(map);
+        if (strcmp(object.name, "libcuda.so.1") == 0)
+            break;
+    }
+    if (!map || map->l_addr == _r_debug.r_ldbase)
         map = driver_open(); /* as glibc does */
     if (map)
         atomic_store_explicit(&driver_map, map, memory_order_release);
@@ -114,16 +107,6 @@ void vs_hook_prepare(void)
     vs_loaded_each(keep_runtime, runtimes);
     for (int i = 0; i < VS_RUNTIME_VERSION_COUNT && runtimes[i].dynamic; i++)
         (void)vs_loaded_stays(&runtimes[i]);
-}
-
-/* An interposer may intercept one version of dlsym only: the one that is not libc's must be
- * called. */
-static void *look_up_in_chain(void *handle, const char *name)
-{
-    vs_dlsym_fn next = vs_real_dlsym(false);
-    if (next == vs_libc_dlsym())
-        next = vs_real_dlsym(true);
-    return next(handle, name);
 }
 
 /* No library intercepts libc's dlsym, or that of the former libdl. */
@@ -164,7 +147,8 @@ static void *look_up_in_driver(const struct link_map *map, const char *name)
     void *own = driver_own(map, name);
     bool plain = chain_is_libcs() && (own || only_driver_has(name, NULL));
     void *handle = plain ? NULL : driver_open();
-    return handle ? look_up_in_chain(handle, name) : own;
+    /* an interposer may intercept one version of dlsym only: the one that is not libc's */
+    return handle ? vs_real_dlsym(vs_real_dlsym(false) == vs_libc_dlsym())(handle, name) : own;
 }
 
 static bool keep(void *fn)
@@ -317,11 +301,6 @@ static void *runtime_next(const char *name, bool any_will_do)
     return fn ? fn : vs_definition_in("libcudart", name);
 }
 
-static bool is_ours(const void *fn)
-{
-    return same_object(fn, vs_runtime_handlers);
-}
-
 static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version version)
 {
     const char *name = runtime_names[id];
@@ -334,7 +313,7 @@ static void *runtime_resolve(enum vs_runtime_id id, enum vs_runtime_version vers
                         : NULL;
         fn = own ? own : fn;
     }
-    if (fn && is_ours(fn))
+    if (fn && same_object(fn, vs_runtime_handlers))
         return NULL;
     if (fn && keep(fn))
         atomic_store_explicit(&runtime_real[id][version], fn, memory_order_release);

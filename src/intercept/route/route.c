@@ -21,29 +21,12 @@
 /* A version that no symbol has; dlerror removes it from the message. */
 #define NOBODYS_VERSION "VRAMSCOPE_NONE"
 
-static bool name_is_cuda(const char *name)
-{
-    if (name[0] != 'c' || name[1] != 'u')
-        return false;
-    return (name[2] >= 'A' && name[2] <= 'Z') || (name[2] == 'd' && name[3] == 'a');
-}
-
 /* One lookup: the table's row of the name, and the caller. */
 struct route_question {
     enum vs_hook_id hook;          /* VS_HOOK_COUNT: not a driver function of the table */
     enum vs_runtime_id runtime;    /* VS_RUNTIME_COUNT: nor a runtime function */
     const void *caller;
 };
-
-/* Is there a real function for the name? A program that tests whether CUDA is installed must not
- * find only our exports. */
-static bool answerable(const struct route_question *q)
-{
-    if (q->hook < VS_HOOK_COUNT)
-        return vs_hook_real(q->hook) != NULL;
-    return q->runtime == VS_RUNTIME_COUNT ||
-           vs_runtime_real(q->runtime, VS_RUNTIME_VERSION_any) != NULL;
-}
 
 static bool is_handler(const struct route_question *q, const void *fn)
 {
@@ -76,7 +59,12 @@ static bool visible(const struct route_question *q, const char *name)
     struct vs_loaded caller;
     if (vs_libc_dlsym()(RTLD_NEXT, name))
         return true;
-    return vs_loaded_at(q->caller, &caller) && !vs_loaded_at_start(&caller) && answerable(q);
+    if (!vs_loaded_at(q->caller, &caller) || vs_loaded_at_start(&caller))
+        return false;
+    /* a program that tests whether CUDA is installed must not find only our exports */
+    if (q->hook < VS_HOOK_COUNT)
+        return vs_hook_real(q->hook) != NULL;
+    return q->runtime == VS_RUNTIME_COUNT || vs_runtime_real(q->runtime, VS_RUNTIME_VERSION_any);
 }
 
 /* RTLD_DEFAULT and RTLD_NEXT: if the loader would not find our function first, it answers itself,
@@ -138,7 +126,8 @@ void *vs_route(void *handle, const char *name, void **third, enum vs_route_entry
     atomic_store_explicit(&vs_route_next[entry], real, memory_order_release);
     if (name && !versioned && vs_text_begins(name, "cupti"))
         return route_cupti(handle, name, third, old);
-    if (!name || !name_is_cuda(name))
+    if (!name || name[0] != 'c' || name[1] != 'u' ||
+        !((name[2] >= 'A' && name[2] <= 'Z') || (name[2] == 'd' && name[3] == 'a')))
         return real;
     vs_hook_prepare();
     struct route_question q = {vs_hook_named(name), vs_runtime_named(name), caller};

@@ -65,10 +65,7 @@ static uint64_t current_stream(struct c10_device device)
 
 static bool on_cuda(struct c10_device device)
 {
-    if (vs_thread.inside || device.type != C10_CUDA)
-        return false;
-    enum vs_process_state state = vs_process_state();
-    return state == VS_PROCESS_ACTIVE || state == VS_PROCESS_EXITING;
+    return !vs_thread.inside && device.type == C10_CUDA && vs_process_records();
 }
 
 /* Memory allocated (bytes >= 0) or freed. */

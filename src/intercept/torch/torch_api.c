@@ -150,20 +150,6 @@ static enum vs_err free_in(struct vs_context *context, uint64_t addr, CUstream s
     return err;
 }
 
-static void release(uint64_t addr, CUstream stream)
-{
-    struct vs_allocation found;
-    bool live;
-    struct vs_context *context = vs_caching_likely_owner(addr);
-    struct vs_caching_call call = {.api = "vramscope_torch_free"};
-    enum vs_err err = context ? free_in(context, addr, stream, &call) : VS_ERR_FOREIGN;
-    if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
-        err = free_in(context, addr, stream, &call);
-    if (err)
-        vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p was not allocated by vramscope_torch_alloc",
-                    (void *)(uintptr_t)addr);
-}
-
 VS_EXPORT void vramscope_torch_free(void *pointer, size_t bytes, int device, void *stream)
 {
     (void)bytes;
@@ -171,7 +157,17 @@ VS_EXPORT void vramscope_torch_free(void *pointer, size_t bytes, int device, voi
     if (!pointer || !vs_process_serving() || vs_process_forked())
         return;
     VS_OWN_WORK();
-    release((uint64_t)(uintptr_t)pointer, stream);
+    struct vs_allocation found;
+    bool live;
+    uint64_t addr = (uint64_t)(uintptr_t)pointer;
+    struct vs_context *context = vs_caching_likely_owner(addr);
+    struct vs_caching_call call = {.api = "vramscope_torch_free"};
+    enum vs_err err = context ? free_in(context, addr, stream, &call) : VS_ERR_FOREIGN;
+    if (err == VS_ERR_FOREIGN && (context = owner_of(addr, &found, &live)))
+        err = free_in(context, addr, stream, &call);
+    if (err)
+        vs_log_once(VS_LOG_WARN, "vramscope_torch_free: %p was not allocated by vramscope_torch_alloc",
+                    pointer);
 }
 
 VS_EXPORT void vramscope_torch_record_stream(void *pointer, void *stream)
@@ -197,7 +193,7 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)pointer;
     size_t size = 0;
     bool live;
-    vs_thread.inside++;
+    VS_OWN_WORK();
     if (vs_process_serving() && !vs_process_forked() && owner_of(base, &found, &live)) {
         bool mapped = found.mapped;
         if (mapped) /* PyTorch calls this before it shares the memory, which fails */
@@ -209,7 +205,6 @@ VS_EXPORT void *vramscope_torch_base_alloc(void *pointer, size_t *bytes)
             size = found.size;
         }
     }
-    vs_thread.inside--;
     if (bytes)
         *bytes = size;
     return (void *)(uintptr_t)base;

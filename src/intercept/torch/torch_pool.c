@@ -72,20 +72,12 @@ bool vs_torch_pool_accepts(const struct vs_context *context, CUstream stream)
     return accepted;
 }
 
+/* With no context: a free slot. */
 static struct begun *find_locked(const struct vs_context *context, struct vs_pool_id id)
 {
     for (int i = 0; i < BEGUN_MAX; i++) {
         if (begun[i].context == context && begun[i].id.first == id.first &&
             begun[i].id.second == id.second)
-            return &begun[i];
-    }
-    return NULL;
-}
-
-static struct begun *place_locked(void)
-{
-    for (int i = 0; i < BEGUN_MAX; i++) {
-        if (!begun[i].context)
             return &begun[i];
     }
     return NULL;
@@ -102,7 +94,7 @@ static void leave_locked(struct begun *b)
 static enum vs_err begin_locked(struct vs_context *context, struct vs_allocator *allocator,
                                 struct vs_pool_id id, const struct function *streams)
 {
-    struct begun *b = place_locked();
+    struct begun *b = find_locked(NULL, (struct vs_pool_id){0, 0});
     if (!b)
         return VS_ERR_LIMIT;
     *b = (struct begun){.context = context, .id = id, .thread = this_thread()};
@@ -114,16 +106,6 @@ static enum vs_err begin_locked(struct vs_context *context, struct vs_allocator 
     atomic_fetch_add(&begun_count, 1);
     enum vs_err err = vs_allocator_pool_begin(allocator, id, filter, b);
     if (err)
-        leave_locked(b);
-    return err;
-}
-
-static enum vs_err end_locked(const struct vs_context *context, struct vs_allocator *allocator,
-                              struct vs_pool_id id)
-{
-    struct begun *b = find_locked(context, id);
-    enum vs_err err = vs_allocator_pool_end(allocator, id);
-    if (b && !err)
         leave_locked(b);
     return err;
 }
@@ -141,20 +123,6 @@ void vs_torch_pool_context_gone(const struct vs_context *context)
 
 enum action { POOL_BEGIN, POOL_END, POOL_RELEASE };
 
-static enum vs_err act(enum action action, int device, struct vs_pool_id id,
-                       const struct function *streams)
-{
-    struct vs_context *context = device < 0 ? NULL : vs_context_on((uint32_t)device);
-    struct vs_allocator *allocator =
-        context ? vs_caching_allocator(context, VS_REUSE_STREAM_ORDERED) : NULL;
-    if (!allocator)
-        return VS_ERR_DEVICE;
-    VS_LOCK_SCOPE(&lock);
-    return action == POOL_BEGIN ? begin_locked(context, allocator, id, streams)
-                      : action == POOL_END ? end_locked(context, allocator, id)
-                                           : vs_allocator_pool_release(allocator, id);
-}
-
 static void pool_call(enum action action, int device, struct vramscope_torch_pool pool,
                       const struct function *streams)
 {
@@ -162,10 +130,21 @@ static void pool_call(enum action action, int device, struct vramscope_torch_poo
         return;
     vs_process_serve();
     vs_process_begin();
-    vs_thread.inside++;
-    enum vs_err err =
-        act(action, device, (struct vs_pool_id){pool.first, pool.second}, streams);
-    vs_thread.inside--;
+    VS_OWN_WORK();
+    struct vs_pool_id id = {pool.first, pool.second};
+    struct vs_context *context = device < 0 ? NULL : vs_context_on((uint32_t)device);
+    struct vs_allocator *allocator =
+        context ? vs_caching_allocator(context, VS_REUSE_STREAM_ORDERED) : NULL;
+    enum vs_err err = VS_ERR_DEVICE;
+    if (allocator) {
+        VS_LOCK_SCOPE(&lock);
+        struct begun *b = find_locked(context, id);
+        err = action == POOL_BEGIN ? begin_locked(context, allocator, id, streams)
+              : action == POOL_END ? vs_allocator_pool_end(allocator, id)
+                                   : vs_allocator_pool_release(allocator, id);
+        if (action == POOL_END && b && !err)
+            leave_locked(b);
+    }
     if (err)
         vs_log_once(VS_LOG_WARN, "a private pool of device %d: %s", device, vs_err_text(err));
 }

@@ -29,15 +29,6 @@ static uintptr_t name_of(CUstream stream, bool per_thread)
     return (uintptr_t)stream;
 }
 
-static CUcontext context_of(CUstream stream)
-{
-    CUcontext context = NULL;
-    if (stream && stream != CU_STREAM_PER_THREAD &&
-        VS_CALL(cuStreamGetCtx, stream, &context) == CUDA_SUCCESS)
-        return context;
-    return vs_context_handle();
-}
-
 static void enter(uintptr_t name, CUcontext context)
 {
     for (int i = 0; name && i < ORIGINS_MAX; i++) {
@@ -64,17 +55,12 @@ static bool leave(uintptr_t name, CUcontext *context)
     return false;
 }
 
-static int entered(void)
-{
-    int count = 0;
-    for (int i = 0; i < ORIGINS_MAX; i++)
-        count += atomic_load(&origins[i].stream) != 0;
-    return count;
-}
-
 CUcontext vs_capture_begins(CUstream stream)
 {
-    CUcontext context = vs_capture_any() ? vs_context_handle() : context_of(stream);
+    CUcontext context = NULL;
+    if (vs_capture_any() || !stream || stream == CU_STREAM_PER_THREAD ||
+        VS_CALL(cuStreamGetCtx, stream, &context) != CUDA_SUCCESS)
+        context = vs_context_handle();
     atomic_fetch_add(&vs_capture_count, 1);
     return context;
 }
@@ -88,24 +74,27 @@ CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, C
     return r;
 }
 
-/* Is anything still captured in *stream*? True also if the driver does not report it. */
-static bool still_capturing(CUstream stream, bool per_thread)
+bool vs_capture_active(CUstream stream, bool per_thread, bool unknown)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    if (!stream && per_thread)
+    if (!stream && per_thread) /* the query has a per-thread form as well */
         stream = CU_STREAM_PER_THREAD;
-    return VS_CALL(cuStreamIsCapturing, stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return VS_CALL(cuStreamIsCapturing, stream, &status) == CUDA_SUCCESS
+               ? status != CU_STREAM_CAPTURE_STATUS_NONE
+               : unknown;
 }
 
 CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r)
 {
     /* an invalidated capture ends with an error, but ends; other errors end nothing */
-    if (r != CUDA_SUCCESS && (!vs_capture_any() || still_capturing(stream, per_thread)))
+    if (r != CUDA_SUCCESS && (!vs_capture_any() || vs_capture_active(stream, per_thread, true)))
         return r;
     bool known = leave(name_of(stream, per_thread), NULL);
+    int entered = 0;
+    for (int i = 0; i < ORIGINS_MAX; i++)
+        entered += atomic_load(&origins[i].stream) != 0;
     /* a capture without an entry, or an end without a capture */
-    if (known || (r == CUDA_SUCCESS && atomic_load(&vs_capture_count) > entered()))
+    if (known || (r == CUDA_SUCCESS && atomic_load(&vs_capture_count) > entered))
         atomic_fetch_sub(&vs_capture_count, 1);
     return r;
 }

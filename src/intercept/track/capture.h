@@ -26,6 +26,10 @@ static inline bool vs_capture_any(void)
 CUcontext vs_capture_begins(CUstream stream);
 CUresult vs_capture_began(CUstream stream, bool per_thread, CUcontext context, CUresult r);
 
+/* vs_capture_active: is anything captured in *stream*? *unknown*: the answer if the driver does not
+ * say. */
+bool vs_capture_active(CUstream stream, bool per_thread, bool unknown);
+
 /* vs_capture_ended: the driver's result *r* for the end of a capture in *stream*. */
 CUresult vs_capture_ended(CUstream stream, bool per_thread, CUresult r);
 

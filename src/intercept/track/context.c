@@ -61,6 +61,20 @@ struct vs_context *vs_context_alive_on(uint32_t device)
     return c;
 }
 
+struct vs_allocator *vs_allocator_next(uint32_t device, struct vs_context **context, int *i)
+{
+    if (!*context)
+        *context = vs_context_next(NULL);
+    for (; *context; *context = (*context)->next, *i = 0) {
+        while ((*context)->device == device && *i < VS_CONTEXT_ALLOCATORS) {
+            struct vs_allocator *allocator = vs_context_allocator_at(*context, (*i)++);
+            if (allocator)
+                return allocator;
+        }
+    }
+    return NULL;
+}
+
 int vs_device_attribute(uint32_t device, CUdevice_attribute which)
 {
     int value = 0;
@@ -227,14 +241,6 @@ bool vs_context_device(CUcontext handle, uint32_t *device)
     return found;
 }
 
-static CUresult retain_primary(CUdevice device, CUcontext *handle)
-{
-    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
-    if (r == CUDA_ERROR_NOT_INITIALIZED && VS_CALL(cuInit, 0) == CUDA_SUCCESS)
-        r = VS_REAL(cuDevicePrimaryCtxRetain, handle, device);
-    return r;
-}
-
 struct vs_context *vs_context_on(uint32_t device)
 {
     static _Atomic(struct vs_context *) primary[VS_DEVICES_MAX];
@@ -245,8 +251,10 @@ struct vs_context *vs_context_on(uint32_t device)
     if (device >= VS_DEVICES_MAX || (context && atomic_load(&context->alive)))
         return context;
     CUcontext handle, was;
-    if (retain_primary((CUdevice)device, &handle) != CUDA_SUCCESS ||
-        VS_CALL(cuCtxPushCurrent_v2, handle) != CUDA_SUCCESS)
+    CUresult r = VS_REAL(cuDevicePrimaryCtxRetain, &handle, (CUdevice)device);
+    if (r == CUDA_ERROR_NOT_INITIALIZED && VS_CALL(cuInit, 0) == CUDA_SUCCESS)
+        r = VS_REAL(cuDevicePrimaryCtxRetain, &handle, (CUdevice)device);
+    if (r != CUDA_SUCCESS || VS_CALL(cuCtxPushCurrent_v2, handle) != CUDA_SUCCESS)
         return NULL;
     context = vs_context_current();
     VS_CALL(cuCtxPopCurrent_v2, &was);
@@ -316,13 +324,6 @@ static void record_stream(uint64_t id, uint32_t device, CUstream handle, const c
               .alive = 1);
 }
 
-static const char *default_name(CUstream stream, bool per_thread)
-{
-    if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread))
-        return "per-thread default";
-    return !stream || stream == CU_STREAM_LEGACY ? "default" : "";
-}
-
 uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool per_thread)
 {
     bool legacy = !per_thread && (!stream || stream == CU_STREAM_LEGACY);
@@ -343,9 +344,12 @@ uint64_t vs_stream_id(const struct vs_context *context, CUstream stream, bool pe
         VS_LOCK_SCOPE(&lock);
         id = (uint64_t)context->id << 20 | ++stream_count;
     }
+    const char *name = !stream || stream == CU_STREAM_LEGACY ? "default" : "";
+    if (stream == CU_STREAM_PER_THREAD || (!stream && per_thread))
+        name = "per-thread default";
     VS_LOCK_SCOPE(&lock);
     if (vs_map_put(&streams, key, id) == VS_OK)
-        record_stream(id, context->device, stream, default_name(stream, per_thread));
+        record_stream(id, context->device, stream, name);
     return id;
 }
 

@@ -38,6 +38,9 @@ static inline struct vs_allocator *vs_context_allocator_at(const struct vs_conte
     return atomic_load_explicit(i ? &context->ordered : &context->allocator, memory_order_acquire);
 }
 
+/* vs_allocator_next: iterates the allocators of *device*; *context* and *i* start as NULL and 0. */
+struct vs_allocator *vs_allocator_next(uint32_t device, struct vs_context **context, int *i);
+
 /* vs_context_current: the calling thread's current context, registered in the trace if new. NULL
  * when there is none, or after an internal failure. Call with vs_thread.inside > 0. */
 struct vs_context *vs_context_current(void);

@@ -65,16 +65,12 @@ static _Atomic(uint64_t) *slot_of(uint64_t key)
     return NULL;
 }
 
-static bool is_learned(uint64_t key)
-{
-    const _Atomic(uint64_t) *slot = key ? slot_of(key) : NULL;
-    return slot && atomic_load_explicit(slot, memory_order_relaxed) == key;
-}
-
 enum vs_holding vs_holding_of(uint64_t stack)
 {
-    return vs_thread.by_framework || (atomic_load_explicit(&learned, memory_order_relaxed) &&
-                                      is_learned(vs_holding_key(stack)))
+    uint64_t key = atomic_load_explicit(&learned, memory_order_relaxed) ? vs_holding_key(stack) : 0;
+    const _Atomic(uint64_t) *slot = key ? slot_of(key) : NULL;
+    return vs_thread.by_framework ||
+                   (slot && atomic_load_explicit(slot, memory_order_relaxed) == key)
                ? VS_HOLDING_YES
                : VS_HOLDING_NOT;
 }

@@ -122,22 +122,16 @@ bool vs_ipc_find(CUdeviceptr ptr, struct vs_ipc_opened *out)
 static struct vs_lock again_lock = VS_LOCK_INIT(VS_RANK_OPENED, "opened again");
 static struct vs_map again; /* guarded by again_lock: address -> openings after the first */
 
-static bool opened_again_locked(uint64_t addr)
-{
-    uint64_t *times = vs_map_get(&again, addr);
-    if (times)
-        ++*times;
-    return times || vs_map_put(&again, addr, 1) == VS_OK;
-}
-
 void vs_opened(const struct vs_tracked *live, const char *api)
 {
     VS_LOCK_SCOPE(&again_lock);
     bool is_open = vs_track_is(live->addr, live->family);
-    bool counted = is_open && opened_again_locked(live->addr);
+    uint64_t *times = is_open ? vs_map_get(&again, live->addr) : NULL;
+    if (times)
+        ++*times;
     if (!is_open)
         vs_map_remove(&again, live->addr, NULL);
-    if (!counted)
+    if (!is_open || (!times && vs_map_put(&again, live->addr, 1)))
         vs_track_alloc(live, 0, api);
 }
 

@@ -29,18 +29,6 @@ static uint64_t device_total(uint32_t device)
     return VS_CALL(cuDeviceTotalMem_v2, &bytes, (CUdevice)device) == CUDA_SUCCESS ? bytes : 0;
 }
 
-/* Without this check, a mistyped device number would set no limit and go unnoticed. */
-static void look_for_absent(const struct vs_limit_spec *spec)
-{
-    int count = 0;
-    if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
-        return;
-    for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
-        if (spec->own[i].bytes || spec->own[i].percent > 0)
-            vs_log_once(VS_LOG_WARN, "limit: no device %d; this machine has %d", i, count);
-    }
-}
-
 /* A share of a device whose size is still unavailable (CUDA is not initialised) is not a limit yet,
  * and is computed again later. */
 static uint64_t work_out(uint32_t device)
@@ -55,7 +43,13 @@ static uint64_t work_out(uint32_t device)
                                  "memory is only recorded, not limited");
     } else if (text && *text && vs_limit_parse(text, &spec) == VS_OK) {
         uint64_t total = device_total(device);
-        look_for_absent(&spec);
+        int count = 0; /* otherwise a mistyped device number would set no limit and go unnoticed */
+        if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
+            count = VS_LIMIT_DEVICES_MAX;
+        for (int i = count; i < VS_LIMIT_DEVICES_MAX; i++) {
+            if (spec.own[i].bytes || spec.own[i].percent > 0)
+                vs_log_once(VS_LOG_WARN, "limit: no device %d; this machine has %d", i, count);
+        }
         bytes = vs_limit_bytes(&spec, device, total);
         if (!total && bytes == VS_LIMIT_NONE)
             return bytes;
@@ -115,12 +109,6 @@ void vs_limit_gone(const struct vs_tracked *live)
         vs_limit_give(live->device, live->size);
 }
 
-/* Bytes of *device* in use now. */
-static uint64_t used_of(uint32_t device)
-{
-    return device < VS_DEVICES_MAX ? atomic_load_explicit(&used[device], memory_order_relaxed) : 0;
-}
-
 bool vs_limit_of(uint32_t device, uint64_t *bytes)
 {
     uint64_t most = device < VS_DEVICES_MAX ? bound(device) : VS_LIMIT_NONE;
@@ -146,7 +134,7 @@ void vs_limit_view(uint32_t device, uint64_t cached_bytes, uint64_t *free_bytes,
     if (!vs_limit_of(device, &most))
         return;
     /* the cache may have changed since it was read: clamp at 0 */
-    uint64_t taken = used_of(device);
+    uint64_t taken = atomic_load_explicit(&used[device], memory_order_relaxed);
     uint64_t held = taken > cached_bytes ? taken - cached_bytes : 0;
     uint64_t left = most > held ? most - held : 0;
     if (free_bytes && *free_bytes > left)

@@ -186,18 +186,6 @@ static void add(struct nvml_list *list, uint32_t pid, uint64_t bytes)
         list->items[list->count++] = (struct vs_nvml_process){pid, bytes};
 }
 
-/* Entry stride: entries are longer if a process would otherwise have number 0. */
-static size_t entry_bytes(const unsigned char *entries, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        uint32_t pid;
-        memcpy(&pid, entries + i * ENTRY_BYTES, sizeof pid);
-        if (pid == 0)
-            return ENTRY_BYTES_LONG;
-    }
-    return ENTRY_BYTES;
-}
-
 static bool append(struct nvml_list *list, void *handle, list_fn get)
 {
     unsigned char entries[PROCESSES_MAX * ENTRY_BYTES_LONG] = {0};
@@ -205,9 +193,13 @@ static bool append(struct nvml_list *list, void *handle, list_fn get)
     int r = get(handle, &count, entries);
     if (r != 0 || count > PROCESSES_MAX)
         return false;
-    size_t step = entry_bytes(entries, count);
+    size_t step = ENTRY_BYTES;
+    uint32_t pid;
+    for (unsigned i = 0; i < count; i++) { /* longer if one would have number 0 otherwise */
+        memcpy(&pid, entries + i * ENTRY_BYTES, sizeof pid);
+        step = pid ? step : ENTRY_BYTES_LONG;
+    }
     for (unsigned i = 0; i < count; i++) {
-        uint32_t pid;
         unsigned long long bytes;
         memcpy(&pid, entries + i * step, sizeof pid);
         memcpy(&bytes, entries + i * step + 8, sizeof bytes);
@@ -242,15 +234,6 @@ void vs_nvml_note_others(uint32_t ordinal)
     atomic_flag_clear(&asking);
 }
 
-static bool was_there(const struct device *device, uint32_t pid)
-{
-    for (unsigned i = 0; i < device->before_count; i++) {
-        if (device->before[i] == pid)
-            return true;
-    }
-    return false;
-}
-
 /* This process's number in *list*: its own, else that of the only new process; 0 when neither is
  * there. */
 static uint32_t find_own(struct device *device, const struct nvml_list *list, unsigned *how)
@@ -263,7 +246,10 @@ static uint32_t find_own(struct device *device, const struct nvml_list *list, un
             return list->items[i].pid;
         if (list->items[i].pid == device->own)
             newcomers = 2; /* already found: do not look for another one */
-        if (newcomers < 2 && !was_there(device, list->items[i].pid)) {
+        unsigned j = 0;
+        while (j < device->before_count && device->before[j] != list->items[i].pid)
+            j++;
+        if (newcomers < 2 && j == device->before_count) {
             newcomer = list->items[i].pid;
             newcomers++;
         }

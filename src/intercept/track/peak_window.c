@@ -13,7 +13,7 @@
 #include "intercept/track/tracker.h"
 
 struct peak_of_device {
-    struct vs_peak_sums before, peak;
+    union vs_peak_sums before, peak;
     uint64_t allocations, frees, failures, tensor_allocations, tensor_frees; /* before it began */
     uint64_t holding_allocations, holding_frees; /* of memory that holds tensors, likewise */
 };
@@ -24,7 +24,7 @@ static struct peak_window {
     struct peak_of_device devices[VS_DEVICES_MAX];
 } windows[VS_PEAK_WINDOWS];             /* guarded by lock */
 static unsigned windows_end;            /* likewise: no window is open from here on */
-static struct vs_peak_sums moved[VS_DEVICES_MAX]; /* written under lock, read by vs_sum_read */
+static union vs_peak_sums moved[VS_DEVICES_MAX]; /* written under lock, read by vs_sum_read */
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "peak windows");
 
 static const struct vs_ledger *tensors_of(uint32_t device)
@@ -32,11 +32,11 @@ static const struct vs_ledger *tensors_of(uint32_t device)
     return &vs_process_book.account[VS_BOOK_HOST + 1 + device];
 }
 
-static struct vs_peak_sums sums(uint32_t device, bool peak)
+static union vs_peak_sums sums(uint32_t device, bool peak)
 {
     const struct vs_ledger *own = vs_track_sums(device), *above = tensors_of(device);
     const struct vs_levels *levels = peak ? &own->peak : &own->now;
-    return (struct vs_peak_sums){
+    return (union vs_peak_sums){
         .allocated = vs_sum_read(&levels->allocated),
         .requested = vs_sum_read(&levels->requested),
         .reserved = vs_sum_read(&levels->reserved),
@@ -45,26 +45,23 @@ static struct vs_peak_sums sums(uint32_t device, bool peak)
                      : vs_book_user_now(&vs_process_book, device)};
 }
 
-static void raise_sums(struct vs_peak_sums *high, const struct vs_peak_sums *now)
+void vs_peak_raise(union vs_peak_sums *high, const union vs_peak_sums *now)
 {
-    vs_sum_raise(&high->allocated, now->allocated);
-    vs_sum_raise(&high->requested, now->requested);
-    vs_sum_raise(&high->reserved, now->reserved);
-    vs_sum_raise(&high->tensors, now->tensors);
-    vs_sum_raise(&high->user, now->user);
+    for (int i = 0; i < VS_PEAK_FIGURES; i++)
+        vs_sum_raise(&high->figure[i], now->figure[i]);
 }
 
 /* Moves the peak of the sums of *device* to every open window. With the recorder held. */
 static void move_peak_locked(uint32_t device)
 {
-    struct vs_peak_sums peak = sums(device, true);
+    union vs_peak_sums peak = sums(device, true);
     if (!peak.reserved && !peak.allocated && !peak.tensors)
         return;
     for (unsigned i = 0; i < windows_end; i++) {
         if (windows[i].number)
-            raise_sums(&windows[i].devices[device].peak, &peak);
+            vs_peak_raise(&windows[i].devices[device].peak, &peak);
     }
-    raise_sums(&moved[device], &peak);
+    vs_peak_raise(&moved[device], &peak);
     /* pairs with the fence in vs_peak_highest: who reads the lower peak reads *moved* as well */
     atomic_thread_fence(memory_order_release);
     vs_book_restart_peaks(&vs_process_book, device);
@@ -165,14 +162,11 @@ bool vs_peak_window_read(int64_t number, uint32_t device, bool end, struct vs_pe
     return open;
 }
 
-void vs_peak_highest(uint32_t device, struct vs_peak_sums *peaks)
+void vs_peak_highest(uint32_t device, union vs_peak_sums *peaks)
 {
     atomic_thread_fence(memory_order_acquire);
-    struct vs_peak_sums high = {.allocated = vs_sum_read(&moved[device].allocated),
-                                .requested = vs_sum_read(&moved[device].requested),
-                                .reserved = vs_sum_read(&moved[device].reserved),
-                                .tensors = vs_sum_read(&moved[device].tensors)};
-    raise_sums(peaks, &high);
+    for (int i = 0; i < VS_PEAK_FIGURES; i++)
+        vs_sum_raise(&peaks->figure[i], vs_sum_read(&moved[device].figure[i]));
 }
 
 void vs_peak_restart(uint32_t device)
@@ -181,10 +175,7 @@ void vs_peak_restart(uint32_t device)
     VS_LOCK_SCOPE(&lock);
     VS_RECORDER_SCOPE(recorder);
     move_peak_locked(device);
-    struct vs_peak_sums now = sums(device, false);
-    vs_sum_write(&moved[device].allocated, now.allocated);
-    vs_sum_write(&moved[device].requested, now.requested);
-    vs_sum_write(&moved[device].reserved, now.reserved);
-    vs_sum_write(&moved[device].tensors, now.tensors);
-    vs_sum_write(&moved[device].user, now.user);
+    union vs_peak_sums now = sums(device, false);
+    for (int i = 0; i < VS_PEAK_FIGURES; i++)
+        vs_sum_write(&moved[device].figure[i], now.figure[i]);
 }

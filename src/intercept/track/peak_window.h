@@ -16,12 +16,16 @@
 
 /* Bytes of one device. *tensors*: of a framework's tensors, a level above the others. *user*: at the
  * user's level (ledger/book.h); in a report, of the device until a framework has reported blocks. */
-struct vs_peak_sums {
-    uint64_t allocated, requested, reserved, tensors, user;
+#define VS_PEAK_FIGURES 5
+union vs_peak_sums {
+    struct {
+        uint64_t allocated, requested, reserved, tensors, user;
+    };
+    uint64_t figure[VS_PEAK_FIGURES];
 };
 
 struct vs_peak_report {
-    struct vs_peak_sums before, now, peak;
+    union vs_peak_sums before, now, peak;
     uint64_t allocations, frees, failures, tensor_allocations, tensor_frees; /* since it began */
     uint64_t user_allocations, user_frees; /* likewise, at the user's level */
     uint64_t begun_ns, now_ns;                                 /* CLOCK_MONOTONIC */
@@ -35,9 +39,12 @@ int64_t vs_peak_window_begin(void);
  * may be NULL. *end*: closes it. False if the window is not open. Threads as above. */
 bool vs_peak_window_read(int64_t window, uint32_t device, bool end, struct vs_peak_report *out);
 
+/* vs_peak_raise: each figure of *high* to that of *now*. */
+void vs_peak_raise(union vs_peak_sums *high, const union vs_peak_sums *now);
+
 /* vs_peak_highest: raises *peaks* to the highest sums that windows moved out of the ledger since
  * vs_peak_restart. Without a lock: call it after reading the ledger's own peaks. */
-void vs_peak_highest(uint32_t device, struct vs_peak_sums *peaks);
+void vs_peak_highest(uint32_t device, union vs_peak_sums *peaks);
 
 /* vs_peak_restart: peaks of *device* restart from the current sums; open windows keep theirs.
  * Threads as above. */

@@ -39,18 +39,6 @@ static struct vs_reference *held;              /* by arrays and multicast object
 static struct physical_memory *memories;
 static uint64_t serial;
 
-static struct physical_memory *memory_take_locked(void)
-{
-    struct physical_memory *m = vs_items_take(&memory_items, sizeof *m);
-    if (!m)
-        return NULL;
-    *m = (struct physical_memory){.next = memories};
-    if (memories)
-        memories->previous = m;
-    memories = m;
-    return m;
-}
-
 static void memory_drop_locked(struct physical_memory *m)
 {
     if (m->previous)
@@ -136,11 +124,13 @@ uint64_t vs_physical_made(uint64_t handle, enum vs_physical_kind kind, const str
         return 0;
     VS_LOCK_SCOPE(&lock);
     forget_handle_locked(handle, api);
-    struct physical_memory *m = memory_take_locked();
+    struct physical_memory *m = vs_items_take(&memory_items, sizeof *m);
     if (m) {
-        m->live = *live;
+        *m = (struct physical_memory){.live = *live, .kind = kind, .next = memories};
         m->live.addr = VS_ADDR_MEMORY | ++serial;
-        m->kind = kind;
+        if (memories)
+            memories->previous = m;
+        memories = m;
         time_ns = add_handle_locked(m, handle, api);
     }
     return time_ns;
@@ -263,21 +253,15 @@ void vs_physical_mapped(uint64_t addr, uint64_t bytes, uint64_t offset, uint64_t
     }
 }
 
-static bool whole_mappings_locked(uint64_t addr, uint64_t bytes)
-{
-    const struct vs_reference *ref;
-    uint64_t at = addr;
-    while (at - addr < bytes && (ref = vs_map_pointer(&mappings, at)))
-        at += ref->at;
-    return at - addr == bytes;
-}
-
 struct vs_reference *vs_physical_unmapping(uint64_t addr, uint64_t bytes, const char *api)
 {
     struct vs_reference *list = NULL;
     VS_LOCK_SCOPE(&lock);
-    bool whole = whole_mappings_locked(addr, bytes);
-    for (uint64_t at = addr; whole && at - addr < bytes;) {
+    const struct vs_reference *next;
+    uint64_t end = addr;
+    while (end - addr < bytes && (next = vs_map_pointer(&mappings, end)))
+        end += next->at;
+    for (uint64_t at = addr; end - addr == bytes && at - addr < bytes;) {
         struct vs_reference *ref = vs_map_pointer(&mappings, at);
         vs_map_remove(&mappings, at, NULL);
         record_mapping_locked(ref, false, api);

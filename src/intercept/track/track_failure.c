@@ -13,23 +13,6 @@
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_TRACKER, "failures");
 static struct vs_alloc_failure failures[VS_DEVICES_MAX]; /* guarded by lock; time 0: none */
 
-static void note_failure(uint32_t device, uint64_t requested, int error, uint64_t free_bytes,
-                         uint64_t total_bytes)
-{
-    struct vs_device_counters now;
-    vs_track_count_failure(device);
-    if (vs_track_device(device, &now))
-        return;
-    VS_LOCK_SCOPE(&lock);
-    failures[device] = (struct vs_alloc_failure){.requested = requested,
-                                           .device_free_bytes = free_bytes,
-                                           .device_total_bytes = total_bytes,
-                                           .allocated = now.allocated,
-                                           .reserved = now.reserved,
-                                           .time_ns = vs_clock_ns(),
-                                           .error = error};
-}
-
 bool vs_track_last_failure(uint32_t device, struct vs_alloc_failure *out)
 {
     if (device >= VS_DEVICES_MAX)
@@ -49,8 +32,19 @@ void vs_track_failed(const struct vs_context *context, uint64_t requested, enum 
     if (context && vs_process_state() == VS_PROCESS_ACTIVE &&
         VS_REAL(cuMemGetInfo_v2, &free_bytes, &total_bytes) != CUDA_SUCCESS)
         free_bytes = total_bytes = 0;
+    struct vs_device_counters now;
     if (context)
-        note_failure(context->device, requested, error, free_bytes, total_bytes);
+        vs_track_count_failure(context->device);
+    if (context && vs_track_device(context->device, &now) == VS_OK) {
+        VS_LOCK_SCOPE(&lock);
+        failures[context->device] = (struct vs_alloc_failure){.requested = requested,
+                                                              .device_free_bytes = free_bytes,
+                                                              .device_total_bytes = total_bytes,
+                                                              .allocated = now.allocated,
+                                                              .reserved = now.reserved,
+                                                              .time_ns = vs_clock_ns(),
+                                                              .error = error};
+    }
     if (!vs_process_recorder())
         return;
     VS_RECORD(alloc_failed, .requested = requested,
@@ -85,23 +79,6 @@ static void read_memory(uint32_t device, size_t *free_bytes, size_t *total_bytes
     *total_bytes = t;
 }
 
-static void record_overhead_failed(uint32_t device, const struct vs_context *context,
-                                   enum vs_overhead_what what, const char *api, int error)
-{
-    size_t free_bytes, total_bytes;
-    vs_device_note(device);
-    vs_usage_failed(device);
-    read_memory(device, &free_bytes, &total_bytes);
-    VS_RECORD(overhead_failed, .what = what,
-              .device = device,
-              .context = context ? context->id : 0,
-              .api = vs_process_api(api),
-              .stack = vs_process_stack(),
-              .error = (uint64_t)error,
-              .device_free_bytes = free_bytes,
-              .device_total_bytes = total_bytes);
-}
-
 void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice device,
                               const char *api)
 {
@@ -112,6 +89,18 @@ void vs_track_overhead_failed(int error, enum vs_overhead_what what, CUdevice de
     const struct vs_context *context = what == VS_OVERHEAD_CONTEXT ? NULL : vs_context_current();
     if (context)
         device = (CUdevice)context->device;
-    if (context || (what == VS_OVERHEAD_CONTEXT && device >= 0 && device < VS_DEVICES_MAX))
-        record_overhead_failed((uint32_t)device, context, what, vs_api(api), error);
+    if (!context && !(what == VS_OVERHEAD_CONTEXT && device >= 0 && device < VS_DEVICES_MAX))
+        return;
+    size_t free_bytes, total_bytes;
+    vs_device_note((uint32_t)device);
+    vs_usage_failed((uint32_t)device);
+    read_memory((uint32_t)device, &free_bytes, &total_bytes);
+    VS_RECORD(overhead_failed, .what = what,
+              .device = (uint64_t)device,
+              .context = context ? context->id : 0,
+              .api = vs_process_api(vs_api(api)),
+              .stack = vs_process_stack(),
+              .error = (uint64_t)error,
+              .device_free_bytes = free_bytes,
+              .device_total_bytes = total_bytes);
 }

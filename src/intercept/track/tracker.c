@@ -208,18 +208,14 @@ void vs_track_left(const struct vs_tracked *live, uint64_t stream, const char *a
     }
 }
 
-static bool dies_with_context(const struct vs_live_entry *entry, uint32_t context)
-{
-    return entry->context == context && vs_family_ends_with_context(entry->family);
-}
-
 /* The next address freed together with *context*, from *cursor* on; 0 at the end. */
 static uint64_t next_of_context(uint32_t context, size_t *cursor)
 {
     uint64_t addr = 0;
     VS_LOCK_SCOPE(&lock);
     const struct vs_live_entry *entry;
-    while ((entry = vs_live_next(cursor, &addr)) && !dies_with_context(entry, context))
+    while ((entry = vs_live_next(cursor, &addr)) &&
+           !(entry->context == context && vs_family_ends_with_context(entry->family)))
         ;
     if (entry)
         --*cursor; /* removing it may move another one to this slot */
@@ -248,30 +244,26 @@ void vs_track_count_failure(uint32_t device)
         atomic_fetch_add_explicit(&failures[device], 1, memory_order_relaxed);
 }
 
-static uint64_t max_of(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 enum vs_err vs_track_device(uint32_t device, struct vs_device_counters *out)
 {
     if (device >= VS_DEVICES_MAX)
         return VS_ERR_ARG;
     const struct vs_ledger *sums = vs_track_sums(device);
-    struct vs_peak_sums peak = {.allocated = vs_sum_read(&sums->peak.allocated),
+    union vs_peak_sums peak = {.allocated = vs_sum_read(&sums->peak.allocated),
                                 .requested = vs_sum_read(&sums->peak.requested),
                                 .reserved = vs_sum_read(&sums->peak.reserved)};
     vs_peak_highest(device, &peak);
-    struct vs_peak_sums now = {.allocated = vs_sum_read(&sums->now.allocated),
+    union vs_peak_sums now = {.allocated = vs_sum_read(&sums->now.allocated),
                                .requested = vs_sum_read(&sums->now.requested),
                                .reserved = vs_sum_read(&sums->now.reserved)};
     /* other threads allocate between these reads: a peak is at least what is in use */
+    vs_peak_raise(&peak, &now);
     *out = (struct vs_device_counters){.allocated = now.allocated,
                                        .requested = now.requested,
                                        .reserved = now.reserved,
-                                       .allocated_peak = max_of(peak.allocated, now.allocated),
-                                       .requested_peak = max_of(peak.requested, now.requested),
-                                       .reserved_peak = max_of(peak.reserved, now.reserved),
+                                       .allocated_peak = peak.allocated,
+                                       .requested_peak = peak.requested,
+                                       .reserved_peak = peak.reserved,
                                        .failures = atomic_load(&failures[device])};
     for (unsigned f = 0; f < VS_FAMILY_COUNT; f++) {
         if (!vs_family_on_device(f))

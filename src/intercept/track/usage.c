@@ -201,16 +201,6 @@ static void record_reading(uint32_t device, uint64_t free_bytes, uint64_t total_
               .total_bytes = total_bytes);
 }
 
-static uint64_t overheads(uint32_t device)
-{
-    uint64_t sum = 0;
-    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
-        if (c->device == device && atomic_load(&c->alive))
-            sum += atomic_load(&c->overhead);
-    }
-    return sum;
-}
-
 /* Device memory taken by a context: from the change in free memory if another context could read it
  * before, else from the device's figure for this process, else at most all used memory. */
 static void measure(struct vs_context *context, const struct vs_usage_mark *mark,
@@ -219,7 +209,11 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
     uint64_t reserved = reserved_of(context->device);
     if (atomic_exchange(&context->measured, true))
         return;
-    uint64_t known = known_bytes(context->device, reserved) + overheads(context->device);
+    uint64_t known = known_bytes(context->device, reserved);
+    for (const struct vs_context *c = vs_context_next(NULL); c; c = vs_context_next(c)) {
+        if (c->device == context->device && atomic_load(&c->alive))
+            known += atomic_load(&c->overhead);
+    }
     uint64_t bytes = 0;
     enum vs_overhead_how how = VS_OVERHEAD_AT_MOST;
     bool attributed = who && (who->how == VS_USAGE_BY_PID || who->how == VS_USAGE_BY_RULE);
