@@ -71,10 +71,10 @@ static void go_on(struct vs_trace_state *m)
 static void state(const uint8_t *data, size_t size)
 {
     struct vs_reader *reader = empty_reader();
-    struct vs_trace_state *moment = vs_trace_state_open(reader);
-    if (vs_trace_state_load(moment, data, size) == VS_OK && vs_trace_state_loaded(moment) == VS_OK)
-        go_on(moment);
-    vs_trace_state_close(moment);
+    struct vs_trace_state *point = vs_trace_state_open(reader);
+    if (vs_trace_state_load(point, data, size) == VS_OK && vs_trace_state_loaded(point) == VS_OK)
+        go_on(point);
+    vs_trace_state_close(point);
     vs_reader_close(reader);
 }
 

@@ -370,21 +370,21 @@ static enum vs_err put_state(FILE *out, struct vs_reader *reader, struct vs_chec
     char *text = NULL;
     size_t bytes;
     FILE *state = open_memstream(&text, &bytes);
-    struct vs_trace_state *moment = vs_trace_state_open(reader);
-    enum vs_err err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, moment);
+    struct vs_trace_state *point = vs_trace_state_open(reader);
+    enum vs_err err = vs_checkpoints_each(all, index, VS_CHECKPOINT_STATE, vs_trace_state_load, point);
     if (!err)
-        err = vs_trace_state_loaded(moment);
-    if (!err && moment->replay->events != vs_checkpoints_item(all, index)->shown)
+        err = vs_trace_state_loaded(point);
+    if (!err && point->replay->events != vs_checkpoints_item(all, index)->shown)
         err = VS_ERR_CORRUPT;
     if (!err) {
         put_modules(state, reader);
-        put_all(state, moment);
+        put_all(state, point);
     }
     fclose(state);
     put_new(out, text, *before);
     free(*before);
     *before = text;
-    vs_trace_state_close(moment);
+    vs_trace_state_close(point);
     return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The golden trace with checkpoints: they are restored as before, to the last field, and a report
- * of a moment is the same with them and without. Never regenerated. */
+ * of a point is the same with them and without. Never regenerated. */
 #include "unit/trace/trace_test.h"
 
 #include "analysis/checkpoint/trace_state.h"
@@ -37,18 +37,18 @@ static enum vs_err collect(void *context, const unsigned char *bytes, size_t cou
 /* The state before event *number*, as bytes. */
 static char *state_at(struct vs_reader *reader, uint64_t number, size_t *bytes)
 {
-    struct vs_trace_state *moment;
+    struct vs_trace_state *point;
     char *text = NULL;
     FILE *out = open_memstream(&text, bytes);
     assert_non_null(out);
-    assert_int_equal(vs_trace_state_at_event(reader, number, &moment), VS_OK);
-    assert_int_equal(vs_trace_state_save(moment, collect, out), VS_OK);
-    vs_trace_state_close(moment);
+    assert_int_equal(vs_trace_state_at_event(reader, number, &point), VS_OK);
+    assert_int_equal(vs_trace_state_save(point, collect, out), VS_OK);
+    vs_trace_state_close(point);
     fclose(out);
     return text;
 }
 
-TEST(a_moment_is_the_same_with_them_and_without)
+TEST(a_point_is_the_same_with_them_and_without)
 {
     struct vs_reader *with = open_reader(GOLDEN ".vst"), *without = open_reader(GOLDEN ".vst");
     assert_int_equal(vs_reader_attach(with), VS_OK);
@@ -110,15 +110,15 @@ static void write_spoiled(const char *path)
 TEST(definitions_that_do_not_fit_leave_nothing_behind)
 {
     const char *path = scratch("spoiled.vst");
-    struct vs_trace_state *moment;
+    struct vs_trace_state *point;
     write_spoiled(path);
     struct vs_reader *reader = open_reader(path), *good = open_reader(GOLDEN ".vst");
     assert_int_equal(vs_reader_attach(reader), VS_OK);
-    assert_int_equal(vs_trace_state_at_event(reader, 100, &moment), VS_OK);
+    assert_int_equal(vs_trace_state_at_event(reader, 100, &point), VS_OK);
     assert_null(vs_reader_checkpoints(reader)); /* refused */
-    vs_trace_state_close(moment);
-    assert_int_equal(vs_trace_state_at_event(good, 100, &moment), VS_OK);
-    vs_trace_state_close(moment);
+    vs_trace_state_close(point);
+    assert_int_equal(vs_trace_state_at_event(good, 100, &point), VS_OK);
+    vs_trace_state_close(point);
     assert_true(reader->table.string_count == good->table.string_count);
     for (uint64_t id = 1; id <= good->table.string_count; id++)
         assert_string_equal(vs_reader_string(reader, id), vs_reader_string(good, id));

@@ -11,25 +11,25 @@
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
 
-#define MOMENTS_MAX 256
+#define POINTS_MAX 256
 #define FRAMES_SHOWN 100
 
-struct moments {
-    struct vs_kinds_query queries[MOMENTS_MAX];
-    struct vs_kinds_table tables[MOMENTS_MAX];
-    char names[MOMENTS_MAX][32];
+struct points {
+    struct vs_kinds_query queries[POINTS_MAX];
+    struct vs_kinds_table tables[POINTS_MAX];
+    char names[POINTS_MAX][32];
     size_t count;
 };
 
-static void add(struct moments *m, uint64_t event, const char *name, bool stacks)
+static void add(struct points *m, uint64_t event, const char *name, bool stacks)
 {
-    if (m->count == MOMENTS_MAX)
+    if (m->count == POINTS_MAX)
         return;
     m->queries[m->count] = (struct vs_kinds_query){0, event, stacks};
     snprintf(m->names[m->count++], sizeof m->names[0], "%.31s", name);
 }
 
-static enum vs_err find_moments(struct vs_reader *reader, struct moments *m, bool stacks)
+static enum vs_err find_points(struct vs_reader *reader, struct points *m, bool stacks)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
@@ -111,7 +111,7 @@ static void print_table(const struct vs_kinds_table *table, const char *name)
 
 int main(int argc, char **argv)
 {
-    static struct moments moments;
+    static struct points points;
     char why[VS_READER_WHY_MAX];
     struct vs_reader *reader = NULL;
     struct vs_symbols *symbols = NULL;
@@ -124,17 +124,17 @@ int main(int argc, char **argv)
         fprintf(stderr, "print_kinds: %s\n", argc < 2 ? "TRACE is missing" : why);
         return 2;
     }
-    enum vs_err err = find_moments(reader, &moments, stacks);
+    enum vs_err err = find_points(reader, &points, stacks);
     if (!err)
         symbols = vs_symbols_open(reader);
     if (!err)
-        err = vs_kinds_read(reader, names ? symbols : NULL, moments.queries, moments.count,
-                            moments.tables);
-    for (size_t i = 0; !err && i < moments.count; i++) {
-        print_table(&moments.tables[i], moments.names[i]);
+        err = vs_kinds_read(reader, names ? symbols : NULL, points.queries, points.count,
+                            points.tables);
+    for (size_t i = 0; !err && i < points.count; i++) {
+        print_table(&points.tables[i], points.names[i]);
         if (stacks)
-            print_stacks(reader, symbols, &moments.tables[i]);
-        vs_kinds_table_free(&moments.tables[i]);
+            print_stacks(reader, symbols, &points.tables[i]);
+        vs_kinds_table_free(&points.tables[i]);
     }
     vs_symbols_close(symbols);
     vs_reader_close(reader);

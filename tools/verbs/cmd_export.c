@@ -114,7 +114,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         args->output = NULL;
     if (all_points)
         args->options.counter_ns = 0;
-    args->options.moment = args->part.at.kind;
+    args->options.point = args->part.at.kind;
     args->options.one_device = args->part.one_device;
     args->options.device = args->part.device;
     args->given |= (all_points ? VS_EXPORT_ALL_POINTS : 0) | (args->part.at.kind ? VS_EXPORT_AT : 0) |

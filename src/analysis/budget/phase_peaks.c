@@ -245,10 +245,10 @@ bool vs_phase_peaks_full(const struct vs_phase_peaks *peaks)
 }
 
 char *vs_phase_peaks_place(const struct vs_phase_peaks *peaks,
-                             const struct vs_phase_peak *moment, char *out)
+                             const struct vs_phase_peak *point, char *out)
 {
     uint32_t chain[VS_RANGE_DEPTH_MAX];
-    const struct vs_place place = moment->place;
+    const struct vs_place place = point->place;
     size_t count = 0, used = 0;
     *out = 0;
     if (!place.phase && place.step_known)

@@ -52,7 +52,7 @@ bool vs_phase_peaks_full(const struct vs_phase_peaks *peaks);
 
 /* vs_phase_peaks_place: the text of the time's place; *out* has VS_PLACE_TEXT_MAX bytes. */
 char *vs_phase_peaks_place(const struct vs_phase_peaks *peaks,
-                             const struct vs_phase_peak *moment, char *out);
+                             const struct vs_phase_peak *point, char *out);
 
 void vs_phase_peaks_close(struct vs_phase_peaks *peaks); /* NULL does nothing */
 

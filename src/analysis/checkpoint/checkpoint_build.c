@@ -35,7 +35,7 @@ struct build {
     struct target target;
     uint64_t start_bytes; /* of the target, without the first checkpoint */
     const struct vs_frame_list *frames;
-    struct vs_trace_state *moment;
+    struct vs_trace_state *point;
     struct vs_definition_log log;
     unsigned char *raw;
     struct vs_checkpoint next; /* frames so far of the checkpoint being written */
@@ -103,14 +103,14 @@ static enum vs_err at_frame(struct build *b)
         return VS_OK;
     b->next.sequence = now.sequence;
     /* the time of the events before: the reader already has that of the frame's start */
-    b->next.time_ns = b->moment->replay->now_ns;
+    b->next.time_ns = b->point->replay->now_ns;
     enum vs_err err = add_definitions(b);
     if (!err)
-        err = vs_trace_state_save(b->moment, add_state, b);
+        err = vs_trace_state_save(b->point, add_state, b);
     if (err)
         return err;
     b->next.event = now.events;
-    b->next.shown = b->moment->replay->events;
+    b->next.shown = b->point->replay->events;
     b->next.strings = now.strings;
     b->next.stack_nodes = now.stack_nodes;
     VS_VEC_ADD(b->items, b->count, b->capacity, b->next);
@@ -131,7 +131,7 @@ static enum vs_err read_all(struct build *b)
         if (!err && frame)
             err = at_frame(b);
         else if (!err)
-            vs_trace_state_event(b->moment, &event);
+            vs_trace_state_event(b->point, &event);
         if (!err && b->log.used > LOG_BYTES_MAX)
             err = add_definitions(b);
     }
@@ -149,8 +149,8 @@ static enum vs_err add_table(struct build *b)
     table->unknown = end.unknown;
     table->fingerprint = vs_frame_list_fingerprint(b->frames, table->frames);
     table->events = end.events;
-    table->first_ns = b->moment->replay->first_ns;
-    table->last_ns = b->moment->replay->now_ns;
+    table->first_ns = b->point->replay->first_ns;
+    table->last_ns = b->point->replay->now_ns;
     table->count = (uint32_t)b->count;
     memcpy(b->raw, table, sizeof *table);
     if (b->count)
@@ -166,14 +166,14 @@ static enum vs_err build(struct vs_reader *reader, const struct target *target,
                       .frames = vs_reader_frames(reader), .raw = vs_xcalloc(1, VS_FRAME_RAW_MAX)};
     b.start_bytes = target_bytes(target);
     b.due = options->interval ? options->interval : INTERVAL_DEFAULT;
-    b.moment = vs_trace_state_open(reader);
+    b.point = vs_trace_state_open(reader);
     enum vs_err err = b.frames ? read_all(&b) : VS_ERR_NOMEM;
     if (!err)
         err = add_table(&b);
     if (!err && result)
         *result = (struct vs_checkpoint_result){b.count, target_bytes(target) - b.start_bytes,
                                                 b.table.events};
-    vs_trace_state_close(b.moment);
+    vs_trace_state_close(b.point);
     vs_definition_log_free(&b.log);
     free(b.items);
     free(b.raw);

@@ -100,17 +100,17 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
 {
     static const struct vs_time_window whole;
     const struct vs_time_window *window = query->window ? query->window : &whole;
-    bool moment = query->subject == VS_STACKS_AT;
-    enum vs_err err = moment ? vs_span_state(reader, window, state) : vs_span_open(reader, window, state);
+    bool point = query->subject == VS_STACKS_AT;
+    enum vs_err err = point ? vs_span_state(reader, window, state) : vs_span_open(reader, window, state);
     if (err)
         return err;
     struct vs_replay *replay = (*state)->replay;
-    *first_event = moment ? 1 : replay->events + 1;
+    *first_event = point ? 1 : replay->events + 1;
     if (query->subject == VS_STACKS_AT_PEAK)
         vs_peak_states_begin(replay, NULL);
     if (totals)
         vs_replay_subscribe(replay, VS_CHANGE_BORN, count_birth, totals);
-    if (!moment)
+    if (!point)
         err = vs_reading_run(reader, replay, window, NULL, 0);
     if (err)
         return err;
@@ -127,8 +127,8 @@ static enum vs_err read_window(struct vs_reader *reader, const struct vs_stack_q
 }
 
 /* The times of the devices that are asked for. */
-static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_stack_query *query,
-                                struct vs_stack_moments *out)
+static enum vs_err find_points(const struct vs_replay *replay, const struct vs_stack_query *query,
+                                struct vs_stack_points *out)
 {
     bool any = !query->one_device;
     out->count = 0;
@@ -137,7 +137,7 @@ static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_
         if (query->one_device && replay->accounts[i]->device != query->device)
             continue;
         any = true;
-        out->items[out->count++] = (struct vs_stack_moment){
+        out->items[out->count++] = (struct vs_stack_point){
             replay->accounts[i]->device, query->subject == VS_STACKS_AT_PEAK
                                              ? vs_user_sums(replay, i).peak->event
                                              : replay->events};
@@ -148,16 +148,16 @@ static enum vs_err find_moments(const struct vs_replay *replay, const struct vs_
 static enum vs_err fill(const struct vs_stack_query *query, const struct vs_replay *replay,
                         const struct site_totals *totals, struct vs_stack_sums *out)
 {
-    struct vs_stack_moments moments;
-    enum vs_err err = find_moments(replay, query, &moments);
+    struct vs_stack_points points;
+    enum vs_err err = find_points(replay, query, &points);
     if (err)
         return err;
     out->weight = vs_recording_weight(&replay->recording);
-    out->devices = vs_xcalloc(moments.count + 1, sizeof *out->devices);
-    for (size_t i = 0; i < moments.count; i++) {
-        unsigned index = vs_replay_account(replay, moments.items[i].device);
+    out->devices = vs_xcalloc(points.count + 1, sizeof *out->devices);
+    for (size_t i = 0; i < points.count; i++) {
+        unsigned index = vs_replay_account(replay, points.items[i].device);
         struct vs_replay *state = query->subject == VS_STACKS_AT_PEAK
-                                      ? vs_peak_states_at(replay, moments.items[i].event) : NULL;
+                                      ? vs_peak_states_at(replay, points.items[i].event) : NULL;
         if (state || query->subject != VS_STACKS_AT_PEAK)
             fill_device(state ? state : replay, index,
                         query->subject == VS_STACKS_ALLOCATED ? totals : NULL, out);
@@ -166,15 +166,15 @@ static enum vs_err fill(const struct vs_stack_query *query, const struct vs_repl
     return VS_OK;
 }
 
-enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stack_query *query,
-                                  struct vs_stack_moments *moments, struct vs_stack_sums *sums)
+enum vs_err vs_stack_points_read(struct vs_reader *reader, const struct vs_stack_query *query,
+                                  struct vs_stack_points *points, struct vs_stack_sums *sums)
 {
     struct vs_trace_state *state = NULL;
     *sums = (struct vs_stack_sums){0};
-    enum vs_err err = read_window(reader, query, NULL, &state, &moments->first_event, sums);
+    enum vs_err err = read_window(reader, query, NULL, &state, &points->first_event, sums);
     if (!err) {
         sums->weight = vs_recording_weight(&state->replay->recording);
-        err = find_moments(state->replay, query, moments);
+        err = find_points(state->replay, query, points);
     }
     vs_trace_state_close(state);
     return err;

@@ -59,8 +59,8 @@ struct vs_stack_sums {
 };
 
 /* When the memory of each device is looked at: what vs_stack_sums_read finds first. */
-struct vs_stack_moments {
-    struct vs_stack_moment {
+struct vs_stack_points {
+    struct vs_stack_point {
         uint64_t device;        /* the trace's number */
         uint64_t event;         /* the time: after this event; 0: nothing was ever live */
     } items[VS_DEVICES_MAX];
@@ -68,10 +68,10 @@ struct vs_stack_moments {
     uint64_t first_event, last_event; /* of the window */
 };
 
-/* vs_stack_moments_read: sets *moments*, and of *sums* what does not need them: the recording, the
+/* vs_stack_points_read: sets *points*, and of *sums* what does not need them: the recording, the
  * program, the condition. It has no devices. Errors and cost as below, less one pass at the peak. */
-enum vs_err vs_stack_moments_read(struct vs_reader *reader, const struct vs_stack_query *query,
-                                  struct vs_stack_moments *moments, struct vs_stack_sums *sums)
+enum vs_err vs_stack_points_read(struct vs_reader *reader, const struct vs_stack_query *query,
+                                  struct vs_stack_points *points, struct vs_stack_sums *sums)
     VS_MUST_CHECK;
 
 /* vs_stack_unrecorded: the memory of account *index* that is live now without events of its own. */

@@ -15,29 +15,29 @@
 
 struct vs_trace_state *vs_trace_state_open(struct vs_reader *reader)
 {
-    struct vs_trace_state *moment = vs_xcalloc(1, sizeof *moment);
-    moment->reader = reader;
-    moment->has_user_level = true;
-    moment->replay = vs_replay_open(reader);
-    return moment;
+    struct vs_trace_state *point = vs_xcalloc(1, sizeof *point);
+    point->reader = reader;
+    point->has_user_level = true;
+    point->replay = vs_replay_open(reader);
+    return point;
 }
 
-void vs_trace_state_close(struct vs_trace_state *moment)
+void vs_trace_state_close(struct vs_trace_state *point)
 {
-    if (!moment)
+    if (!point)
         return;
-    vs_replay_close(moment->replay);
-    vs_activity_free(&moment->activity);
-    free(moment->retained.items);
-    vs_map_free(&moment->retained.by_key);
-    free(moment);
+    vs_replay_close(point->replay);
+    vs_activity_free(&point->activity);
+    free(point->retained.items);
+    vs_map_free(&point->retained.by_key);
+    free(point);
 }
 
-void vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event)
+void vs_trace_state_event(struct vs_trace_state *point, const struct vs_event *event)
 {
-    vs_replay_event(moment->replay, event);
-    vs_activity_event_within(&moment->activity, event, 0, UINT64_MAX);
-    vs_retained_event(&moment->retained, event);
+    vs_replay_event(point->replay, event);
+    vs_activity_event_within(&point->activity, event, 0, UINT64_MAX);
+    vs_retained_event(&point->retained, event);
 }
 
 /* Loads the state at checkpoint *index* and moves the reader there. VS_ERR_CORRUPT: not usable. */
@@ -45,21 +45,21 @@ static enum vs_err load_checkpoint(struct vs_reader *reader, size_t index,
                                    struct vs_trace_state **out)
 {
     struct vs_checkpoints *checkpoints = vs_reader_checkpoints(reader);
-    struct vs_trace_state *moment = vs_trace_state_open(reader);
+    struct vs_trace_state *point = vs_trace_state_open(reader);
     uint64_t shown = vs_checkpoints_item(checkpoints, index)->shown;
     enum vs_err err = vs_reader_to_checkpoint(reader, index);
     if (!err)
         err = vs_checkpoints_each(checkpoints, index, VS_CHECKPOINT_STATE, vs_trace_state_load,
-                                  moment);
+                                  point);
     if (!err)
-        err = vs_trace_state_loaded(moment);
-    if (!err && moment->replay->events != shown)
+        err = vs_trace_state_loaded(point);
+    if (!err && point->replay->events != shown)
         err = VS_ERR_CORRUPT;
     if (err) {
-        vs_trace_state_close(moment);
+        vs_trace_state_close(point);
         return err == VS_ERR_NOMEM ? err : VS_ERR_CORRUPT;
     }
-    *out = moment;
+    *out = point;
     return VS_OK;
 }
 
@@ -86,22 +86,22 @@ static size_t nearest(const struct vs_reader *reader, const struct trace_state_g
 }
 
 /* The head counts as known from the first event on, although it was recorded a little later. */
-static enum vs_err go_on(struct vs_trace_state *moment, const struct trace_state_goal *goal)
+static enum vs_err go_on(struct vs_trace_state *point, const struct trace_state_goal *goal)
 {
     struct vs_event event;
     enum vs_err err = VS_OK;
-    bool head = moment->replay->events == 0;
+    bool head = point->replay->events == 0;
     while (!err) {
-        if (goal->by_event && moment->replay->events >= goal->value)
+        if (goal->by_event && point->replay->events >= goal->value)
             return VS_OK;
-        err = vs_reader_next(moment->reader, &event);
+        err = vs_reader_next(point->reader, &event);
         head = head && !err && vs_event_has(&event, VS_PROPERTY_HEAD);
         if (!err && !goal->by_event && !head && event.time_ns >= goal->value) {
-            vs_reader_unread(moment->reader, &event);
+            vs_reader_unread(point->reader, &event);
             return VS_OK;
         }
         if (!err)
-            vs_trace_state_event(moment, &event);
+            vs_trace_state_event(point, &event);
     }
     return err == VS_ERR_END ? VS_OK : err;
 }
@@ -109,29 +109,29 @@ static enum vs_err go_on(struct vs_trace_state *moment, const struct trace_state
 static enum vs_err at(struct vs_reader *reader, struct trace_state_goal goal,
                       struct vs_trace_state **out)
 {
-    struct vs_trace_state *moment = NULL;
+    struct vs_trace_state *point = NULL;
     size_t index = nearest(reader, &goal);
-    enum vs_err err = index == SIZE_MAX ? VS_ERR_CORRUPT : load_checkpoint(reader, index, &moment);
-    if (!err && !moment->has_user_level) { /* its definitions serve, its state does not */
-        vs_trace_state_close(moment);
-        moment = NULL;
+    enum vs_err err = index == SIZE_MAX ? VS_ERR_CORRUPT : load_checkpoint(reader, index, &point);
+    if (!err && !point->has_user_level) { /* its definitions serve, its state does not */
+        vs_trace_state_close(point);
+        point = NULL;
         index = SIZE_MAX;
         err = VS_ERR_CORRUPT;
     }
     if (err == VS_ERR_CORRUPT) {
         if (index != SIZE_MAX)
             vs_reader_set_checkpoints(reader, NULL);
-        moment = vs_trace_state_open(reader);
+        point = vs_trace_state_open(reader);
         vs_reader_rewind(reader);
         err = VS_OK;
     }
     if (!err)
-        err = go_on(moment, &goal);
+        err = go_on(point, &goal);
     if (err) {
-        vs_trace_state_close(moment);
+        vs_trace_state_close(point);
         return err;
     }
-    *out = moment;
+    *out = point;
     return VS_OK;
 }
 
@@ -147,14 +147,14 @@ enum vs_err vs_trace_state_at_event(struct vs_reader *reader, uint64_t event,
     return at(reader, (struct trace_state_goal){true, event}, out);
 }
 
-void vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns)
+void vs_trace_state_window(struct vs_trace_state *point, uint64_t time_ns)
 {
-    struct vs_activity *activity = &moment->activity;
+    struct vs_activity *activity = &point->activity;
     uint64_t known_ns = activity->last_ns > activity->known_ns ? activity->last_ns
                                                                : activity->known_ns;
     vs_activity_free(activity);
     activity->known_ns = known_ns;
-    vs_replay_window(moment->replay, time_ns);
+    vs_replay_window(point->replay, time_ns);
 }
 
 /* --- the earlier events that still matter. Those with an identity (a device, a stream, a thread, a range
@@ -332,15 +332,15 @@ enum vs_err vs_span_open(struct vs_reader *reader, const struct vs_time_window *
                            struct vs_trace_state **out)
 {
     const struct vs_time_window_end *from = &window->from;
-    struct vs_trace_state *moment;
-    enum vs_err err = !from->given    ? vs_trace_state_at_event(reader, 0, &moment)
-                      : from->by_event ? vs_trace_state_at_event(reader, from->value - 1, &moment)
-                                       : vs_trace_state_at(reader, from->value, &moment);
+    struct vs_trace_state *point;
+    enum vs_err err = !from->given    ? vs_trace_state_at_event(reader, 0, &point)
+                      : from->by_event ? vs_trace_state_at_event(reader, from->value - 1, &point)
+                                       : vs_trace_state_at(reader, from->value, &point);
     if (err)
         return err;
     if (from->given)
-        vs_trace_state_window(moment, from->by_event ? 0 : from->value);
-    *out = moment;
+        vs_trace_state_window(point, from->by_event ? 0 : from->value);
+    *out = point;
     return VS_OK;
 }
 

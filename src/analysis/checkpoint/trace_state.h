@@ -44,7 +44,7 @@ struct vs_trace_state {
 struct vs_trace_state *vs_trace_state_open(struct vs_reader *reader);
 
 /* vs_trace_state_event: applies the next event. */
-void vs_trace_state_event(struct vs_trace_state *moment, const struct vs_event *event);
+void vs_trace_state_event(struct vs_trace_state *point, const struct vs_event *event);
 
 /* vs_trace_state_at: the state before the first event at or after *time_ns* of the trace's clock
  * (vs_trace_state_at_event: before event number *event*, from 0, of those of known kinds); moves
@@ -59,11 +59,11 @@ enum vs_err vs_trace_state_at_event(struct vs_reader *reader, uint64_t event,
 
 /* vs_trace_state_window: from now on sums, peaks and lists cover the time from *time_ns* on, as for
  * vs_replay_window; live allocations stay. */
-void vs_trace_state_window(struct vs_trace_state *moment, uint64_t time_ns);
+void vs_trace_state_window(struct vs_trace_state *point, uint64_t time_ns);
 
 /* vs_trace_state_save: passes the state to *take* as payloads of frames. VS_ERR_NOMEM, or the error
  * of *take*. */
-enum vs_err vs_trace_state_save(struct vs_trace_state *moment, vs_checkpoint_take *take,
+enum vs_err vs_trace_state_save(struct vs_trace_state *point, vs_checkpoint_take *take,
                                 void *context)
     VS_MUST_CHECK;
 
@@ -72,9 +72,9 @@ enum vs_err vs_trace_state_save(struct vs_trace_state *moment, vs_checkpoint_tak
  * state can then only be closed. */
 enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_t count)
     VS_MUST_CHECK;
-enum vs_err vs_trace_state_loaded(struct vs_trace_state *moment) VS_MUST_CHECK;
+enum vs_err vs_trace_state_loaded(struct vs_trace_state *point) VS_MUST_CHECK;
 
-void vs_trace_state_close(struct vs_trace_state *moment); /* NULL does nothing */
+void vs_trace_state_close(struct vs_trace_state *point); /* NULL does nothing */
 
 /* --- a part of a trace: from one time to another, each given as a time or an event's number, both
  * inclusive; the state at its beginning includes everything before it --- */

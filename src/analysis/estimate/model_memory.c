@@ -106,7 +106,7 @@ static void fill_layers(const struct vs_model *m, double parameters, struct part
     out->embedding_kept = out->tokens * h * (r + p) + (m->autocast ? 2 * (double)m->vocab * h : 0);
 }
 
-static void put(struct vs_estimate *out, enum vs_estimate_moment at, const struct parts *part,
+static void put(struct vs_estimate *out, enum vs_estimate_point at, const struct parts *part,
                 double gradients, double activations, double loss, double temporaries)
 {
     uint64_t sum = 0;
@@ -147,14 +147,14 @@ static void put_backward(const struct vs_model *m, const struct parts *part, str
         in_layers = true;
     }
     if (!in_layers) {
-        put(out, VS_MOMENT_BACKWARD, part, 0, part->embedding_kept + layers * part->kept, loss, 0);
+        put(out, VS_POINT_BACKWARD, part, 0, part->embedding_kept + layers * part->kept, loss, 0);
         return;
     }
     double temporaries = part->rebuilt + part->gathered, gradients = share * part->gradients;
     double activations = best - gradients - temporaries;
     if (activations < 0)
         temporaries += activations, activations = 0;
-    put(out, VS_MOMENT_BACKWARD, part, gradients, activations, 0, temporaries);
+    put(out, VS_POINT_BACKWARD, part, gradients, activations, 0, temporaries);
 }
 
 void vs_model_memory(const struct vs_model *m, struct vs_estimate *out)
@@ -170,18 +170,18 @@ void vs_model_memory(const struct vs_model *m, struct vs_estimate *out)
     double p = m->half || m->autocast ? 2 : 4;
     if (m->inference) { /* key and value of every token, and one layer's work on the prompt */
         double cache = part.tokens * 2 * kv_width(m) * p * (double)m->layers;
-        put(out, VS_MOMENT_FORWARD, &part, 0, cache, (double)m->batch * (double)m->vocab * (p + 4),
+        put(out, VS_POINT_FORWARD, &part, 0, cache, (double)m->batch * (double)m->vocab * (p + 4),
             part.gathered + part.tokens * p * (2 * (double)m->width + 2 * ffn_width(m)));
         return;
     }
     double logits = part.tokens * (double)m->vocab * (p == 2 ? 10 : 8);
-    put(out, VS_MOMENT_FORWARD, &part, 0, part.embedding_kept + (double)m->layers * part.kept, logits,
+    put(out, VS_POINT_FORWARD, &part, 0, part.embedding_kept + (double)m->layers * part.kept, logits,
         part.gathered);
     put_backward(m, &part, out);
-    put(out, VS_MOMENT_OPTIMIZER, &part, part.gradients, 0, 0, part.step_temporaries);
-    for (int i = 0; i < VS_MOMENT_COUNT; i++)
+    put(out, VS_POINT_OPTIMIZER, &part, part.gradients, 0, 0, part.step_temporaries);
+    for (int i = 0; i < VS_POINT_COUNT; i++)
         if (out->total[i] > out->total[out->peak])
-            out->peak = (enum vs_estimate_moment)i;
+            out->peak = (enum vs_estimate_point)i;
 }
 
 uint64_t vs_model_largest(const struct vs_model *model, bool sequence, uint64_t bytes)

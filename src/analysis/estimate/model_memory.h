@@ -55,15 +55,15 @@ enum vs_estimate_part {
     VS_PART_COUNT
 };
 
-enum vs_estimate_moment { VS_MOMENT_FORWARD, VS_MOMENT_BACKWARD, VS_MOMENT_OPTIMIZER, VS_MOMENT_COUNT };
+enum vs_estimate_point { VS_POINT_FORWARD, VS_POINT_BACKWARD, VS_POINT_OPTIMIZER, VS_POINT_COUNT };
 
 struct vs_estimate {
     uint64_t parameters, trainable; /* used */
     uint64_t shape_parameters;      /* by the shape; 0: not given */
     bool has_activations;           /* the shape, batch and sequence are known */
     /* the highest instant of each part of a step */
-    uint64_t bytes[VS_MOMENT_COUNT][VS_PART_COUNT], total[VS_MOMENT_COUNT];
-    enum vs_estimate_moment peak;
+    uint64_t bytes[VS_POINT_COUNT][VS_PART_COUNT], total[VS_POINT_COUNT];
+    enum vs_estimate_point peak;
 };
 
 /* vs_model_shape_parameters: parameters of a transformer of this shape, without biases; 0 if layers

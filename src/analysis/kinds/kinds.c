@@ -29,7 +29,7 @@ struct block {
 };
 
 struct pending {
-    uint32_t moment, row; /* row of its blocks, or NO_ROW */
+    uint32_t point, row; /* row of its blocks, or NO_ROW */
     uint32_t next;        /* index + 1 */
 };
 
@@ -48,8 +48,8 @@ struct vs_kinds {
     struct pending *pending;
     size_t pending_count, pending_capacity;
     uint32_t free_pending; /* index + 1 */
-    struct vs_kinds_table *moments;
-    size_t moment_count, moment_capacity;
+    struct vs_kinds_table *points;
+    size_t point_count, point_capacity;
     bool exited; /* the program ended by itself */
     bool kept;   /* an imported record that no failure ended: its live blocks are not temporary */
 };
@@ -58,9 +58,9 @@ void vs_kinds_close(struct vs_kinds *kinds)
 {
     if (!kinds)
         return;
-    for (size_t i = 0; i < kinds->moment_count; i++)
-        free(kinds->moments[i].blocks);
-    free(kinds->moments);
+    for (size_t i = 0; i < kinds->point_count; i++)
+        free(kinds->points[i].blocks);
+    free(kinds->points);
     free(kinds->pending);
     free(kinds->blocks);
     vs_map_free(&kinds->parameters);
@@ -219,7 +219,7 @@ static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kin
     row->kind_assumed = block->assumed;
     for (uint32_t at = block->pending; at; at = next) {
         struct pending *asked = &kinds->pending[at - 1];
-        struct vs_kinds_table *table = &kinds->moments[asked->moment];
+        struct vs_kinds_table *table = &kinds->points[asked->point];
         add(table, kind, block->live->size, block->assumed);
         if (asked->row != NO_ROW) {
             table->blocks[asked->row].kind = kind;
@@ -362,12 +362,12 @@ static void list_block(struct vs_kinds_table *table, size_t *capacity, const str
         .assumed = assumed};
 }
 
-size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
+size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks)
 {
-    vs_vec_room(&kinds->moments, &kinds->moment_capacity,
-                kinds->moment_count + 1, sizeof *kinds->moments);
-    uint32_t moment = (uint32_t)kinds->moment_count++;
-    struct vs_kinds_table *table = &kinds->moments[moment];
+    vs_vec_room(&kinds->points, &kinds->point_capacity,
+                kinds->point_count + 1, sizeof *kinds->points);
+    uint32_t point = (uint32_t)kinds->point_count++;
+    struct vs_kinds_table *table = &kinds->points[point];
     *table = (struct vs_kinds_table){.device = device, .event = kinds->replay->events,
                                      .time_ns = kinds->replay->now_ns};
     size_t capacity = 0, at = 0;
@@ -394,7 +394,7 @@ size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
                         sizeof *kinds->pending);
             pending = (uint32_t)++kinds->pending_count;
         }
-        kinds->pending[pending - 1] = (struct pending){moment, row, block->pending};
+        kinds->pending[pending - 1] = (struct pending){point, row, block->pending};
         block->pending = pending;
     }
     const struct vs_map_slot *slot;
@@ -405,7 +405,7 @@ size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks)
         table->total.bytes += slot->value;
         table->kinds[VS_KIND_UNKNOWN].bytes += slot->value;
     }
-    return moment;
+    return point;
 }
 
 void vs_kinds_finish(struct vs_kinds *kinds)
@@ -429,9 +429,9 @@ void vs_kinds_finish(struct vs_kinds *kinds)
     for (size_t at = 0; (block = next_block(kinds, &at)) != NULL;)
         if (block->before)
             settle(kinds, block, older_kind(kinds, block, LIFE_GOES_ON));
-    for (size_t i = 0; i < kinds->moment_count; i++) {
-        kinds->moments[i].before = kinds->any_before;
-        kinds->moments[i].no_python = !vs_makers_python(kinds->makers);
+    for (size_t i = 0; i < kinds->point_count; i++) {
+        kinds->points[i].before = kinds->any_before;
+        kinds->points[i].no_python = !vs_makers_python(kinds->makers);
     }
 }
 
@@ -464,8 +464,8 @@ void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *stat
 
 void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table *out)
 {
-    *out = kinds->moments[number];
-    kinds->moments[number].blocks = NULL;
-    kinds->moments[number].block_count = 0;
+    *out = kinds->points[number];
+    kinds->points[number].blocks = NULL;
+    kinds->points[number].block_count = 0;
     vs_vec_sort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
 }

@@ -22,7 +22,7 @@
 #include "trace/symbols/symbols.h"
 
 #define VS_KINDS_END 0
-#define VS_KINDS_MOMENTS_MAX 4096 /* in one reading */
+#define VS_KINDS_POINTS_MAX 4096 /* in one reading */
 
 /* A point in time to ask for. Zero-initialised: the end, of device 0. */
 struct vs_kinds_query {
@@ -83,9 +83,9 @@ struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symb
 /* vs_kinds_observer: for the reading of the trace. */
 struct vs_observer vs_kinds_observer(struct vs_kinds *kinds);
 
-/* vs_kinds_moment: the live blocks now, of *device*, as a point, the number of which is returned. At most
- * VS_KINDS_MOMENTS_MAX. */
-size_t vs_kinds_moment(struct vs_kinds *kinds, uint64_t device, bool blocks);
+/* vs_kinds_point: the live blocks now, of *device*, as a point, the number of which is returned. At most
+ * VS_KINDS_POINTS_MAX. */
+size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks);
 
 /* vs_kinds_of_live: the table of the tensors of *account* in *state*, a state of the replay; after
  * vs_kinds_finish. The caller frees it. */

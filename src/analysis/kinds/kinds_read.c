@@ -13,7 +13,7 @@ struct questions {
     const struct vs_kinds_query *queries;
     size_t count;
     uint64_t next; /* nothing is asked before this event, but for VS_KINDS_END */
-    size_t *moments; /* + 1: the point that answers each; 0: it was not reached */
+    size_t *points; /* + 1: the point that answers each; 0: it was not reached */
 };
 
 static void ask(struct questions *q, uint64_t event)
@@ -26,7 +26,7 @@ static void ask(struct questions *q, uint64_t event)
         if (query->event > event && query->event < q->next)
             q->next = query->event;
         if (query->event == event)
-            q->moments[i] = 1 + vs_kinds_moment(q->kinds, query->device, query->blocks);
+            q->points[i] = 1 + vs_kinds_point(q->kinds, query->device, query->blocks);
     }
 }
 
@@ -41,11 +41,11 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
                           const struct vs_kinds_query *queries, size_t count,
                           struct vs_kinds_table *tables)
 {
-    if (count > VS_KINDS_MOMENTS_MAX)
+    if (count > VS_KINDS_POINTS_MAX)
         return VS_ERR_LIMIT;
     struct vs_replay *replay = vs_replay_open(reader);
     struct questions q = {.queries = queries, .count = count,
-                          .moments = vs_xcalloc(count + 1, sizeof *q.moments)};
+                          .points = vs_xcalloc(count + 1, sizeof *q.points)};
     q.kinds = vs_kinds_open(replay, symbols);
     const struct vs_observer observers[] = {vs_kinds_observer(q.kinds),
                                             {VS_KINDS_EVERY, NULL, ask_now, &q}};
@@ -57,12 +57,12 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
     }
     for (size_t i = 0; !err && i < count; i++) {
         tables[i] = (struct vs_kinds_table){.device = queries[i].device};
-        if (q.moments[i])
-            vs_kinds_take(q.kinds, q.moments[i] - 1, &tables[i]);
+        if (q.points[i])
+            vs_kinds_take(q.kinds, q.points[i] - 1, &tables[i]);
     }
     vs_kinds_close(q.kinds);
     vs_replay_close(replay);
-    free(q.moments);
+    free(q.points);
     return err;
 }
 

@@ -95,7 +95,7 @@ struct pass {
     struct vs_reader *reader;
     struct vs_report *report;
     const struct vs_time_window *window; /* NULL: the whole trace */
-    struct vs_trace_state *moment;
+    struct vs_trace_state *point;
     uint64_t from_ns, to_ns; /* activity between them counts */
     bool ended;              /* read to the trace's end, which the condition describes */
     bool no_more;            /* all activity events of the trace were read */
@@ -139,12 +139,12 @@ static void note_event(struct pass *pass, const struct vs_event *event)
                        event->alloc_failed.family, event->alloc_failed.error);
         return;
     case VS_EVENT_finding:
-        vs_findings_add(&pass->findings, event, pass->moment->replay->events);
+        vs_findings_add(&pass->findings, event, pass->point->replay->events);
         return;
     default:
         if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
             vs_device_uses_event(&pass->uses, event);
-        vs_activity_event_within(&pass->moment->activity, event, pass->from_ns, pass->to_ns);
+        vs_activity_event_within(&pass->point->activity, event, pass->from_ns, pass->to_ns);
     }
 }
 
@@ -152,30 +152,30 @@ static enum vs_err open_part(struct pass *pass)
 {
     struct vs_report_part *part = &pass->report->part;
     if (!pass->window) {
-        pass->moment = vs_trace_state_open(pass->reader);
+        pass->point = vs_trace_state_open(pass->reader);
         vs_reader_rewind(pass->reader);
         return VS_OK;
     }
     part->window = pass->window->from.given;
     if (part->window && pass->window->to.given && !pass->window->to.by_event)
         pass->to_ns = pass->window->to.value;
-    part->moment = !part->window;
+    part->point = !part->window;
     enum vs_err err = part->window
-                          ? vs_span_open(pass->reader, pass->window, &pass->moment)
-                          : vs_span_state(pass->reader, pass->window, &pass->moment);
+                          ? vs_span_open(pass->reader, pass->window, &pass->point)
+                          : vs_span_state(pass->reader, pass->window, &pass->point);
     if (err)
         return err;
-    part->first_event = part->window ? pass->moment->replay->events + 1 : 1;
+    part->first_event = part->window ? pass->point->replay->events + 1 : 1;
     part->from_ns = !part->window                    ? 0
-                    : pass->window->from.by_event ? pass->moment->replay->now_ns
+                    : pass->window->from.by_event ? pass->point->replay->now_ns
                                                   : pass->window->from.value;
     pass->from_ns = part->from_ns;
     /* The options and notes before the part that is read; for a window only those still valid. */
-    const struct vs_retained *retained = &pass->moment->retained;
+    const struct vs_retained *retained = &pass->point->retained;
     for (size_t i = 0; i < retained->count; i++) {
         const struct vs_event *event = &retained->items[i];
         bool said = event->kind == VS_EVENT_note || event->kind == VS_EVENT_dropped;
-        if (event->kind == VS_EVENT_option || (said && pass->report->part.moment))
+        if (event->kind == VS_EVENT_option || (said && pass->report->part.point))
             note_event(pass, event);
     }
     return VS_OK;
@@ -193,7 +193,7 @@ static void read_late(struct pass *pass)
             pass->has_end = true;
             pass->end = event.end;
         }
-        vs_activity_event_within(&pass->moment->activity, &event, pass->from_ns, pass->to_ns);
+        vs_activity_event_within(&pass->point->activity, &event, pass->from_ns, pass->to_ns);
     }
     pass->no_more = true;
 }
@@ -221,8 +221,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     enum vs_err err = open_part(pass);
     if (err)
         return err;
-    struct vs_replay *replay = pass->moment->replay;
-    bool all = pass->report->part.moment; /* all read by then */
+    struct vs_replay *replay = pass->point->replay;
+    bool all = pass->report->part.point; /* all read by then */
     bool of_phase = vs_report_of_phase(pass->report);
     if (!all)
         vs_growth_open(replay, &pass->tracker);
@@ -275,7 +275,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (!pass->ended)
         read_late(pass);
     /* The time until which kernels are known, where later ones were not delivered. */
-    const struct vs_activity *ran = &pass->moment->activity;
+    const struct vs_activity *ran = &pass->point->activity;
     uint64_t start_ns = vs_replay_start_ns(replay), known_ns = ran->known_ns;
     if (ran->last_ns > known_ns)
         known_ns = ran->last_ns; /* from a checkpoint */
@@ -290,7 +290,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
  * chosen phase if there is one; 0: none. */
 static uint64_t held_event(const struct vs_report *report, const struct vs_report_device *device)
 {
-    if (report->part.moment)
+    if (report->part.point)
         return report->part.last_event;
     return vs_report_of_phase(report) ? device->peak_chosen.event : device->peak_user.event;
 }
@@ -314,7 +314,7 @@ static void fill_peak(struct pass *pass, const struct vs_summary *summary, struc
                       uint64_t event)
 {
     struct vs_report *report = pass->report;
-    bool whole = !report->part.moment && !report->part.window; /* else not all of the activity was read */
+    bool whole = !report->part.point && !report->part.window; /* else not all of the activity was read */
     struct vs_held_request request = {.filter = &report->wish.filter,
                                       .others = report->wish.filter.phase != NULL,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
@@ -333,7 +333,7 @@ static void fill_peak(struct pass *pass, const struct vs_summary *summary, struc
         vs_held_build(summary, account, &request, &device->held);
         const struct vs_report_peak *peak =
             vs_report_of_phase(report) ? &device->peak_chosen : &device->peak_user;
-        if (!report->part.moment) {
+        if (!report->part.point) {
             device->held.time_ns = peak->time_ns;
             device->held.place = peak->place;
         }
@@ -351,7 +351,7 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
     struct vs_kinds_table *kinds = any && !vs_recording_partial(&report->recording)
                                        ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
     enum vs_err err = kinds && !pass->kinds ? read_kinds(pass, symbols, kinds) : VS_OK;
-    if (report->part.moment)
+    if (report->part.point)
         (void)!vs_reader_attach(pass->reader); /* without checkpoints from the start */
     for (uint64_t event = 0, next; !err; event = next) {
         next = UINT64_MAX;
@@ -364,13 +364,13 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
             break;
         struct vs_trace_state *sought = NULL;
         struct vs_replay *state = NULL;
-        if (report->part.moment)
+        if (report->part.point)
             err = vs_trace_state_at_event(pass->reader, next, &sought);
         else
-            state = vs_peak_states_at(pass->moment->replay, next);
+            state = vs_peak_states_at(pass->point->replay, next);
         struct vs_replay *replay = sought ? sought->replay : state;
         if (replay) {
-            replay->phases.after_last = pass->moment->replay->phases.after_last;
+            replay->phases.after_last = pass->point->replay->phases.after_last;
             struct vs_summary summary = {.memory = &report->memory, .replay = replay, .symbols = symbols,
                                          .sites_max = sites_max, .wrappers = wrappers};
             fill_peak(pass, &summary, kinds, next);
@@ -440,7 +440,7 @@ static void fill_process(struct pass *pass, const struct vs_summary *summary, co
     const struct vs_replay *replay = summary->replay;
     const struct vs_event none = {0}, *process = replay->has_process ? &replay->process : &none;
     char why[VS_READER_WHY_MAX] = "only the requested part was read";
-    uint64_t last = pass->moment->activity.last_ns;
+    uint64_t last = pass->point->activity.last_ns;
     report->condition = pass->ended ? vs_reader_condition(pass->reader, why) : VS_TRACE_COMPLETE;
     report->condition_text = vs_text_copy(&report->memory, why);
     report->outcome = vs_reader_outcome(pass->reader);
@@ -479,9 +479,9 @@ static void fill_process(struct pass *pass, const struct vs_summary *summary, co
 static void fill_failures(struct pass *pass, const struct vs_summary *summary)
 {
     struct vs_report *report = pass->report;
-    struct vs_replay *replay = pass->moment->replay;
+    struct vs_replay *replay = pass->point->replay;
     bool well = pass->has_end && pass->end.reason == VS_END_EXIT && !pass->end.status;
-    if (report->part.moment) /* the events before it were only replayed */
+    if (report->part.point) /* the events before it were only replayed */
         replay->firsts = (struct vs_failure_firsts){.count = 0};
     else
         vs_did_without(replay, summary->symbols, well);
@@ -495,7 +495,7 @@ static void fill_failures(struct pass *pass, const struct vs_summary *summary)
     for (size_t i = 0; i < replay->failure_count; i++) {
         const struct vs_report_failure *failure = &report->failures[i];
         report->failures_recovered += failure->recovered;
-        if (report->part.moment && !failure->framework && !failure->overhead)
+        if (report->part.point && !failure->framework && !failure->overhead)
             vs_refusal_add(&report->refusals, failure->device, failure->family, failure->error);
         vs_failure_groups_add(&pass->groups, &replay->failures[i]);
     }
@@ -517,18 +517,18 @@ static enum vs_err build(struct pass *pass, const char *path,
         vs_symbols_close(symbols);
         return err;
     }
-    const struct vs_replay *replay = pass->moment->replay;
+    const struct vs_replay *replay = pass->point->replay;
     struct vs_wrappers wrappers;
     struct vs_summary summary = {.memory = &report->memory, .replay = replay,
                                  .symbols = symbols, .sites_max = options->sites_max,
                                  .wrappers = &wrappers,
                                  .growth = pass->tracker ? &pass->growth : NULL,
                                  .all_growth = options->all_growth};
-    bool whole = !report->part.window && !report->part.moment;
+    bool whole = !report->part.window && !report->part.point;
     vs_summary_wrappers(&summary, &wrappers);
     fill_process(pass, &summary, path);
     vs_growth_steps_fill(&summary, &report->steps);
-    report->devices = vs_report_devices(&summary, report->steps.done, &pass->moment->activity,
+    report->devices = vs_report_devices(&summary, report->steps.done, &pass->point->activity,
                                         options->kernels_max);
     report->device_count = replay->account_count;
     vs_report_host(&summary, &report->host_memory);
@@ -546,7 +546,7 @@ static enum vs_err build(struct pass *pass, const char *path,
     for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
         vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what, &report->uncomputed[what]);
     fill_limits(report);
-    if (report->part.moment)
+    if (report->part.point)
         fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     fill_failures(pass, &summary);
     err = fill_peaks(pass, symbols, &wrappers, options->sites_max);
@@ -587,10 +587,10 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     vs_growth_close(pass.tracker);
     vs_kinds_close(pass.kinds);
     if (options->state && !err) {
-        *options->state = pass.moment;
-        pass.moment->replay->subscriber_count = pass.moment->replay->subscribed = 0; /* they end here */
+        *options->state = pass.point;
+        pass.point->replay->subscriber_count = pass.point->replay->subscribed = 0; /* they end here */
     } else {
-        vs_trace_state_close(pass.moment);
+        vs_trace_state_close(pass.point);
     }
     vs_copy_calls_free(&pass.copies);
     free(pass.chosen.answers);

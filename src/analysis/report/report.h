@@ -41,7 +41,7 @@ struct vs_report_wish {
 
 /* Which part of the trace a report is about. */
 struct vs_report_part {
-    bool moment; /* the state after event last_event; sums and peaks are those so far */
+    bool point; /* the state after event last_event; sums and peaks are those so far */
     bool window; /* events first_event … last_event; memory that was live before is live at its
                   * start */
     uint64_t from_ns, to_ns; /* as requested, or times of those events */
@@ -140,7 +140,7 @@ struct vs_time_window; /* trace_state.h */
 /* vs_report_of_phase: whether memory is listed at the peak of wish.filter.phase. */
 static inline bool vs_report_of_phase(const struct vs_report *report)
 {
-    return report->wish.filter.phase && !report->part.moment;
+    return report->wish.filter.phase && !report->part.point;
 }
 
 /* vs_report_build: reads the whole trace (from its start), or the part selected by the options, and

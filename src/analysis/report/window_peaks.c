@@ -142,7 +142,7 @@ static void find_peaks(struct vs_reader *reader, struct open_windows *windows, s
 /* --- call sites --- */
 
 /* A begin or a peak of one device in one window. */
-struct window_moment {
+struct window_point {
     uint64_t event;
     struct vs_window_peak *row;
     struct begin_sites {
@@ -156,7 +156,7 @@ struct window_moment {
 
 static int by_event(const void *a, const void *b)
 {
-    const struct window_moment *x = a, *y = b;
+    const struct window_point *x = a, *y = b;
     return vs_then(VS_ORDER(x->event, y->event), (int)x->peak - (int)y->peak);
 }
 
@@ -168,14 +168,14 @@ static int by_site(const void *a, const void *b)
 
 /* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
  * blocks is left out. The caller frees the rows. */
-static struct begin_sites live_sites(const struct vs_replay *replay, const struct window_moment *moment)
+static struct begin_sites live_sites(const struct vs_replay *replay, const struct window_point *point)
 {
     uint64_t weight = vs_recording_weight(&replay->recording);
     struct begin_sites out = {0};
     const struct vs_live *live;
     size_t cursor = 0, n = 0, capacity = 0;
-    while ((live = vs_user_live_next(replay, moment->account, &cursor)) != NULL)
-        if (!moment->backing || !moment->backing[live->site])
+    while ((live = vs_user_live_next(replay, point->account, &cursor)) != NULL)
+        if (!point->backing || !point->backing[live->site])
             VS_VEC_ADD(out.rows, n, capacity,
                        (struct vs_summary_row){live->size * weight, weight, live->site});
     vs_vec_sort(out.rows, n, sizeof *out.rows, by_site);
@@ -217,42 +217,42 @@ static void list_sites(struct vs_reader *reader, struct vs_summary summary,
     for (size_t i = 0; i < windows->count; i++)
         most += windows->all[i].count;
     struct begin_sites *begins = vs_xcalloc(most + 1, sizeof *begins);
-    struct window_moment *moments = vs_xcalloc(2 * most + 1, sizeof *moments);
+    struct window_point *points = vs_xcalloc(2 * most + 1, sizeof *points);
     for (size_t i = 0; i < windows->count; i++) {
         for (size_t a = 0; a < windows->all[i].count; a++) {
             struct vs_window_peak *row = &windows->all[i].devices[a];
             if (!row->peak_event)
                 continue;
-            struct window_moment moment = {windows->begins[i], row, &begins[count / 2], (unsigned)a, false,
+            struct window_point point = {windows->begins[i], row, &begins[count / 2], (unsigned)a, false,
                                            row->level == VS_LEVEL_FRAMEWORK ? windows->backing : NULL};
-            moments[count++] = moment;
-            moment.event = row->peak_event;
-            moment.peak = true;
-            moments[count++] = moment;
+            points[count++] = point;
+            point.event = row->peak_event;
+            point.peak = true;
+            points[count++] = point;
         }
     }
-    vs_vec_sort(moments, count, sizeof *moments, by_event);
+    vs_vec_sort(points, count, sizeof *points, by_event);
     struct vs_replay *replay = count ? vs_replay_open(reader) : NULL;
     struct vs_event event;
     summary.replay = replay;
     vs_reader_rewind(reader);
     for (size_t i = 0; i < count; i++) {
-        const struct window_moment *moment = &moments[i];
-        while (replay->events < moment->event && vs_reader_next(reader, &event) == VS_OK)
+        const struct window_point *point = &points[i];
+        while (replay->events < point->event && vs_reader_next(reader, &event) == VS_OK)
             vs_replay_event(replay, &event);
-        struct begin_sites now = live_sites(replay, moment);
-        if (!moment->peak) {
-            *moment->begin = now;
+        struct begin_sites now = live_sites(replay, point);
+        if (!point->peak) {
+            *point->begin = now;
             continue;
         }
-        list_above(&summary, &now, moment->begin, &moment->row->more);
-        list_above(&summary, moment->begin, &now, &moment->row->less);
+        list_above(&summary, &now, point->begin, &point->row->more);
+        list_above(&summary, point->begin, &now, &point->row->less);
         free(now.rows);
-        free(moment->begin->rows);
+        free(point->begin->rows);
     }
     vs_replay_close(replay);
     free(begins);
-    free(moments);
+    free(points);
 }
 
 void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t start_ns,

@@ -42,7 +42,7 @@ void vs_check_github(const struct vs_check_result *result, FILE *out)
             message(out, vs_check_trace(row));
             fputs(": ", out);
             message(out, vs_check_sentence(text, row));
-            if (row->exceeded && *vs_check_moment(text, row)) {
+            if (row->exceeded && *vs_check_point(text, row)) {
                 fputs(", ", out);
                 message(out, text);
             }

@@ -55,7 +55,7 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
                 fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
                 xml_text(out, vs_check_sentence(text, row));
                 fputs("\">", out);
-                if (*vs_check_moment(text, row)) {
+                if (*vs_check_point(text, row)) {
                     xml_text(out, text);
                     fputc('\n', out);
                 }

@@ -47,7 +47,7 @@ static void details(const struct vs_check_result *result, const struct vs_budget
     fputs("\n**", out);
     plain(out, vs_check_sentence(text, row));
     fputs("**", out);
-    if (*vs_check_moment(text, row)) {
+    if (*vs_check_point(text, row)) {
         fputs("  \n", out);
         plain(out, text);
     }

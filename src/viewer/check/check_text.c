@@ -113,7 +113,7 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
                               result->tolerance ? " + " : "", result->tolerance ? result->tolerance : "");
             else if (row->kind == VS_ROW_QUANTITY && strncmp(row->from, "--", 2) != 0)
                 vs_text_lines(style, "      ", "the limit is at %s", row->from);
-            if (*vs_check_moment(text, row))
+            if (*vs_check_point(text, row))
                 vs_text_wrapped(style, "      ", text);
             size_t count = vs_check_lines(row, lines);
             if (count)

@@ -117,7 +117,7 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
     return out;
 }
 
-char *vs_check_moment(char *out, const struct vs_budget_row *row)
+char *vs_check_point(char *out, const struct vs_budget_row *row)
 {
     const struct vs_quantity *quantity = &row->quantity;
     *out = 0;

@@ -15,8 +15,8 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row);
 /* vs_check_subject: "device 0: phase 'forward': peak allocated". */
 char *vs_check_subject(char *out, const struct vs_budget_row *row);
 
-/* vs_check_moment: "at 33.41 ms, step 1 / backward"; "" where there is none. */
-char *vs_check_moment(char *out, const struct vs_budget_row *row);
+/* vs_check_point: "at 33.41 ms, step 1 / backward"; "" where there is none. */
+char *vs_check_point(char *out, const struct vs_budget_row *row);
 
 /* vs_check_amount: bytes, or a number of copies, in *out* (VS_SIZE_TEXT_MAX bytes). */
 char *vs_check_amount(char *out, const struct vs_budget_row *row, uint64_t value);

@@ -62,8 +62,8 @@ struct device_view {
 
 struct chrome {
     struct vs_reader *reader;
-    struct vs_trace_state *moment;
-    struct vs_replay *replay; /* of moment */
+    struct vs_trace_state *point;
+    struct vs_replay *replay; /* of point */
     struct vs_emit emit;
     struct vs_export_options options;
     uint64_t from_ns, to_ns; /* kernels and copies that overlap this time span are drawn, in full */
@@ -398,10 +398,10 @@ static enum vs_err read_all(struct chrome *c)
     static const struct vs_time_window whole;
     const struct vs_time_window *window = c->options.window ? c->options.window : &whole;
     struct vs_event event;
-    enum vs_err err = vs_span_open(c->reader, window, &c->moment);
+    enum vs_err err = vs_span_open(c->reader, window, &c->point);
     if (err)
         return err;
-    c->replay = c->moment->replay;
+    c->replay = c->point->replay;
     c->to_ns = UINT64_MAX;
     if (window->from.given)
         c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
@@ -409,7 +409,7 @@ static enum vs_err read_all(struct chrome *c)
         c->to_ns = window->to.value;
     if (c->replay->events) {
         /* Draws what began before a window and continues into it. */
-        const struct vs_retained *retained = &c->moment->retained;
+        const struct vs_retained *retained = &c->point->retained;
         c->emit.start_ns = vs_replay_start_ns(c->replay);
         for (size_t i = 0; i < retained->count; i++) {
             event = retained->items[i];
@@ -518,7 +518,7 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
     vs_map_free(&c->kernel_names);
     vs_chrome_stacks_free(&c->stacks);
     vs_arena_free_all(&c->memory);
-    vs_trace_state_close(c->moment);
+    vs_trace_state_close(c->point);
     free(c);
     return err;
 }

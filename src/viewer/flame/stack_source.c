@@ -8,7 +8,7 @@
 enum vs_err vs_stack_source_open(struct vs_reader *reader, const struct vs_export_options *options,
                                  struct vs_stack_source *out, struct vs_export_result *result)
 {
-    struct vs_stack_query query = {.subject = options->moment   ? VS_STACKS_AT
+    struct vs_stack_query query = {.subject = options->point   ? VS_STACKS_AT
                                               : options->window ? VS_STACKS_ALLOCATED
                                                                 : VS_STACKS_AT_PEAK,
                                    .window = options->window, .one_device = options->one_device,
@@ -30,9 +30,9 @@ char *vs_stack_source_title(const struct vs_stack_source *source,
     const struct vs_stack_device *first = source->sums.count ? source->sums.devices : NULL;
     if (source->subject == VS_STACKS_ALLOCATED)
         snprintf(out, VS_STACK_TITLE_MAX, "memory allocated in the span");
-    else if (first && (source->sums.count == 1 || options->moment))
+    else if (first && (source->sums.count == 1 || options->point))
         snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s%s",
-                 options->moment ? "" : "the peak, at ", vs_time_text(first->time_ns));
+                 options->point ? "" : "the peak, at ", vs_time_text(first->time_ns));
     else
         snprintf(out, VS_STACK_TITLE_MAX, "memory live at %s",
                  first ? "the peak of each device" : "the peak");

@@ -36,7 +36,7 @@ struct pprof_row {
 };
 
 struct pprof {
-    struct vs_stack_moments moments;
+    struct vs_stack_points points;
     struct vs_stack_sums about; /* without devices */
     struct vs_stack_names *names;
     struct vs_pprof_tables tables;
@@ -54,15 +54,15 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
                         const struct vs_allocation_life *life)
 {
     struct pprof *p = context;
-    size_t moment = 0;
+    size_t point = 0;
     (void)replay;
-    while (moment < p->moments.count && p->moments.items[moment].device != life->device)
-        moment++;
-    if (life->host || !life->counted || moment == p->moments.count)
+    while (point < p->points.count && p->points.items[point].device != life->device)
+        point++;
+    if (life->host || !life->counted || point == p->points.count)
         return VS_OK;
-    uint64_t event = p->moments.items[moment].event;
-    bool allocated = life->born_event >= p->moments.first_event &&
-                     life->born_event <= p->moments.last_event;
+    uint64_t event = p->points.items[point].event;
+    bool allocated = life->born_event >= p->points.first_event &&
+                     life->born_event <= p->points.last_event;
     bool in_use = life->born_event <= event &&
                   (life->end == VS_ALLOCATION_LIVE || life->ended_event > event);
     if (!allocated && !in_use)
@@ -92,9 +92,9 @@ static enum vs_err keep_rest(void *context, struct vs_replay *replay, const stru
 {
     struct pprof *p = context;
     (void)event;
-    for (size_t i = 0; i < p->moments.count; i++)
-        if (p->moments.items[i].event == replay->events)
-            vs_stack_unrecorded(replay, vs_replay_account(replay, p->moments.items[i].device),
+    for (size_t i = 0; i < p->points.count; i++)
+        if (p->points.items[i].event == replay->events)
+            vs_stack_unrecorded(replay, vs_replay_account(replay, p->points.items[i].device),
                                 &p->rest[i].bytes, &p->rest[i].blocks);
     return VS_OK;
 }
@@ -178,7 +178,7 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
         add_label(p, &sample, "device", number);
         vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
     }
-    for (size_t i = 0; i < p->moments.count; i++) {
+    for (size_t i = 0; i < p->points.count; i++) {
         uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
         if (!p->rest[i].bytes)
             continue;
@@ -197,10 +197,10 @@ enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,
 {
     struct pprof *p = vs_xcalloc(1, sizeof *p);
     /* The first pass, which also learns the condition of the trace. */
-    struct vs_stack_query query = {.subject = options->moment ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
+    struct vs_stack_query query = {.subject = options->point ? VS_STACKS_AT : VS_STACKS_AT_PEAK,
                                    .window = options->window, .one_device = options->one_device,
                                    .device = options->device};
-    enum vs_err err = vs_stack_moments_read(reader, &query, &p->moments, &p->about);
+    enum vs_err err = vs_stack_points_read(reader, &query, &p->points, &p->about);
     *result = (struct vs_export_result){.recording = p->about.recording, .ended = p->about.ended,
                                         .condition = p->about.condition};
     memcpy(result->why, p->about.why, sizeof result->why);

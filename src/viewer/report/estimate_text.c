@@ -16,7 +16,7 @@ static const char *const part_names[VS_PART_COUNT] = {
 static const char *const part_keys[VS_PART_COUNT] = {
     "parameters_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "loss_bytes",
     "temporaries_bytes"};
-static const char *const phase_names[VS_MOMENT_COUNT] = {"forward", "backward", "optimizer"};
+static const char *const phase_names[VS_POINT_COUNT] = {"forward", "backward", "optimizer"};
 
 uint64_t vs_estimate_need(const struct vs_estimate_answer *a)
 {
@@ -58,34 +58,34 @@ static void print_cell(FILE *out, uint64_t bytes)
 static void print_parts(const struct vs_estimate_answer *a, const struct vs_style *style)
 {
     const struct vs_estimate *e = &a->estimate;
-    int moments = a->model.inference ? 1 : VS_MOMENT_COUNT;
+    int points = a->model.inference ? 1 : VS_POINT_COUNT;
     fprintf(style->out, "\n%-17s", "");
-    for (int m = 0; m < moments; m++)
+    for (int m = 0; m < points; m++)
         fprintf(style->out, "%13s", a->model.inference ? "inference" : phase_names[m]);
     fputc('\n', style->out);
     for (int p = 0; p < VS_PART_COUNT; p++) {
         bool any = false;
-        for (int m = 0; m < moments; m++)
+        for (int m = 0; m < points; m++)
             any |= e->bytes[m][p] > 0;
         if (!any)
             continue;
         fprintf(style->out, "%-17s", a->model.inference && p == VS_PART_ACTIVATIONS ? "KV cache"
                                      : a->model.inference && p == VS_PART_LOSS      ? "logits"
                                                                                     : part_names[p]);
-        for (int m = 0; m < moments; m++)
+        for (int m = 0; m < points; m++)
             print_cell(style->out, e->bytes[m][p]);
         fputc('\n', style->out);
     }
     fprintf(style->out, "%-17s", "total");
-    for (int m = 0; m < moments; m++) {
+    for (int m = 0; m < points; m++) {
         bool peak = m == (int)e->peak;
         fputs(vs_paint(style, peak ? VS_BOLD : VS_PLAIN), style->out);
         print_cell(style->out, e->total[m]);
         fputs(peak ? vs_unpaint(style) : "", style->out);
     }
     if (!a->model.inference)
-        fprintf(style->out, "\npeak in the %s", e->peak == VS_MOMENT_FORWARD    ? "forward pass"
-                                              : e->peak == VS_MOMENT_BACKWARD ? "backward pass"
+        fprintf(style->out, "\npeak in the %s", e->peak == VS_POINT_FORWARD    ? "forward pass"
+                                              : e->peak == VS_POINT_BACKWARD ? "backward pass"
                                                                               : "optimizer step");
     fputc('\n', style->out);
 }
@@ -319,7 +319,7 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
                         VS_J_BOOL("has_activations", e->has_activations),
                         VS_J_TEXT("peak", phase_names[e->peak]));
         vs_json_begin_array(&json, "phases");
-        for (int m = 0; m < (a->model.inference ? 1 : VS_MOMENT_COUNT); m++) {
+        for (int m = 0; m < (a->model.inference ? 1 : VS_POINT_COUNT); m++) {
             vs_json_begin_object(&json, NULL);
             vs_json_string(&json, "name", phase_names[m]);
             for (int p = 0; p < VS_PART_COUNT; p++)

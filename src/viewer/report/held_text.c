@@ -16,11 +16,11 @@ static const char *const headings[VS_BY_COUNT] = {
     [VS_BY_LIBRARY] = "by library that allocated it", [VS_BY_SIZE] = "by size of the block",
     [VS_BY_AGE] = "by age"};
 
-char *vs_held_moment(char *out, const struct vs_report *report)
+char *vs_held_point(char *out, const struct vs_report *report)
 {
     if (vs_report_of_phase(report))
         return strcpy(out, "at the phase's peak");
-    if (!report->part.moment)
+    if (!report->part.point)
         return strcpy(out, report->part.window ? "at its peak" : "at the peak");
     memcpy(out, "at ", 3);
     vs_time_format(out + 3, report->part.to_ns);
@@ -33,11 +33,11 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
                     const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_HELD_MOMENT_MAX];
+    char point[VS_HELD_POINT_MAX];
     bool filtered = vs_held_filter_given(&report->wish.filter);
     fprintf(style->out, "  %s%slive %s%s: ", vs_paint(style, VS_BOLD),
-            vs_text_only_tensors(report->part.moment ? &device->at_end : &device->at_peak)
-                ? "tensors " : "", vs_held_moment(moment, report),
+            vs_text_only_tensors(report->part.point ? &device->at_end : &device->at_peak)
+                ? "tensors " : "", vs_held_point(point, report),
             vs_unpaint(style));
     if (filtered && !held->blocks) {
         fprintf(style->out, "none of %s", vs_size_text(held->all_bytes));
@@ -131,7 +131,7 @@ void vs_held_text(const struct vs_report *report, const struct vs_report_device 
 {
     const struct vs_held *held = &device->held;
     bool partial = vs_recording_partial(&report->recording);
-    const struct vs_report_sites *sites = report->part.moment ? &device->at_end : &device->at_peak;
+    const struct vs_report_sites *sites = report->part.point ? &device->at_end : &device->at_peak;
     char note[VS_RECORDING_TEXT_MAX];
     if (!held->known || (!sites->count && !sites->small_count && !sites->whole_bytes))
         return;

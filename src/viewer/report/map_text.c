@@ -68,7 +68,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
                      const struct vs_style *style)
 {
     const struct vs_held *held = &device->held;
-    char moment[VS_HELD_MOMENT_MAX];
+    char point[VS_HELD_POINT_MAX];
     size_t count = held->segment_count, most = style->small_sites ? style->sites : ROWS_SHOWN;
     struct map_row *rows = vs_xcalloc(count + 1, sizeof *rows);
     bool streams = false, pools = false, owners = false, alone = true;
@@ -84,7 +84,7 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
     uint64_t number = held->segment_count + held->segments_omitted;
     fprintf(style->out, "  %s%s%s %s: %s", vs_paint(style, VS_BOLD),
             vs_number_text(number, alone ? "allocation" : "segment"), vs_unpaint(style),
-            vs_held_moment(moment, report), vs_size_text(held->segment_bytes));
+            vs_held_point(point, report), vs_size_text(held->segment_bytes));
     fprintf(style->out, alone ? "\n" : ", %s in use\n",
             vs_percent_text(held->segment_used, held->segment_bytes));
     fprintf(style->out, "  a cell is a fortieth of its row: %s in use  %s half or more  %s less  "

@@ -68,7 +68,7 @@ void vs_recording_text(const struct vs_report *report, const struct vs_style *st
 {
     const struct vs_recording_state *state = &report->recording;
     char text[VS_RECORDING_TEXT_MAX];
-    bool window = report->part.window && !report->part.moment;
+    bool window = report->part.window && !report->part.point;
     if (state->min_size || state->sample > 1) {
         vs_text_lines(style, vs_text_mark(style, "sampled"), "%s; %s%s",
                       vs_recording_partial_text(text, state), exactness(report, window),

@@ -325,8 +325,8 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
                    VS_J_UINT("modules_without_symbols", report->missing_modules),
                    VS_J_TEXT("symbols_note", report->symbols_note ? report->symbols_note : ""));
     const struct vs_report_part *part = &report->part;
-    if (part->moment || part->window)
-        vs_json_object(json, "part", VS_J_TEXT("of", part->moment ? "moment" : "span"),
+    if (part->point || part->window)
+        vs_json_object(json, "part", VS_J_TEXT("of", part->point ? "moment" : "span"),
                        VS_J_UINT("from_ns", part->from_ns), VS_J_UINT("to_ns", part->to_ns),
                        VS_J_UINT("first_event", part->first_event),
                        VS_J_UINT("last_event", part->last_event),

@@ -79,10 +79,10 @@ void vs_held_text_cached(const struct vs_report_device *device, const struct vs_
 void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style);
 
-/* vs_held_moment: "at the peak", "at the phase's peak" or "at 1.234 s". *out* has VS_HELD_MOMENT_MAX
+/* vs_held_point: "at the peak", "at the phase's peak" or "at 1.234 s". *out* has VS_HELD_POINT_MAX
  * bytes. */
-#define VS_HELD_MOMENT_MAX (VS_SIZE_TEXT_MAX + 24)
-char *vs_held_moment(char *out, const struct vs_report *report);
+#define VS_HELD_POINT_MAX (VS_SIZE_TEXT_MAX + 24)
+char *vs_held_point(char *out, const struct vs_report *report);
 
 /* --- held_json.c --- */
 

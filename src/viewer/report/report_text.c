@@ -109,7 +109,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
                       report->end_reason != VS_END_SIGNAL && report->end_reason != VS_END_KILLED &&
                       report->end_reason != VS_END_STOPPED;
     vs_time_format(to, part->to_ns);
-    if (part->moment)
+    if (part->point)
         fprintf(style->out, "%sstate at %s%s", vs_paint(style, VS_BOLD), to, vs_unpaint(style));
     else if (part->window)
         fprintf(style->out, "%sfrom %s to %s%s (%s)", vs_paint(style, VS_BOLD),
@@ -127,7 +127,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
         command_line(report, style);
     const char *size = vs_size_text(report->trace_bytes), *first = vs_count_text(part->first_event);
     const char *last = vs_count_text(part->last_event);
-    if (part->moment)
+    if (part->point)
         snprintf(rest, sizeof rest, "(%s, after event %s)", size, last);
     else if (part->window && !part->events)
         snprintf(rest, sizeof rest, "(%s, no events in this span; the next is event %s)", size,
@@ -138,7 +138,7 @@ static void heading(const struct vs_report *report, const struct vs_style *style
     else
         snprintf(rest, sizeof rest, "(%s, %s events)", size, vs_count_text(report->events));
     vs_text_path(style, "  trace    ", report->path, rest);
-    if (part->moment)
+    if (part->point)
         fprintf(out, "  figures  peaks and counts from the start up to that time\n");
     else if (part->window)
         fprintf(out, "  figures  of this span only; earlier memory is live at its start\n");
@@ -388,13 +388,13 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
 /* The meaning of "the end". */
 static const char *end_word(const struct vs_report *report)
 {
-    return report->part.moment ? "at that time" : report->part.window ? "at the end of the span"
+    return report->part.point ? "at that time" : report->part.window ? "at the end of the span"
                                                                       : "at the end";
 }
 
 static const char *live_heading(const struct vs_report *report)
 {
-    return report->part.moment ? "live then" : "live at end";
+    return report->part.point ? "live then" : "live at end";
 }
 
 static void device_heading(const struct vs_report_device *device, const struct vs_style *style)
@@ -493,10 +493,10 @@ static void wished_lists(const struct vs_report *report, const struct vs_style *
         if (report->wish.one_device && device->device != report->wish.device)
             continue;
         device_heading(device, style);
-        if (peak->event && !report->part.moment)
+        if (peak->event && !report->part.point)
             peak_line(style, of_phase ? "peak of the phase" : peak_label(device), peak,
                       device->total_bytes, true);
-        else if (report->part.moment && report->wish.by & 1u << VS_BY_SITE)
+        else if (report->part.point && report->wish.by & 1u << VS_BY_SITE)
             now_lines(device, style);
         vs_held_text_wished(report, device, style);
     }
@@ -510,7 +510,7 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
     heading(report, style);
     if (report->device_count == 0)
         fprintf(out, "\nno device memory was used%s\n",
-                part->moment || part->window ? " in this part of the trace" : "");
+                part->point || part->window ? " in this part of the trace" : "");
     if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
         wished_lists(report, style);
         return;
@@ -523,15 +523,15 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         if (report->wish.one_device && device->device != report->wish.device)
             continue;
         device_heading(device, style);
-        if (part->moment)
+        if (part->point)
             now_lines(device, style);
         device_peaks(device, style);
         family_table(device->family, live_heading(report), style);
         vs_balance_text(style, &device->balance_peak, &device->balance_last,
-                        part->window || part->moment ? part->to_ns : report->duration_ns, when + 3);
+                        part->window || part->point ? part->to_ns : report->duration_ns, when + 3);
         vs_held_text(report, device, style);
         vs_held_text_cached(device, style);
-        if (device->at_end.total_bytes && !part->moment) {
+        if (device->at_end.total_bytes && !part->point) {
             bool same = shown_before(&device->at_peak, &device->at_end, style);
             bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
             char lead[64];

@@ -318,7 +318,7 @@ static void *work_while_abandoned(void *arg)
     return NULL;
 }
 
-TEST(abandoning_at_any_moment_leaves_an_empty_allocator)
+TEST(abandoning_at_any_point_leaves_an_empty_allocator)
 {
     static struct worker workers[THREADS];
     struct vs_allocator_stats s;

@@ -73,7 +73,7 @@ TEST(every_part_has_its_row_and_they_add_up)
            OF_FULL);
 }
 
-TEST(two_moments_stand_side_by_side)
+TEST(two_points_stand_side_by_side)
 {
     struct vs_balance peak = full(), last = {.known = true, .event = 20, .time_ns = 1900000000,
                                              .place = "", .total = 16 * GIB, .context_count = 1,

@@ -114,11 +114,11 @@ static struct vs_kinds_table ask(struct vs_kinds_query query)
     return table;
 }
 
-/* MiB of each kind that *kinds* names at the mark *moment*, or at the end of the trace for "end":
+/* MiB of each kind that *kinds* names at the mark *point*, or at the end of the trace for "end":
  * "activations 2, temporaries 1". */
-static void expect_kinds(const char *moment, const char *kinds)
+static void expect_kinds(const char *point, const char *kinds)
 {
-    uint64_t event = strcmp(moment, "end") ? event_of(moment) : VS_KINDS_END, sum = 0;
+    uint64_t event = strcmp(point, "end") ? event_of(point) : VS_KINDS_END, sum = 0;
     struct vs_kinds_table table = ask((struct vs_kinds_query){.event = event});
     for (int k = 0; k < VS_KIND_COUNT; k++)
         sum += table.kinds[k].bytes;
@@ -132,15 +132,15 @@ static void expect_kinds(const char *moment, const char *kinds)
             kind++;
         assert_true(kind < VS_KIND_COUNT);
         if (table.kinds[kind].bytes != expected)
-            fail_msg("%s: %.*s %llu bytes, not %llu", moment, (int)size, at,
+            fail_msg("%s: %.*s %llu bytes, not %llu", point, (int)size, at,
                      (unsigned long long)table.kinds[kind].bytes, (unsigned long long)expected);
         at = after;
     }
 }
 
-/* What a trace has at two moments at the most. */
+/* What a trace has at two points at the most. */
 static const struct kinds_case {
-    const char *name, *trace, *moments[2][2];
+    const char *name, *trace, *points[2][2];
 } cases[] = {
     {"memory of modules is parameters",
      MAKE_PARAMETER "tensor 0 1M; at Linear.__init__ " TORCH "nn/modules/linear.py < Net.__init__ /home/u/net.py; "
@@ -222,8 +222,8 @@ TEST(stacks_and_fates_say_the_kind)
         const struct kinds_case *c = &cases[i];
         print_message("%s\n", c->name);
         record(true, c->trace);
-        for (size_t k = 0; k < 2 && c->moments[k][0]; k++)
-            expect_kinds(c->moments[k][0], c->moments[k][1]);
+        for (size_t k = 0; k < 2 && c->points[k][0]; k++)
+            expect_kinds(c->points[k][0], c->points[k][1]);
         end(NULL);
     }
 }
@@ -317,7 +317,7 @@ TEST(a_table_lists_its_blocks_by_address)
     vs_kinds_table_free(&table);
 }
 
-TEST(moments_are_answered_in_the_order_of_the_queries)
+TEST(points_are_answered_in_the_order_of_the_queries)
 {
     record(true, MAKE_PARAMETER "tensor 0 1M; mark one; tensor 1 1M");
     uint64_t one = event_of("one");

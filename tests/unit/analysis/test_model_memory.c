@@ -16,7 +16,7 @@ static const struct vs_model base = {BASE};
 /* The three peaks in bytes; each within *percent*. */
 static const struct peaks {
     const char *name;
-    double peaks[VS_MOMENT_COUNT], percent;
+    double peaks[VS_POINT_COUNT], percent;
     struct vs_model model;
 } cases[] = {
     {"single precision", {8461583872, 9510094336, 3326845952}, 0.2, {BASE}},
@@ -42,7 +42,7 @@ TEST(peaks_are_those_of_pytorch)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct vs_estimate e;
         vs_model_memory(&cases[i].model, &e);
-        for (int m = 0; m < VS_MOMENT_COUNT; m++) {
+        for (int m = 0; m < VS_POINT_COUNT; m++) {
             double ratio = (double)e.total[m] / cases[i].peaks[m];
             if (ratio < 1 - cases[i].percent / 100 || ratio > 1 + cases[i].percent / 100)
                 fail_msg("%s: %f times the peak %d", cases[i].name, ratio, m);
@@ -55,10 +55,10 @@ TEST(large_models_peak_at_the_end_of_a_step)
     struct vs_model m = {LARGE, .half = true};
     struct vs_estimate e;
     vs_model_memory(&m, &e);
-    assert_int_equal(e.peak, VS_MOMENT_OPTIMIZER);
+    assert_int_equal(e.peak, VS_POINT_OPTIMIZER);
     m.fused = true;
     vs_model_memory(&m, &e);
-    assert_int_equal(e.peak, VS_MOMENT_BACKWARD);
+    assert_int_equal(e.peak, VS_POINT_BACKWARD);
 }
 
 TEST(zero_divides_by_stage)
@@ -69,7 +69,7 @@ TEST(zero_divides_by_stage)
     for (unsigned stage = 0; stage <= 3; stage++) {
         m.zero = stage;
         vs_model_memory(&m, &e);
-        const uint64_t *parts = e.bytes[VS_MOMENT_OPTIMIZER];
+        const uint64_t *parts = e.bytes[VS_POINT_OPTIMIZER];
         assert_float_equal((double)parts[VS_PART_GRADIENTS], expected[stage] * 2e9, 1);
         assert_float_equal((double)parts[VS_PART_OPTIMIZER], stage >= 1 ? 4e9 : 32e9, 1);
         assert_float_equal((double)parts[VS_PART_PARAMETERS], stage == 3 ? 2e9 : 16e9, 1);
@@ -90,7 +90,7 @@ TEST(lora_trains_a_part)
     struct vs_model m = {.parameters = 1000000, .trainable = 1000, .fused = true};
     struct vs_estimate e;
     vs_model_memory(&m, &e);
-    assert_int_equal(e.total[VS_MOMENT_OPTIMIZER], 4000000 + 4000 + 8000);
+    assert_int_equal(e.total[VS_POINT_OPTIMIZER], 4000000 + 4000 + 8000);
     assert_false(e.has_activations);
 }
 

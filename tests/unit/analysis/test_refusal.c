@@ -3,16 +3,16 @@
  * Failed allocations by error: of a whole trace, at a point in time, and for arbitrary counts. */
 #include "unit/analysis/report_facts.h"
 
-TEST(a_trace_and_its_last_moment_count_the_same)
+TEST(a_trace_and_its_last_point_count_the_same)
 {
     const struct vs_time_window end = {.to = {true, true, 1000}}; /* after its last event */
     begin_trace("observe", "device 1G Test GPU; fail 2000M free 900M; fail 3000M free 900M");
     read_trace(0);
-    for (int moment = 0; moment < 2; moment++) {
-        struct vs_report_options options = {.window = moment ? &end : NULL};
+    for (int point = 0; point < 2; point++) {
+        struct vs_report_options options = {.window = point ? &end : NULL};
         vs_report_free(report);
         assert_int_equal(vs_report_build(reader, b.path, &options, &report), VS_OK);
-        assert_int_equal(report->part.moment, moment);
+        assert_int_equal(report->part.point, point);
         expect_report("failures_by_error/0", "family device; error 2; count 2; /failures_by_error count 1");
     }
 }

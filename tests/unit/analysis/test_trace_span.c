@@ -90,7 +90,7 @@ TEST(the_state_at_the_end_is_the_report)
     assert_int_equal(vs_span_of(reader, &span), VS_OK);
     struct vs_time_window all = {.to = {true, false, span.extent.last_ns}};
     struct vs_report *whole = report_of(reader, NULL), *then = report_of(reader, &all);
-    assert_true(then->part.moment);
+    assert_true(then->part.point);
     assert_int_equal(then->events, whole->events);
     assert_int_equal(then->part.last_event, span.extent.events);
     assert_true(then->has_end);
@@ -270,7 +270,7 @@ TEST(a_killed_program_s_last_kernels_are_said_to_lack)
     }
 }
 
-TEST(moments_are_understood)
+TEST(points_are_understood)
 {
     static const struct {
         const char *text;

@@ -38,10 +38,10 @@ static enum vs_err gather(void *context, const unsigned char *bytes, size_t coun
 }
 
 /* The whole state as bytes: the same state gives the same bytes. */
-static struct bytes state_of(struct vs_trace_state *moment)
+static struct bytes state_of(struct vs_trace_state *point)
 {
     struct bytes all = {0};
-    assert_int_equal(vs_trace_state_save(moment, gather, &all), VS_OK);
+    assert_int_equal(vs_trace_state_save(point, gather, &all), VS_OK);
     return all;
 }
 
@@ -81,19 +81,19 @@ static void open_both(const char *path)
     plain = open_trace(path);
 }
 
-static void step(struct vs_trace_state *moment)
+static void step(struct vs_trace_state *point)
 {
     struct vs_event event;
-    assert_int_equal(vs_reader_next(moment->reader, &event), VS_OK);
-    vs_trace_state_event(moment, &event);
+    assert_int_equal(vs_reader_next(point->reader, &event), VS_OK);
+    vs_trace_state_event(point, &event);
 }
 
-static void run_out(struct vs_trace_state *moment)
+static void run_out(struct vs_trace_state *point)
 {
     struct vs_event event;
     enum vs_err err;
-    while ((err = vs_reader_next(moment->reader, &event)) == VS_OK)
-        vs_trace_state_event(moment, &event);
+    while ((err = vs_reader_next(point->reader, &event)) == VS_OK)
+        vs_trace_state_event(point, &event);
     assert_int_equal(err, VS_ERR_END);
 }
 
@@ -106,19 +106,19 @@ static struct vs_extent extent_of(struct vs_reader *of)
 
 /* At several times, the state by *reader* equals that of reading *plain* from its start; and both
  * continue alike to the end. */
-static void assert_moments(unsigned moments)
+static void assert_points(unsigned points)
 {
     struct vs_extent extent = extent_of(plain);
     struct vs_trace_state *full, *there;
     full = vs_trace_state_open(plain);
     vs_reader_rewind(plain);
-    for (unsigned i = 1; i <= moments; i++) {
-        uint64_t event = extent.events * i / (moments + 1);
+    for (unsigned i = 1; i <= points; i++) {
+        uint64_t event = extent.events * i / (points + 1);
         while (full->replay->events < event)
             step(full);
         assert_int_equal(vs_trace_state_at_event(reader, event, &there), VS_OK);
         assert_same_state(there, full);
-        if (i == moments) {
+        if (i == points) {
             run_out(there);
             run_out(full);
             assert_same_state(there, full);
@@ -155,7 +155,7 @@ TEST(a_state_from_a_checkpoint_is_that_of_a_full_read)
     open_both(b.path);
     assert_int_equal(vs_reader_attach(reader), VS_OK);
     assert_int_equal(vs_checkpoints_table(vs_reader_checkpoints(reader))->count, result.count);
-    assert_moments(23);
+    assert_points(23);
     assert_non_null(vs_reader_checkpoints(reader)); /* none was found invalid */
 }
 
@@ -167,7 +167,7 @@ TEST(checkpoints_are_kept_in_the_cache_and_used_again)
         assert_int_equal(vs_checkpoint_cache_attach(reader), turn ? VS_OK : VS_ERR_NOT_FOUND);
         assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
         assert_non_null(vs_reader_checkpoints(reader));
-        assert_moments(7);
+        assert_points(7);
         assert_non_null(vs_reader_checkpoints(reader));
     }
 }
@@ -228,7 +228,7 @@ TEST(a_cache_that_was_tampered_with_changes_nothing)
         open_both(b.path);
         enum vs_err err = vs_checkpoint_cache_attach(reader);
         assert_true(err == VS_OK || err == VS_ERR_NOT_FOUND);
-        assert_moments(2);
+        assert_points(2);
         f = fopen(name, "r+");
         assert_non_null(f);
         assert_int_equal(fseek(f, at, SEEK_SET), 0);
@@ -334,7 +334,7 @@ TEST(slices_of_what_a_killed_process_left)
         if (turn)
             assert_int_equal(vs_checkpoint_need(reader, 0, &often), VS_OK);
         assert_slices(20 + (uint64_t)turn);
-        assert_moments(5);
+        assert_points(5);
         if (turn == 1) {
             struct stat st;
             snprintf(live, sizeof live, "%s.live", killed);
@@ -354,7 +354,7 @@ TEST(a_killed_trace_takes_checkpoints)
     open_both(killed);
     assert_int_equal(vs_reader_attach(reader), VS_OK);
     assert_slices(31);
-    assert_moments(5);
+    assert_points(5);
     assert_non_null(vs_reader_checkpoints(reader));
 }
 

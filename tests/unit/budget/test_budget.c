@@ -73,7 +73,7 @@ TEST(long_names_of_tests_are_not_one_test)
 }
 
 /* The first test has its peak last: the order of the rows is not that of their times. */
-TEST(every_exceeded_phase_has_the_call_sites_of_its_moment)
+TEST(every_exceeded_phase_has_the_call_sites_of_its_point)
 {
     enum { TESTS = 200 };
     begin_trace(&t, "observe", "");

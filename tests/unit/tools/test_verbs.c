@@ -308,7 +308,7 @@ TEST(a_recording_that_stopped_early_does_not_pass_a_check)
            "report --json trace.vst");
 }
 
-TEST(the_first_moment_knows_the_process)
+TEST(the_first_point_knows_the_process)
 {
     static const char *const spans[] = {"--at 0", "--at 0s", "--at 0%", "--at 1us",
                                         "--from 0 --to 0"};

@@ -265,7 +265,7 @@ TEST(zero_pages_in_the_live_file)
     free(zeroed);
 }
 
-TEST(a_live_file_of_an_earlier_moment)
+TEST(a_live_file_of_an_earlier_point)
 {
     enum vs_condition condition;
     /* Regression: "60 events, the last 0 of them recovered". */
