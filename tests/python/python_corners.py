@@ -17,7 +17,7 @@ import threading
 import types
 import weakref
 
-from python_report import plain, take_size, report_path
+from python_report import interpreter_module, plain, run_in_interpreter
 
 
 def recurse(depth, then):
@@ -275,44 +275,6 @@ def crowd():
         thread.start()
     for thread in threads:
         thread.join()
-
-
-SCRIPT = """
-import ctypes, json, sys
-runtime = ctypes.CDLL(%r)
-def frames_from(frame):
-    chain = []
-    while frame:
-        code = frame.f_code
-        name = getattr(code, "co_qualname", code.co_name)
-        chain.append([name, code.co_filename, frame.f_lineno])
-        frame = frame.f_back
-    return chain
-def %s(size):
-    pointer = ctypes.c_void_p()
-    runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)); chain = frames_from(sys._getframe())
-    with open(%r, "a", encoding="utf-8") as reported:
-        reported.write(json.dumps({"size": size, "case": "interpreter %s", "frames": chain}) + "\\n")
-%s(%d)
-"""
-
-
-def interpreter_module():
-    for name in ("_interpreters", "_xxsubinterpreters"):
-        with contextlib.suppress(ImportError):
-            return __import__(name)
-    return None
-
-
-def run_in_interpreter(module, name, isolated=False):
-    try:
-        which = module.create("isolated" if isolated else "legacy")
-    except (TypeError, ValueError):
-        which = module.create(isolated=isolated)
-    run = getattr(module, "exec", None) or module.run_string
-    run(which, SCRIPT % (sys.argv[1], name, report_path(), name, name, take_size()))
-    plain("beside an interpreter")
-    module.destroy(which)
 
 
 def interpreters():

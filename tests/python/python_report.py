@@ -4,6 +4,7 @@
 # a JSON line with the size, which is unique within a process, and the frames, innermost first.
 # Every process writes its own file, with its pid in the name. Arguments: the CUDA runtime, and the
 # prefix of the file names.
+import contextlib
 import ctypes
 import itertools
 import json
@@ -62,3 +63,44 @@ def malloc(size, library=runtime, case=None):
 
 def plain(case, library=runtime):
     return malloc(take_size(), library, case)
+
+
+# In an interpreter of its own, which has none of these functions: NAME calls itself DEPTH times.
+SCRIPT = """
+import ctypes, json, sys
+runtime = ctypes.CDLL(%r)
+def frames_from(frame):
+    chain = []
+    while frame:
+        code = frame.f_code
+        name = getattr(code, "co_qualname", code.co_name)
+        chain.append([name, code.co_filename, frame.f_lineno])
+        frame = frame.f_back
+    return chain
+def %s(size, depth):
+    if depth:
+        return %s(size, depth - 1)
+    pointer = ctypes.c_void_p()
+    runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)); chain = frames_from(sys._getframe())
+    with open(%r, "a", encoding="utf-8") as reported:
+        reported.write(json.dumps({"size": size, "case": "interpreter %s", "frames": chain}) + "\\n")
+%s(%d, %d)
+"""
+
+
+def interpreter_module():
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        with contextlib.suppress(ImportError):
+            return __import__(name)
+    return None
+
+
+def run_in_interpreter(module, name, isolated=False, depth=0):
+    try:
+        which = module.create("isolated" if isolated else "legacy")
+    except (TypeError, ValueError):
+        which = module.create(isolated=isolated)
+    run = getattr(module, "exec", None) or module.run_string
+    run(which, SCRIPT % (sys.argv[1], name, name, report_path(), name, name, take_size(), depth))
+    plain("beside an interpreter")
+    module.destroy(which)

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 
-from python_report import plain, runtime_locked, take_size, report, report_path
+from python_report import interpreter_module, plain, report, run_in_interpreter, runtime_locked, take_size
 
 
 def simple_cases():
@@ -318,42 +318,10 @@ def extension(path):
 
 
 def interpreters():
-    for name in ("_interpreters", "_xxsubinterpreters"):
-        try:
-            module = __import__(name)
-        except ImportError:
-            continue
-        source = """
-import ctypes, json, sys
-runtime = ctypes.CDLL(%r)
-def inside(size, case):
-    pointer = ctypes.c_void_p()
-    chain, frame = [], sys._getframe()
-    runtime.cudaMalloc(ctypes.byref(pointer), ctypes.c_size_t(size)); line = frame.f_lineno
-    while frame:
-        code = frame.f_code
-        name = getattr(code, "co_qualname", code.co_name)
-        chain.append([name, code.co_filename, frame.f_lineno])
-        frame = frame.f_back
-    chain[0][2] = line
-    with open(%r, "a", encoding="utf-8") as reported:
-        reported.write(json.dumps({"size": size, "case": case, "frames": chain,
-                               "interpreter": True}) + "\\n")
-def deeper(depth, size):
-    deeper(depth - 1, size) if depth else inside(size, "sub-interpreter")
-deeper(3, %d)
-"""
-        try:
-            which = module.create(isolated=False)  # required by _ctypes before 3.13
-        except TypeError:
-            which = module.create()
-        run = getattr(module, "run_string", None) or module.exec
-        size = take_size()
-        run(which, source % (sys.argv[1], report_path(), size))
-        plain("beside a sub-interpreter")
-        module.destroy(which)
-        plain("after a sub-interpreter")
-        return
+    module = interpreter_module()
+    if module:
+        run_in_interpreter(module, "deeper", depth=3)
+        plain("after an interpreter")
 
 
 class AtTheEnd:
