@@ -201,6 +201,15 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
 
 /* --- JSON --- */
 
+void vs_families_json(struct vs_json *json, const char *key, const uint64_t bytes[VS_FAMILY_COUNT])
+{
+    vs_json_begin_object(json, key);
+    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+        if (bytes[f])
+            vs_json_uint(json, vs_family_name((uint64_t)f), bytes[f]);
+    vs_json_end_object(json);
+}
+
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *b)
 {
     if (!b->known) {
@@ -214,11 +223,7 @@ void vs_balance_json(struct vs_json *json, const char *key, const struct vs_bala
     static const char *const known[] = {"measured", "reported_by_nvml", "at_most"};
     static const char *const how[] = {"by_pid", "by_elimination", "not_told_apart", "no_figures"};
     vs_json_begin_object(json, "parts");
-    vs_json_begin_object(json, "live");
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        if (b->live[f])
-            vs_json_uint(json, vs_family_name((uint64_t)f), b->live[f]);
-    vs_json_end_object(json);
+    vs_families_json(json, "live", b->live);
     vs_json_members(json, VS_J_UINT("cached", b->cached), VS_J_UINT("pools", b->pools),
                     VS_J_UINT("graphs", b->graphs), VS_J_UINT("rounding", b->rounding),
                     VS_J_UINT("contexts", b->contexts), VS_J_INT("modules", b->modules),

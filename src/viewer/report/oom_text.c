@@ -244,11 +244,7 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
                     VS_J_UINT("largest_hole", oom->largest_hole), VS_J_UINT("holes", oom->holes),
                     VS_J_UINT("needed", oom->need), VS_J_UINT("missing", oom->missing));
     vs_balance_json(json, "balance", &oom->balance);
-    vs_json_begin_object(json, "live_by_family");
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        if (oom->family[f])
-            vs_json_uint(json, vs_family_name((uint64_t)f), oom->family[f]);
-    vs_json_end_object(json);
+    vs_families_json(json, "live_by_family", oom->family);
     vs_json_end_object(json);
     vs_json_object(json, "steps", VS_J_UINT("begun", oom->steps_begun),
                    VS_J_UINT("done", oom->steps_done),

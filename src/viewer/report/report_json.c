@@ -204,11 +204,7 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
                     VS_J_UINT("growth_bytes_per_step",
                               device->growth_steady ? device->growth_per_step : 0));
     families_json(json, device->family);
-    vs_json_begin_object(json, "families_at_peak_allocated");
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
-        if (device->family_at_peak[f])
-            vs_json_uint(json, vs_family_name((uint64_t)f), device->family_at_peak[f]);
-    vs_json_end_object(json);
+    vs_families_json(json, "families_at_peak_allocated", device->family_at_peak);
     if (device->has_framework)
         vs_json_object(json, "framework", VS_J_UINT("allocations", device->framework_allocs),
                        VS_J_UINT("frees", device->framework_frees),

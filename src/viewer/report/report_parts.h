@@ -23,6 +23,9 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
  * heading. */
 void vs_balance_rows(const struct vs_style *style, const struct vs_balance *balance);
 
+/* vs_families_json: an object of the bytes of each family that has some. */
+void vs_families_json(struct vs_json *json, const char *key, const uint64_t bytes[VS_FAMILY_COUNT]);
+
 /* vs_balance_json: an object *key*: null if the device was never queried. */
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *balance);
 
