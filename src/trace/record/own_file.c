@@ -70,18 +70,13 @@ void vs_own_file_remove(const char *path, uint64_t device, uint64_t inode)
 
 /* --- copies --- */
 
-/* *fd* by another name, for reading: the trace may have been moved. */
-static int reopen(int fd)
-{
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    return open(name, O_RDONLY | O_CLOEXEC);
-}
-
 enum vs_err vs_own_copy_begin(struct vs_own_copy *copy, int fd, uint64_t bytes, const void *tail,
                               size_t tail_bytes)
 {
-    *copy = (struct vs_own_copy){.from = reopen(fd), .bytes = bytes, .tail_bytes = tail_bytes};
+    char name[64]; /* another one of *fd*, for reading: the trace may have been moved */
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    *copy = (struct vs_own_copy){.from = open(name, O_RDONLY | O_CLOEXEC), .bytes = bytes,
+                                 .tail_bytes = tail_bytes};
     if (copy->from < 0)
         return VS_ERR_IO;
     copy->tail = vs_pages_map(tail_bytes);

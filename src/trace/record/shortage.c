@@ -38,20 +38,15 @@ void vs_shortage_begin(struct vs_recorder *r)
     r->frame_bytes = SMALL_FRAME_BYTES;
 }
 
-/* Size of the `end` event's frame, the index and the trailer. */
-static size_t end_bytes(const struct vs_writer *w)
-{
-    return sizeof(struct vs_frame_header) + VS_END_RECORD_BYTES_MAX + sizeof(struct vs_frame_header) +
-           sizeof(struct vs_index_header) +
-           ((size_t)w->index_entries + 2) * sizeof(struct vs_index_entry) +
-           sizeof(struct vs_trailer);
-}
-
 bool vs_shortage_has_room(const struct vs_recorder *r, size_t bytes)
 {
     const struct vs_writer *w = &r->writer;
     struct rlimit limit;
-    uint64_t need = bytes + end_bytes(w);
+    /* with the `end` event's frame, the index and the trailer */
+    uint64_t need = bytes + sizeof(struct vs_frame_header) + VS_END_RECORD_BYTES_MAX +
+                    sizeof(struct vs_frame_header) + sizeof(struct vs_index_header) +
+                    ((size_t)w->index_entries + 2) * sizeof(struct vs_index_entry) +
+                    sizeof(struct vs_trailer);
     if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
         w->offset + need > limit.rlim_cur) {
         errno = EFBIG;
@@ -68,23 +63,17 @@ static size_t encode_end(unsigned char *p, int error)
     return vs_encode_end(p, VS_END_STOPPED, (uint64_t)error);
 }
 
-/* Nothing waits: use the next window, which may be active already. */
-static void end_in_empty_window_locked(struct vs_recorder *r, int error)
-{
-    if (!r->active && !vs_window_begin_free_locked(r))
-        return;
-    vs_window_publish_locked(r, r->cursor + encode_end(r->cursor, error));
-    r->active->events++;
-    vs_window_seal_locked(r);
-}
-
 /* FILE.live stays: everything recorded is in it or in FILE. */
 static void end_in_window_locked(struct vs_recorder *r, int error)
 {
     vs_window_seal_locked(r);
     struct vs_window *w = vs_window_newest_locked(r, VS_WINDOW_FULL);
-    if (!w) {
-        end_in_empty_window_locked(r, error);
+    if (!w) { /* nothing waits: use the next window, which may be active already */
+        if (!r->active && !vs_window_begin_free_locked(r))
+            return;
+        vs_window_publish_locked(r, r->cursor + encode_end(r->cursor, error));
+        r->active->events++;
+        vs_window_seal_locked(r);
         return;
     }
     w->used += encode_end(w->data + w->used, error);

@@ -132,16 +132,10 @@ struct program {
     bool signal, bad;
 };
 
-static struct cfi_place *place_of(struct program *p, uint64_t reg)
-{
-    return reg == FP_REGISTER ? &p->row.fp : reg == PC_REGISTER ? &p->row.pc : NULL;
-}
-
 static void put_place(struct program *p, uint64_t reg, enum how how, int64_t offset)
 {
-    struct cfi_place *place = place_of(p, reg);
-    if (place)
-        *place = (struct cfi_place){how, offset};
+    if (reg == FP_REGISTER || reg == PC_REGISTER)
+        *(reg == FP_REGISTER ? &p->row.fp : &p->row.pc) = (struct cfi_place){how, offset};
     else if (reg == SP_REGISTER && !p->signal)
         p->bad = true; /* elsewhere the caller's sp is always the CFA */
 }
@@ -187,48 +181,6 @@ static void put_expression(struct program *p, uint64_t reg, struct bytes block)
     put_place(p, reg, plain ? HOW_AT_FP : HOW_ELSEWHERE, offset);
 }
 
-static void remember(struct program *p)
-{
-    if (p->depth == REMEMBERED_MAX)
-        p->bad = true;
-    else
-        p->remembered[p->depth++] = p->row;
-}
-
-static void recall(struct program *p)
-{
-    if (!p->depth)
-        p->bad = true;
-    else
-        p->row = p->remembered[--p->depth];
-}
-
-/* An instruction that changes how the CFA is computed. */
-static void step_cfa(struct program *p, struct bytes *b, unsigned op)
-{
-    switch (op) {
-    case 0x0c: /* def_cfa */
-        put_cfa_register(p, get_uleb(b));
-        p->row.cfa_offset = (int64_t)get_uleb(b);
-        break;
-    case 0x0d: /* def_cfa_register */
-        put_cfa_register(p, get_uleb(b));
-        break;
-    case 0x0e: /* def_cfa_offset */
-        p->row.cfa_offset = (int64_t)get_uleb(b);
-        break;
-    case 0x0f: /* def_cfa_expression */
-        put_cfa_expression(p, get_block(b));
-        break;
-    case 0x12: /* def_cfa_sf */
-        put_cfa_register(p, get_uleb(b));
-        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
-        break;
-    case 0x13: /* def_cfa_offset_sf */
-        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
-    }
-}
-
 /* An instruction with an extended opcode. */
 static void step_extended(struct program *p, struct bytes *b, unsigned op)
 {
@@ -258,19 +210,34 @@ static void step_extended(struct program *p, struct bytes *b, unsigned op)
         put_place(p, get_uleb(b), HOW_ELSEWHERE, 0);
         get_uleb(b);
         break;
-    case 0x0a:
-        remember(p);
+    case 0x0a: /* remember_state */
+        p->bad |= p->depth == REMEMBERED_MAX;
+        if (!p->bad)
+            p->remembered[p->depth++] = p->row;
         break;
-    case 0x0b:
-        recall(p);
+    case 0x0b: /* restore_state */
+        p->bad |= !p->depth;
+        if (!p->bad)
+            p->row = p->remembered[--p->depth];
         break;
-    case 0x0c:
-    case 0x0d:
-    case 0x0e:
-    case 0x0f:
-    case 0x12:
-    case 0x13:
-        step_cfa(p, b, op);
+    case 0x0c: /* def_cfa */
+        put_cfa_register(p, get_uleb(b));
+        p->row.cfa_offset = (int64_t)get_uleb(b);
+        break;
+    case 0x0d: /* def_cfa_register */
+        put_cfa_register(p, get_uleb(b));
+        break;
+    case 0x0e: /* def_cfa_offset */
+        p->row.cfa_offset = (int64_t)get_uleb(b);
+        break;
+    case 0x0f: /* def_cfa_expression */
+        put_cfa_expression(p, get_block(b));
+        break;
+    case 0x12: /* def_cfa_sf */
+        put_cfa_register(p, get_uleb(b));
+        __attribute__((fallthrough));
+    case 0x13: /* def_cfa_offset_sf */
+        p->row.cfa_offset = get_sleb(b) * p->data_alignment;
         break;
     case 0x10: /* expression */
         reg = get_uleb(b);

@@ -38,12 +38,6 @@ struct python_find_candidate {
     bool found;
 };
 
-static uint64_t function_of(const struct vs_elf_symbols *t, const char *name, const char *other)
-{
-    uint64_t at = vs_elf_symbols_address(t, name, NULL);
-    return at ? at : vs_elf_symbols_address(t, other, NULL);
-}
-
 static void set_range(const struct dl_phdr_info *info, struct vs_python *python)
 {
     python->object_start = UINT64_MAX;
@@ -111,8 +105,10 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
         return 0;
     python->this_thread =
         (void *(*)(void))(uintptr_t)vs_elf_symbols_address(&t, "PyGILState_GetThisThreadState", NULL);
-    python->current = (void *(*)(void))(uintptr_t)function_of(&t, "PyThreadState_GetUnchecked",
-                                                              "_PyThreadState_UncheckedGet");
+    uint64_t current = vs_elf_symbols_address(&t, "PyThreadState_GetUnchecked", NULL);
+    if (!current)
+        current = vs_elf_symbols_address(&t, "_PyThreadState_UncheckedGet", NULL);
+    python->current = (void *(*)(void))(uintptr_t)current;
     python->initialized = (int (*)(void))(uintptr_t)vs_elf_symbols_address(&t, "Py_IsInitialized", NULL);
     python->code_type = vs_elf_symbols_address(&t, "PyCode_Type", NULL);
     python->text_type = vs_elf_symbols_address(&t, "PyUnicode_Type", NULL);
@@ -248,20 +244,14 @@ struct greenlet_search {
     size_t count;
 };
 
-static bool is_greenlet(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *name = slash ? slash + 1 : "";
-    name += *name == '_';
-    return strncmp(name, "greenlet.", 9) == 0;
-}
-
 static int look_for_greenlet(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct greenlet_search *search = arg;
     struct vs_python object = {0};
     (void)size;
-    if (!is_greenlet(info->dlpi_name))
+    const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+    const char *name = slash ? slash + 1 : "";
+    if (strncmp(name + (*name == '_'), "greenlet.", 9) != 0)
         return 0;
     set_range(info, &object);
     for (size_t i = 0; i < search->count; i++) {

@@ -73,13 +73,6 @@ static size_t put_utf8(char *out, uint32_t c)
     return n;
 }
 
-static uint32_t character(const unsigned char *data, uint32_t kind, size_t i)
-{
-    uint32_t c = 0;
-    memcpy(&c, data + i * kind, kind);
-    return c;
-}
-
 /* The str at *text* as UTF-8; longer ones are truncated. */
 static bool read_text(const struct vs_python *python, uint64_t text, char *out, size_t *bytes)
 {
@@ -101,8 +94,11 @@ static bool read_text(const struct vs_python *python, uint64_t text, char *out, 
         uint64_t some = length - done < PIECE / kind ? length - done : PIECE / kind;
         if (!copy(from + done * kind, piece, some * kind))
             return false;
-        for (size_t i = 0; i < some && n + 4 <= VS_PYTHON_TEXT_MAX; i++)
-            n += put_utf8(out + n, character(piece, kind, i));
+        for (size_t i = 0; i < some && n + 4 <= VS_PYTHON_TEXT_MAX; i++) {
+            uint32_t c = 0;
+            memcpy(&c, piece + i * kind, kind);
+            n += put_utf8(out + n, c);
+        }
         if (n + 4 > VS_PYTHON_TEXT_MAX)
             break;
         done += some;
@@ -120,18 +116,6 @@ struct python_text_table {
     bool failed;
     unsigned char piece[PIECE];
 };
-
-static bool open_table(const struct vs_python_layout *l, struct python_text_table *t, uint64_t bytes)
-{
-    uint64_t length;
-    t->at = t->have = 0;
-    t->failed = false;
-    if (!copy(bytes + l->length, &length, sizeof length) || length > TABLE_BYTES_MAX)
-        return false;
-    t->next = bytes + l->bytes_data;
-    t->left = length;
-    return true;
-}
 
 /* The next byte; -1 at the end. */
 static int next(struct python_text_table *t)
@@ -195,12 +179,6 @@ static uint64_t varint(struct python_text_table *t)
     return value;
 }
 
-static int64_t signed_varint(struct python_text_table *t)
-{
-    uint64_t value = varint(t);
-    return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
-}
-
 enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };
 
 /* 3.11: entries with a form, a length in code units, and data that depends on the form. */
@@ -213,9 +191,10 @@ static int64_t line_by_locations(struct python_text_table *t, int64_t line, int6
             return line;
         int form = first >> 3 & 15;
         end += ((first & 7) + 1) * CODE_UNIT;
-        if (form == LONG || form == NO_COLUMNS)
-            line += signed_varint(t);
-        else if (form >= ONE_LINE && form < NO_COLUMNS)
+        if (form == LONG || form == NO_COLUMNS) { /* zigzag */
+            uint64_t value = varint(t);
+            line += value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+        } else if (form >= ONE_LINE && form < NO_COLUMNS)
             line += form - ONE_LINE;
         if (end > at)
             return line;
@@ -235,13 +214,18 @@ static int64_t line_of(const struct vs_python_layout *l, const struct vs_python_
                        uint64_t lines, int64_t first)
 {
     struct python_text_table t;
+    uint64_t length;
     int64_t at = (int32_t)step->instr;
     if (l->lines == VS_PYTHON_LINETABLE)
         at *= CODE_UNIT;
     else if (l->lines == VS_PYTHON_LOCATION_TABLE)
         at = (int64_t)(step->instr - step->code - l->code_code);
-    if (at < 0 || !open_table(l, &t, lines)) /* below 0: it has not started */
-        return first;
+    if (at < 0 || !copy(lines + l->length, &length, sizeof length) || length > TABLE_BYTES_MAX)
+        return first; /* below 0: it has not started */
+    t.at = t.have = 0;
+    t.failed = false;
+    t.next = lines + l->bytes_data;
+    t.left = length;
     if (l->lines == VS_PYTHON_LNOTAB)
         return line_by_lnotab(&t, first, at);
     if (l->lines == VS_PYTHON_LINETABLE)
