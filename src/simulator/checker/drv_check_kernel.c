@@ -126,22 +126,6 @@ static unsigned age_of(const struct check_kernel_span *s)
     return (unsigned)(s - mine.open + OPEN_MAX - mine.oldest) % OPEN_MAX;
 }
 
-static void open_span(struct check_kernel_span span)
-{
-    if (mine.open_count < OPEN_MAX) {
-        mine.open[mine.open_count++] = span;
-        return;
-    }
-    close_span(&mine.open[mine.oldest]);
-    mine.open[mine.oldest] = span;
-    mine.oldest = (mine.oldest + 1) % OPEN_MAX;
-}
-
-static bool overlaps(const struct check_kernel_span *a, const struct check_kernel_span *b)
-{
-    return a->begin < b->end && b->begin < a->end;
-}
-
 /* Spans are passed on in the order in which they were opened. An access may therefore grow an older
  * span only while no other span in between has touched its bytes in another way: a read before a
  * write must stay before it. */
@@ -154,7 +138,7 @@ static void kernel_access(struct check_kernel_span now)
         if (s->how == now.how) {
             if (now.begin <= s->end && now.end >= s->begin)
                 grow = s;
-        } else if (overlaps(s, &now)) {
+        } else if (s->begin < now.end && now.begin < s->end) {
             if (now.how == VS_SIM_READS && s->how == VS_SIM_WRITES && now.begin >= s->begin &&
                 now.end <= s->end)
                 return; /* reads bytes that this thread has written */
@@ -165,12 +149,16 @@ static void kernel_access(struct check_kernel_span now)
         flush();
         grow = NULL;
     }
-    if (!grow) {
-        open_span(now);
-        return;
+    if (grow) {
+        grow->begin = now.begin < grow->begin ? now.begin : grow->begin;
+        grow->end = now.end > grow->end ? now.end : grow->end;
+    } else if (mine.open_count < OPEN_MAX) {
+        mine.open[mine.open_count++] = now;
+    } else {
+        close_span(&mine.open[mine.oldest]);
+        mine.open[mine.oldest] = now;
+        mine.oldest = (mine.oldest + 1) % OPEN_MAX;
     }
-    grow->begin = now.begin < grow->begin ? now.begin : grow->begin;
-    grow->end = now.end > grow->end ? now.end : grow->end;
 }
 
 VS_SIM_EXPORT void vramscopeSimAccess(const void *address, size_t bytes, int how)

@@ -49,17 +49,7 @@ static void each(struct vs_sim_owned *tree, void (*fn)(void *, struct vs_sim_own
     }
 }
 
-static void unlink_freed(struct vs_sim_owned *b)
-{
-    *b->link = b->next;
-    if (b->next)
-        b->next->link = b->link;
-    else
-        freed_end = b->link;
-    freed_count--;
-}
-
-static void unlink_pending(struct vs_sim_owned *b)
+static void unlink_from_list(struct vs_sim_owned *b)
 {
     *b->link = b->next;
     if (b->next)
@@ -87,8 +77,12 @@ static void block_free(struct vs_sim_owned *b)
 static void take_out(struct vs_sim_owned *b)
 {
     owned_remove(&holders, b, b->base);
-    if (b->state == VS_SIM_OWNED_FREED)
-        unlink_freed(b);
+    if (b->state == VS_SIM_OWNED_FREED) {
+        unlink_from_list(b);
+        if (!b->next)
+            freed_end = b->link;
+        freed_count--;
+    }
     block_free(b);
 }
 
@@ -125,7 +119,7 @@ void vs_sim_owned_begin(struct vs_sim_owned *b)
 {
     struct vs_sim_owned *old;
     if (b->state == VS_SIM_OWNED_PENDING && b->link)
-        unlink_pending(b);
+        unlink_from_list(b);
     while ((old = floor_of(b->base + b->bytes - 1)) && old->base + old->bytes > b->base)
         take_out(old);
     atomic_fetch_add(&vs_sim_owned_generation, 1); /* of graphs: not added like other ranges */
@@ -154,7 +148,7 @@ void vs_sim_check_unreserved(uintptr_t base, size_t bytes)
 void vs_sim_owned_drop(struct vs_sim_owned *b)
 {
     if (b->link)
-        unlink_pending(b);
+        unlink_from_list(b);
     block_free(b);
 }
 

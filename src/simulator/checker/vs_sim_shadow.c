@@ -305,15 +305,6 @@ static void run_insert(struct vs_sim_shadow *shadow, struct vs_sim_piece *low, s
     shadow->root = piece_merge(low, high);
 }
 
-/* Marks [begin, end) as written by an unknown writer. */
-static void forget(struct vs_sim_shadow *shadow, uintptr_t begin, uintptr_t end)
-{
-    struct vs_sim_piece *low, *high, *all = piece_new(begin, end);
-    all->written = true;
-    shadow->pieces += 1 - tree_free(take_out(shadow, begin, end, &low, &high));
-    shadow->root = piece_merge(piece_merge(low, all), high);
-}
-
 void vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_access *access,
                           vs_sim_conflict conflict, void *to, struct vs_sim_unwritten *unwritten)
 {
@@ -335,7 +326,9 @@ void vs_sim_shadow_access(struct vs_sim_shadow *shadow, const struct vs_sim_acce
             end = last > end ? last : end;
         }
         vs_sim_shadow_free(shadow);
-        forget(shadow, begin, end);
+        shadow->root = piece_new(begin, end); /* written by an unknown writer */
+        shadow->root->written = true;
+        shadow->pieces = 1;
     }
 }
 

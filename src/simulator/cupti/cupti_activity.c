@@ -208,20 +208,14 @@ static size_t attributes[CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED + 1
     [CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT] = 250,
 };
 
-static size_t attribute_bytes(CUpti_ActivityAttribute attr)
-{
-    return attr == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
-                   attr == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED
-               ? sizeof(uint8_t)
-               : sizeof(size_t);
-}
-
 static CUptiResult attribute(CUpti_ActivityAttribute attr, size_t *valueSize, void *value, bool set)
 {
     if (!valueSize || !value ||
         (unsigned)attr > CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
         return CUPTI_ERROR_INVALID_PARAMETER;
-    size_t bytes = attribute_bytes(attr);
+    bool small = attr == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ||
+                 attr == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED;
+    size_t bytes = small ? sizeof(uint8_t) : sizeof(size_t);
     if (*valueSize < bytes)
         return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
     pthread_mutex_lock(&attributes_mu);

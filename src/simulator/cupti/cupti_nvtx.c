@@ -33,20 +33,15 @@ struct cupti_nvtx_text {
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct cupti_nvtx_text *texts[BUCKETS]; /* guarded by mu */
 
-static unsigned bucket_of(const char *bytes)
-{
-    unsigned h = 2166136261u; /* FNV-1a */
-    for (; *bytes; bytes++)
-        h = (h ^ (unsigned char)*bytes) * 16777619u;
-    return h % BUCKETS;
-}
-
 /* The single copy of this string. NULL stays NULL. */
 static const char *keep(const char *bytes)
 {
     if (!bytes)
         return NULL;
-    struct cupti_nvtx_text **bucket = &texts[bucket_of(bytes)], *t;
+    unsigned hash = 2166136261u; /* FNV-1a */
+    for (const char *c = bytes; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    struct cupti_nvtx_text **bucket = &texts[hash % BUCKETS], *t;
     pthread_mutex_lock(&mu);
     for (t = *bucket; t && strcmp(t->bytes, bytes) != 0;)
         t = t->next;

@@ -102,11 +102,6 @@ static void abandon(struct vs_sim_capture *c)
 
 /* ---- forbidden during captures ---- */
 
-static bool is_blocking(const struct vs_sim_stream *s)
-{
-    return !(s->flags & CU_STREAM_NON_BLOCKING);
-}
-
 /* Returns success unless *s* is the legacy stream and a blocking stream of its context is
  * capturing; those captures are invalidated if *use*. */
 static CUresult legacy_check(struct vs_sim_stream *s, bool use)
@@ -117,7 +112,7 @@ static CUresult legacy_check(struct vs_sim_stream *s, bool use)
     pthread_mutex_lock(&s->ctx->submit_mu);
     for (struct vs_sim_stream *t = s->ctx->streams; t; t = t->next) {
         struct vs_sim_part *p = part_of(t);
-        if (!p || !is_blocking(t))
+        if (!p || t->flags & CU_STREAM_NON_BLOCKING)
             continue;
         e = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
         if (use)

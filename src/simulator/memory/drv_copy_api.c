@@ -253,18 +253,6 @@ static CUresult box_of(const CUDA_MEMCPY3D_BATCH_OP *op, struct vs_sim_copy *cop
     return box_ends(&ends[0], &ends[1], copy);
 }
 
-static CUresult queue(struct vs_sim_stream *stream, const struct vs_sim_copy *copy,
-                      CUmemcpySrcAccessOrder order)
-{
-    struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_COPY);
-    if (!op)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    op->u.copy = *copy;
-    op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_COPY);
-    return order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? vs_sim_run_now(stream, op)
-                                                               : vs_sim_submit(stream, op, NULL);
-}
-
 /* *bad*: index of the invalid copy, SIZE_MAX if the error is not in one. */
 static CUresult batch(const struct copy_batch *b, unsigned long long flags, CUstream handle,
                       size_t *bad)
@@ -296,8 +284,14 @@ static CUresult batch(const struct copy_batch *b, unsigned long long flags, CUst
             }
             if (e && !turn && bad)
                 *bad = i;
-            if (!e && turn)
-                e = queue(stream, &copy, order);
+            if (e || !turn)
+                continue;
+            struct vs_sim_op *op = vs_sim_op_new(stream, VS_SIM_OP_COPY);
+            op->u.copy = copy;
+            op->correlation = vs_sim_correlate(VS_SIM_ACTIVITY_COPY);
+            e = order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL
+                    ? vs_sim_run_now(stream, op)
+                    : vs_sim_submit(stream, op, NULL);
         }
     return e;
 }

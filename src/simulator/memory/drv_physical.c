@@ -64,20 +64,15 @@ static struct handle *held_locked(CUmemGenericAllocationHandle value)
     return h && h->references ? h : NULL;
 }
 
-static struct handle *slot_locked(void)
+static CUmemGenericAllocationHandle handle_new_locked(struct physical *memory)
 {
     while (handle_free < handle_count && handles[handle_free].memory)
         handle_free++;
-    if (handle_free < handle_count)
-        return &handles[handle_free];
-    vs_sim_room(&handles, handle_count, &handle_max, sizeof *handles);
-    handles[handle_count] = (struct handle){0};
-    return &handles[handle_count++];
-}
-
-static CUmemGenericAllocationHandle handle_new_locked(struct physical *memory)
-{
-    struct handle *h = slot_locked();
+    if (handle_free == handle_count) {
+        vs_sim_room(&handles, handle_count, &handle_max, sizeof *handles);
+        handles[handle_count++] = (struct handle){0};
+    }
+    struct handle *h = &handles[handle_free];
     *h = (struct handle){.memory = memory, .generation = h->generation + 1, .references = 1};
     memory->users++;
     return (uint64_t)h->generation << 32 | (uint64_t)(h - handles + 1);

@@ -193,13 +193,6 @@ struct asking {
     struct vs_sim_follows follows;
 };
 
-static bool may_use(const struct vs_sim_pool *pool, const struct vs_sim_pool_block *b,
-                    const struct asking *by)
-{
-    return !b->stream || b->stream == by->stream || (pool->reuse_opportunistic && passed(b)) ||
-           (pool->reuse_events && follows(&by->follows, b));
-}
-
 /* The smallest free block that *stream* may use without waiting; with *waiting*, the smallest of
  * all. */
 static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t bytes,
@@ -210,7 +203,9 @@ static struct vs_sim_pool_block *find_locked(struct vs_sim_pool *pool, size_t by
         for (struct vs_sim_pool_block *b = pool->free[c]; b; b = b->list_next) {
             if (b->bytes < bytes || (best && best->bytes <= b->bytes))
                 continue;
-            if (!waiting && !may_use(pool, b, by))
+            if (!waiting && b->stream && b->stream != by->stream &&
+                !(pool->reuse_opportunistic && passed(b)) &&
+                !(pool->reuse_events && follows(&by->follows, b)))
                 continue;
             best = b;
             if (best->bytes == bytes)

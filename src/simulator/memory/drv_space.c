@@ -242,15 +242,6 @@ static uintptr_t take_linux(struct addresses *a, size_t bytes, bool shared)
     return at;
 }
 
-/* The range ends with its last allocation. */
-static void settle_range(struct addresses *a, uintptr_t base)
-{
-    const struct address_span *range = &a->ranges.at[span_after(&a->ranges, base)];
-    size_t i = span_after(&a->used, range->base);
-    if (i == a->used.count || a->used.at[i].base >= range->base + range->bytes)
-        span_remove(&a->ranges, range->base);
-}
-
 /* Finds room for whole pages. *shared*: for small allocations, kept out of the order of the others.
  * Returns 0 without a gap. */
 static uintptr_t address_take(struct addresses *a, size_t bytes, bool shared)
@@ -270,8 +261,12 @@ static uintptr_t address_take(struct addresses *a, size_t bytes, bool shared)
 static size_t address_drop(struct addresses *a, uintptr_t base)
 {
     size_t bytes = span_remove(&a->used, base);
-    if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_LINUX)
-        settle_range(a, base);
+    if (vs_sim_spec.addresses == VS_SIM_ADDRESSES_LINUX) { /* a range ends with its last one */
+        const struct address_span *range = &a->ranges.at[span_after(&a->ranges, base)];
+        size_t i = span_after(&a->used, range->base);
+        if (i == a->used.count || a->used.at[i].base >= range->base + range->bytes)
+            span_remove(&a->ranges, range->base);
+    }
     return bytes;
 }
 

@@ -75,15 +75,6 @@ cudaError_t cudaFreeHost_context(void *ptr)
 
 /* ---- attributes ---- */
 
-static enum cudaMemoryType type_of(unsigned memory_type, unsigned managed)
-{
-    if (managed)
-        return cudaMemoryTypeManaged;
-    if (memory_type == CU_MEMORYTYPE_DEVICE)
-        return cudaMemoryTypeDevice;
-    return memory_type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-}
-
 cudaError_t cudaPointerGetAttributes_context(struct cudaPointerAttributes attributes[static 1],
                                              const void *ptr)
 {
@@ -100,7 +91,10 @@ cudaError_t cudaPointerGetAttributes_context(struct cudaPointerAttributes attrib
     if (e)
         return e;
     memset(attributes, 0, sizeof *attributes);
-    attributes->type = type_of(memory_type, managed);
+    attributes->type = managed                                ? cudaMemoryTypeManaged
+                       : memory_type == CU_MEMORYTYPE_DEVICE ? cudaMemoryTypeDevice
+                       : memory_type == CU_MEMORYTYPE_HOST   ? cudaMemoryTypeHost
+                                                             : cudaMemoryTypeUnregistered;
     attributes->device = device;
     attributes->devicePointer = (void *)device_pointer;
     attributes->hostPointer = host_pointer;

@@ -58,20 +58,16 @@ static bool types_fit(int compute, int a, int b, int c)
     }
 }
 
-static bool is_wrong(const struct vs_blas_gemm *g)
-{
-    return !vs_blas_is_op(g->opa) || !vs_blas_is_op(g->opb) || g->m < 0 || g->n < 0 || g->k < 0 ||
-           g->batches < 0 || !vs_blas_is_ld(g->lda, vs_blas_rows(g->opa, g->m, g->k)) ||
-           !vs_blas_is_ld(g->ldb, vs_blas_rows(g->opb, g->k, g->n)) || !vs_blas_is_ld(g->ldc, g->m) ||
-           !g->alpha || !g->beta;
-}
-
 int vs_blas_gemm(struct cublasContext *h, const struct vs_blas_gemm *g)
 {
     VS_BLAS_CHECK(h, !g->by_type && scalar_of(g->compute, g->c_type) < 0);
     if (!g->by_type && !types_fit(g->compute, g->a_type, g->b_type, g->c_type))
         return vs_library_unsupported(g->name, "with these types");
-    VS_BLAS_CHECK(h, is_wrong(g));
+    VS_BLAS_CHECK(h, !vs_blas_is_op(g->opa) || !vs_blas_is_op(g->opb) || g->m < 0 || g->n < 0 ||
+                         g->k < 0 || g->batches < 0 || !g->alpha || !g->beta ||
+                         !vs_blas_is_ld(g->lda, vs_blas_rows(g->opa, g->m, g->k)) ||
+                         !vs_blas_is_ld(g->ldb, vs_blas_rows(g->opb, g->k, g->n)) ||
+                         !vs_blas_is_ld(g->ldc, g->m));
     struct vs_blas_product p = {
         .m = g->m,
         .n = g->n,

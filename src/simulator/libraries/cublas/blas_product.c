@@ -64,13 +64,6 @@ static void run(const struct vramscope_sim_launch *launch, unsigned long first, 
         multiply(&p, i);
 }
 
-static bool is_computed(const struct vs_blas_product *p, double operations)
-{
-    return operations <= VS_BLAS_PRODUCT_MAX && vs_blas_is_computed(p->a.type) &&
-           vs_blas_is_computed(p->b.type) && vs_blas_is_computed(p->c.type) &&
-           vs_blas_is_computed(p->scalar_type) && vs_library_computes();
-}
-
 int vs_blas_product(struct cublasContext *h, const char *name, const struct vs_blas_product *given)
 {
     struct vs_blas_product p = *given;
@@ -88,7 +81,9 @@ int vs_blas_product(struct cublasContext *h, const char *name, const struct vs_b
                                .bytes = bits / 8 * batches,
                                .blocks = (uint64_t)(operations / OPERATIONS_PER_BLOCK) + 1};
     p.scalars_on_host = h->pointer_mode == CUBLAS_POINTER_MODE_HOST;
-    if (!is_computed(&p, operations))
+    if (operations > VS_BLAS_PRODUCT_MAX || !vs_blas_is_computed(p.a.type) ||
+        !vs_blas_is_computed(p.b.type) || !vs_blas_is_computed(p.c.type) ||
+        !vs_blas_is_computed(p.scalar_type) || !vs_library_computes())
         return vs_blas_status(vs_library_submit(h->stream, &work));
     if (p.scalars_on_host) { /* their addresses may be gone when the work runs */
         read_scalars(&p);

@@ -123,14 +123,6 @@ static void run(const struct vramscope_sim_launch *launch, unsigned long begin, 
         changed(&v);
 }
 
-static bool types_computed(const struct vs_blas_vector *v)
-{
-    return vs_blas_is_computed(v->x_type) && (!v->y || vs_blas_is_computed(v->y_type)) &&
-           (!v->scalar || vs_blas_is_computed(v->scalar_type)) &&
-           (!v->scalar2 || vs_blas_is_computed(v->scalar2_type)) &&
-           (v->kind <= VS_BLAS_AMIN || !v->result || vs_blas_is_computed(v->result_type));
-}
-
 int vs_blas_vector(struct cublasContext *h, const struct vs_blas_vector *given)
 {
     struct vs_blas_vector v = *given;
@@ -138,7 +130,10 @@ int vs_blas_vector(struct cublasContext *h, const struct vs_blas_vector *given)
     bool empty = is_empty(&v), small = v.n <= VS_BLAS_VECTOR_MAX;
     if ((reduces(&v) && !v.result) || (!empty && !v.x))
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (!types_computed(&v))
+    if (!vs_blas_is_computed(v.x_type) || (v.y && !vs_blas_is_computed(v.y_type)) ||
+        (v.scalar && !vs_blas_is_computed(v.scalar_type)) ||
+        (v.scalar2 && !vs_blas_is_computed(v.scalar2_type)) ||
+        (v.kind > VS_BLAS_AMIN && v.result && !vs_blas_is_computed(v.result_type)))
         return vs_library_unsupported(v.name, "with these types");
     if (empty && !reduces(&v))
         return CUBLAS_STATUS_SUCCESS;

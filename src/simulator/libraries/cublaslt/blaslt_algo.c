@@ -41,12 +41,6 @@ static struct vs_lt_algo algo_of(int id, int compute, int scale, const int types
                                .d_type = types[3]};
 }
 
-static struct vs_lt_algo algo_for(int id, const struct vs_lt_product *p)
-{
-    const int types[4] = {p->a->type, p->b->type, p->c->type, p->d->type};
-    return algo_of(id, p->operation->compute_type, p->operation->scale_type, types);
-}
-
 uint64_t vs_lt_workspace(const struct vs_lt_algo *algo, const struct vs_lt_product *p)
 {
     uint64_t element = p->operation->compute_type == CUBLAS_COMPUTE_64F ? 16 : 8; /* complex fits */
@@ -62,27 +56,11 @@ static float waves(const struct vs_lt_algo *algo, const struct vs_lt_product *p)
     return (float)(tiles * (double)p->batches * algo->split_k / (sms ? sms : 1));
 }
 
-static void fill(cublasLtMatmulHeuristicResult_t *result, const struct vs_lt_algo *algo,
-                 const struct vs_lt_product *p)
-{
-    memset(result, 0, sizeof *result);
-    memcpy(&result->algo, algo, sizeof *algo);
-    result->workspaceSize = vs_lt_workspace(algo, p);
-    result->state = CUBLAS_STATUS_SUCCESS;
-    result->wavesCount = waves(algo, p);
-}
-
 /* An operand that may lie at multiples of *alignment* bytes only. */
 static bool alignment_fits(uint32_t alignment, int type)
 {
     uint32_t least = vs_lt_is_narrow(type) ? 16 : (uint32_t)(vs_library_bits(type) + 7) / 8;
     return alignment >= (type == CUDA_R_8I ? 4 : least);
-}
-
-static bool preference_fits(const struct vs_lt_preference *w, const struct vs_lt_product *p)
-{
-    return alignment_fits(w->alignment_a, p->a->type) && alignment_fits(w->alignment_b, p->b->type) &&
-           alignment_fits(w->alignment_c, p->c->type) && alignment_fits(w->alignment_d, p->d->type);
 }
 
 int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, void *operation, void *a,
@@ -101,18 +79,28 @@ int cublasLtMatmulAlgoGetHeuristic(struct cublasLtContext *handle, void *operati
     bool limited = wanted->search_mode == CUBLASLT_SEARCH_LIMITED_BY_ALGO_ID && algo_live(&results[0].algo);
     *returned = 0;
     int e = vs_lt_supported(&p);
-    if (!e && !preference_fits(wanted, &p))
+    if (!e && (!alignment_fits(wanted->alignment_a, p.a->type) ||
+               !alignment_fits(wanted->alignment_b, p.b->type) ||
+               !alignment_fits(wanted->alignment_c, p.c->type) ||
+               !alignment_fits(wanted->alignment_d, p.d->type)))
         e = CUBLAS_STATUS_NOT_SUPPORTED;
     if (e)
         return e;
+    const int types[4] = {p.a->type, p.b->type, p.c->type, p.d->type};
     for (int id = ALGO_WHOLE; id < ALGO_COUNT && *returned < requested; id++) {
-        struct vs_lt_algo algo = algo_for(id, &p);
+        struct vs_lt_algo algo =
+            algo_of(id, p.operation->compute_type, p.operation->scale_type, types);
         if (limited && asked.id != id)
             continue;
         bool reduced = algo.reduction && !(wanted->reduction_mask & algo.reduction);
-        if (!reduced && vs_lt_workspace(&algo, &p) <= wanted->workspace_max &&
-            (wanted->waves_max == 0 || waves(&algo, &p) <= wanted->waves_max))
-            fill(&results[(*returned)++], &algo, &p);
+        if (reduced || vs_lt_workspace(&algo, &p) > wanted->workspace_max ||
+            (wanted->waves_max != 0 && waves(&algo, &p) > wanted->waves_max))
+            continue;
+        cublasLtMatmulHeuristicResult_t *result = &results[(*returned)++];
+        *result = (cublasLtMatmulHeuristicResult_t){.workspaceSize = vs_lt_workspace(&algo, &p),
+                                                    .state = CUBLAS_STATUS_SUCCESS,
+                                                    .wavesCount = waves(&algo, &p)};
+        memcpy(&result->algo, &algo, sizeof algo);
     }
     return *returned ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }

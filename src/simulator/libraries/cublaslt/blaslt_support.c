@@ -33,14 +33,6 @@ static bool narrow_supported(int a, int b, int c, int d)
            !(d == E5M2 && a == E4M3 && b == E4M3);
 }
 
-static bool integers_supported(int scale, int a, int b, int c, int d)
-{
-    if (a != CUDA_R_8I || b != CUDA_R_8I || c != d)
-        return false;
-    return (scale == CUDA_R_32I && d == CUDA_R_32I) ||
-           (scale == CUDA_R_32F && (d == CUDA_R_8I || d == CUDA_R_32I));
-}
-
 bool vs_lt_types_supported(int compute, int scale, int a, int b, int c, int d)
 {
     switch (compute) {
@@ -48,7 +40,10 @@ bool vs_lt_types_supported(int compute, int scale, int a, int b, int c, int d)
     case CUBLAS_COMPUTE_16F_PEDANTIC:
         return scale == CUDA_R_16F && a == CUDA_R_16F && b == a && c == a && d == a;
     case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC: return integers_supported(scale, a, b, c, d);
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+        return a == CUDA_R_8I && b == a && c == d &&
+               ((scale == CUDA_R_32I && d == CUDA_R_32I) ||
+                (scale == CUDA_R_32F && (d == CUDA_R_8I || d == CUDA_R_32I)));
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC:
     case CUBLAS_COMPUTE_64F_EMULATED_FIXEDPOINT:

@@ -92,13 +92,6 @@ static void widen(const int *from, int64_t *to, int n)
         to[i] = from[i];
 }
 
-static bool fast_math(int type, int math_type)
-{
-    if (type == CUDNN_DATA_FLOAT) /* TF32 is part of the default */
-        return math_type != CUDNN_FMA_MATH;
-    return type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
-}
-
 /* check: the four descriptors fit together; fills *c*. */
 static int check(const char *function, enum dnn_direction direction, struct cudnnTensorStruct *x,
                  struct cudnnFilterStruct *w, struct cudnnConvolutionStruct *desc,
@@ -117,7 +110,9 @@ static int check(const char *function, enum dnn_direction direction, struct cudn
              desc->groups);
     *c = (struct dnn_convolution){
         .direction = direction, .type = x->type, .rank = x->rank,
-        .tensor_cores = fast_math(x->type, desc->math_type),
+        .tensor_cores = x->type == CUDNN_DATA_FLOAT /* TF32 is part of the default */
+                            ? desc->math_type != CUDNN_FMA_MATH
+                            : x->type == CUDNN_DATA_HALF || x->type == CUDNN_DATA_BFLOAT16,
     };
     int64_t stride[DNN_DIMS];
     widen(x->dim, c->x, x->rank);

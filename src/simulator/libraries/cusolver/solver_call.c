@@ -9,13 +9,6 @@
 #include "simulator/libraries/cusolver/vs_solver.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-static int status_of(CUresult e)
-{
-    return e == CUDA_SUCCESS               ? CUSOLVER_STATUS_SUCCESS
-           : e == CUDA_ERROR_NOT_INITIALIZED ? CUSOLVER_STATUS_NOT_INITIALIZED
-                                             : CUSOLVER_STATUS_EXECUTION_FAILED;
-}
-
 /* What a cudaDataType is computed with; false for one that cuSOLVER does not compute with. */
 struct solver_type {
     enum vs_sim_number number;
@@ -68,7 +61,9 @@ int vs_solver_run(struct cusolverDnContext *handle, const struct vs_solver_call 
         e = vs_library_zero(handle->stream, call->info, (size_t)call->info_count * sizeof(int));
     if (!e)
         e = set_pivots(handle->stream, call->pivots, call->smallest, call->pivot_bytes);
-    return status_of(e);
+    return e == CUDA_SUCCESS                 ? CUSOLVER_STATUS_SUCCESS
+           : e == CUDA_ERROR_NOT_INITIALIZED ? CUSOLVER_STATUS_NOT_INITIALIZED
+                                             : CUSOLVER_STATUS_EXECUTION_FAILED;
 }
 
 double vs_solver_lu(int64_t m, int64_t n)

@@ -87,18 +87,10 @@ static void builder_add(struct builder *b, int64_t row, int64_t column)
     b->out.columns[b->out.nnz++] = column;
 }
 
-static void add_products(struct builder *to, const struct csr *a, const struct csr *b, int64_t row)
+/* Row *from* of *m*, in row *row*. */
+static void add_row(struct builder *to, int64_t row, const struct csr *m, int64_t from)
 {
-    for (int64_t i = offset_of(a, row); i < offset_of(a, row + 1); i++) {
-        int64_t inner = column_of(a, i);
-        for (int64_t j = offset_of(b, inner); j < offset_of(b, inner + 1); j++)
-            builder_add(to, row, column_of(b, j));
-    }
-}
-
-static void add_row(struct builder *to, const struct csr *m, int64_t row)
-{
-    for (int64_t i = offset_of(m, row); i < offset_of(m, row + 1); i++)
+    for (int64_t i = offset_of(m, from); i < offset_of(m, from + 1); i++)
         builder_add(to, row, column_of(m, i));
 }
 
@@ -123,11 +115,11 @@ static bool build(const struct csr *a, const struct csr *b, bool sum, struct pat
     to.row_of = vs_sim_need(calloc((size_t)b->columns + 1, sizeof *to.row_of));
     for (int64_t r = 0; r < a->rows; r++) {
         if (sum) {
-            add_row(&to, a, r);
-            add_row(&to, b, r);
-        } else {
-            add_products(&to, a, b, r);
+            add_row(&to, r, a, r);
+            add_row(&to, r, b, r);
         }
+        for (int64_t i = offset_of(a, r); !sum && i < offset_of(a, r + 1); i++)
+            add_row(&to, r, b, column_of(a, i));
         int64_t begin = to.out.offsets[r];
         if (to.out.nnz > begin)
             qsort(to.out.columns + begin, (size_t)(to.out.nnz - begin), sizeof *to.out.columns, compare);
@@ -138,11 +130,10 @@ static bool build(const struct csr *a, const struct csr *b, bool sum, struct pat
     return true;
 }
 
-static int64_t bounded(double nnz) { return nnz < (double)NNZ_MAX ? (int64_t)nnz : NNZ_MAX; }
-
 static void assume_bound(const char *name, struct pattern *out, int64_t rows, double bound, int type)
 {
-    *out = (struct pattern){.rows = rows, .nnz = bounded(bound)};
+    *out = (struct pattern){.rows = rows,
+                            .nnz = bound < (double)NNZ_MAX ? (int64_t)bound : NNZ_MAX};
     vs_library_assume(name, (uint64_t)out->nnz * vs_sparse_bytes(type),
                       "the indices of the operands were not computed, so the largest possible number of "
                       "non-zeros is assumed");

@@ -20,11 +20,6 @@ struct waiting {
     uint64_t since_ns, looked_ns;
 };
 
-static bool process_ended(const struct vs_nccl_rank *rank)
-{
-    return vs_nccl_process_start(rank->pid) != rank->started;
-}
-
 /* An error if *peer* cannot arrive any more. */
 static int look_at_left(struct vs_nccl_member *m, int peer)
 {
@@ -40,18 +35,10 @@ static int look_at_left(struct vs_nccl_member *m, int peer)
 static int look_at_process(struct vs_nccl_member *m, int peer)
 {
     struct vs_nccl_rank *r = &m->segment->ranks[peer];
-    if (peer == m->rank || !atomic_load(&r->joined) || !process_ended(r))
+    if (peer == m->rank || !atomic_load(&r->joined) || vs_nccl_process_start(r->pid) == r->started)
         return ncclSuccess;
     return vs_nccl_stop_with(m, ncclRemoteError,
                              "rank %d (process %d) ended while this rank waits for it", peer, r->pid);
-}
-
-static int timed_out(struct vs_nccl_member *m, int peer)
-{
-    return vs_nccl_stop_with(m, ncclRemoteError,
-                             "rank %d did not arrive within %llu s; check that every rank makes the "
-                             "same calls, or set VRAMSCOPE_SIMULATE_COLLECTIVES=timeout=SECONDS", peer,
-                             (unsigned long long)(vs_nccl_options()->timeout_ns / 1000000000));
 }
 
 /* Sleeps until the bell differs from *seen*, or looks at the ranks in *needed*. */
@@ -73,7 +60,11 @@ static int wait_for(struct vs_nccl_member *m, uint32_t seen, const unsigned char
     if (look)
         w->looked_ns = now;
     if (now - w->since_ns >= vs_nccl_options()->timeout_ns)
-        return timed_out(m, last);
+        return vs_nccl_stop_with(m, ncclRemoteError,
+                                 "rank %d did not arrive within %llu s; check that every rank makes "
+                                 "the same calls, or set "
+                                 "VRAMSCOPE_SIMULATE_COLLECTIVES=timeout=SECONDS", last,
+                                 (unsigned long long)(vs_nccl_options()->timeout_ns / 1000000000));
     vs_nccl_bell_sleep(&m->segment->ranks[m->rank], seen, LOOK_MS);
     return ncclSuccess;
 }

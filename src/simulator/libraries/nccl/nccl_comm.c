@@ -74,13 +74,6 @@ static int new_key(struct vs_nccl_key *key)
                : vs_nccl_fail(ncclSystemError, "no random numbers for a unique id");
 }
 
-static void write_id(ncclUniqueId *id, const struct vs_nccl_key *key)
-{
-    struct id_content content = {ID_MAGIC, *key};
-    memset(id, 0, sizeof *id);
-    memcpy(id->internal, &content, sizeof content);
-}
-
 static int read_id(const ncclUniqueId *id, struct vs_nccl_key *key, const char *function)
 {
     struct id_content content;
@@ -96,13 +89,15 @@ static int read_id(const ncclUniqueId *id, struct vs_nccl_key *key, const char *
 
 int ncclGetUniqueId(ncclUniqueId *id)
 {
-    struct vs_nccl_key key;
+    struct id_content content = {.magic = ID_MAGIC};
     if (!id)
         return vs_nccl_fail(ncclInvalidArgument, "ncclGetUniqueId: the result is NULL");
-    int e = new_key(&key);
-    if (!e)
-        write_id(id, &key);
-    return e;
+    int e = new_key(&content.key);
+    if (e)
+        return e;
+    memset(id, 0, sizeof *id);
+    memcpy(id->internal, &content, sizeof content);
+    return ncclSuccess;
 }
 
 int ncclCommGetUniqueId(struct ncclComm *comm, ncclUniqueId *id)

@@ -71,22 +71,6 @@ static int take_growth(struct vs_nccl_join *j)
     return e;
 }
 
-static void post(struct vs_nccl_join *j)
-{
-    struct split_data data = {j->color, j->sort, j->has_key, j->key};
-    if (j->parent)
-        j->posted = vs_nccl_post(j->parent, &data, sizeof data);
-}
-
-static int learn_key(struct vs_nccl_join *j)
-{
-    switch (j->how) {
-    case VS_NCCL_SPLIT: return take_split(j);
-    case VS_NCCL_GROW: return j->parent ? take_growth(j) : ncclSuccess;
-    default: return ncclSuccess;
-    }
-}
-
 static int attach(struct vs_nccl_join *j)
 {
     struct vs_nccl_member *m = j->made->member;
@@ -150,29 +134,30 @@ static void give_up(struct vs_nccl_join *j, int e)
     vs_nccl_release(m);
 }
 
-/* Ranks that are in no part of a split have no communicator. */
-static void drop_empty(struct vs_nccl_join *j)
-{
-    struct vs_nccl_member *m = j->made->member;
-    *j->out = NULL;
-    vs_library_delete(j->made, VS_NCCL_HANDLE);
-    vs_nccl_release(m);
-    j->made = NULL;
-}
-
 static int run_wave(struct vs_nccl_join *joins, const size_t *wave, size_t count)
 {
     int e = ncclSuccess;
-    for (size_t i = 0; i < count; i++)
-        post(&joins[wave[i]]);
     for (size_t i = 0; i < count; i++) {
         struct vs_nccl_join *j = &joins[wave[i]];
-        if (!e)
-            e = learn_key(j);
-        if (!e && !j->count)
-            drop_empty(j);
-        else if (!e)
+        struct split_data data = {j->color, j->sort, j->has_key, j->key};
+        if (j->parent)
+            j->posted = vs_nccl_post(j->parent, &data, sizeof data);
+    }
+    for (size_t i = 0; i < count && !e; i++) {
+        struct vs_nccl_join *j = &joins[wave[i]];
+        if (j->how == VS_NCCL_SPLIT)
+            e = take_split(j);
+        else if (j->how == VS_NCCL_GROW && j->parent)
+            e = take_growth(j);
+        if (!e && j->count) {
             e = attach(j);
+        } else if (!e) { /* a rank that is in no part of a split has no communicator */
+            struct vs_nccl_member *m = j->made->member;
+            *j->out = NULL;
+            vs_library_delete(j->made, VS_NCCL_HANDLE);
+            vs_nccl_release(m);
+            j->made = NULL;
+        }
     }
     for (size_t i = 0; i < count; i++)
         if (joins[wave[i]].made && !e)

@@ -57,17 +57,9 @@ void vs_nccl_drain(struct vs_nccl_member *m)
 
 /* ---- cost ---- */
 
-/* Bandwidth of a ring in bytes per ns: 80 % of one direction of NVLink where devices of that
- * architecture have it (A100 300, H100 450, B200 900 GB/s, NVIDIA's data sheets), else of PCIe 4.0
- * with 16 lanes (32 GB/s). */
-static double link_bytes_per_ns(void)
-{
-    int major = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    int minor = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    double gb = major == 10 ? 900 : major == 9 ? 450 : major == 8 && minor == 0 ? 300 : 32;
-    return 0.8 * gb;
-}
-
+/* Bandwidth of a ring: 80 % of one direction of NVLink where devices of that architecture have it
+ * (A100 300, H100 450, B200 900 GB/s, NVIDIA's data sheets), else of PCIe 4.0 with 16 lanes
+ * (32 GB/s). */
 double vs_nccl_cost_ns(const struct vs_nccl_member *m, const struct vs_nccl_task *task)
 {
     double n = m->count, bytes = (double)vs_nccl_task_bytes(task, m->count), moved;
@@ -81,7 +73,10 @@ double vs_nccl_cost_ns(const struct vs_nccl_member *m, const struct vs_nccl_task
     case VS_NCCL_RECV: moved = bytes; break;
     default: moved = (n - 1) / n * bytes; break;
     }
-    return 2000.0 * (n - 1) + moved / link_bytes_per_ns(); /* 2 us a step of the ring */
+    int major = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    int minor = vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    double gb = major == 10 ? 900 : major == 9 ? 450 : major == 8 && minor == 0 ? 300 : 32;
+    return 2000.0 * (n - 1) + moved / (0.8 * gb); /* 2 us a step of the ring */
 }
 
 static void kernel_name(const struct vs_nccl_task *t, char *name, size_t bytes)

@@ -135,15 +135,6 @@ static bool all_taken(const struct server *s)
     return true;
 }
 
-static void server_free(struct server *s)
-{
-    shutdown(s->listener, SHUT_RDWR); /* a forked child may hold a copy */
-    close(s->listener);
-    close(s->memory);
-    munmap(s->segment, ranks_end((int)s->segment->count));
-    free(s);
-}
-
 static void *serve(void *argument)
 {
     struct server *s = argument;
@@ -157,7 +148,11 @@ static void *serve(void *argument)
         serve_one(s, client);
         close(client);
     }
-    server_free(s);
+    shutdown(s->listener, SHUT_RDWR); /* a forked child may hold a copy */
+    close(s->listener);
+    close(s->memory);
+    munmap(s->segment, ranks_end((int)s->segment->count));
+    free(s);
     return NULL;
 }
 
