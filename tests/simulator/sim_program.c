@@ -70,53 +70,21 @@ static void host_sum(const struct vramscope_sim_launch *launch, unsigned long fi
     }
 }
 
-static void launch_scale(float *v, int n, float by, cudaStream_t stream)
-{
-    void *args[] = {&v, &n, &by};
-    dim3 grid = {(unsigned)(n + THREADS - 1) / THREADS, 1, 1}, block = {THREADS, 1, 1};
-    CHECK(cudaLaunchKernel((const void *)scale, grid, block, args, 0, stream));
-}
-
-static void launch_sum(struct range r, double *partial, int blocks)
-{
-    void *args[] = {&r, &partial};
-    dim3 grid = {(unsigned)blocks, 1, 1}, block = {32, 1, 1};
-    CHECK(cudaLaunchKernel((const void *)sum, grid, block, args, 0, NULL));
-}
-
-static void register_host_functions(void)
-{
-    static const size_t scale_bytes[] = {sizeof(float *), sizeof(int), sizeof(float)};
-    static const size_t sum_bytes[] = {sizeof(struct range), sizeof(double *)};
-    vramscope_sim_register("scale", host_scale, scale_bytes, 3);
-    vramscope_sim_register("sum", host_sum, sum_bytes, 2);
-}
-
-static void touch_managed(void)
-{
-    __cudaInitModule(image); /* what nvcc inserts before the first access */
-    launches = 0;
-}
-
-static double host_expected(float by)
-{
-    double s = 0;
-    for (int i = 0; i < CHUNK * CHUNKS; i++)
-        s += (double)((float)(i % 1000) * by);
-    return s;
-}
-
 int main(void)
 {
     enum { BLOCKS = 64 };
+    static const size_t scale_bytes[] = {sizeof(float *), sizeof(int), sizeof(float)};
+    static const size_t sum_bytes[] = {sizeof(struct range), sizeof(double *)};
     float *pinned[2], *device, by = 2.5f, by_back = 0;
-    double *partial, partials[BLOCKS], total = 0;
+    double *partial, partials[BLOCKS], total = 0, expected = 0;
     cudaStream_t stream[2];
     cudaEvent_t begin, end, copied[2];
     float ms;
     CHECK(cudaFree(0));
-    register_host_functions();
-    touch_managed();
+    vramscope_sim_register("scale", host_scale, scale_bytes, 3);
+    vramscope_sim_register("sum", host_sum, sum_bytes, 2);
+    __cudaInitModule(image); /* what nvcc inserts before the first access of a managed variable */
+    launches = 0;
     CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpyFromSymbol(&by_back, &factor, sizeof by, 0, cudaMemcpyDeviceToHost));
     CHECK(cudaMalloc((void **)&device, sizeof(float) * CHUNK * CHUNKS));
@@ -137,11 +105,16 @@ int main(void)
         CHECK(cudaMemcpyAsync(device + c * CHUNK, pinned[k], sizeof(float) * CHUNK,
                               cudaMemcpyHostToDevice, stream[k]));
         CHECK(cudaEventRecord(copied[k], stream[k]));
-        launch_scale(device + c * CHUNK, CHUNK, by_back, stream[k]);
+        float *chunk = device + c * CHUNK;
+        void *args[] = {&chunk, &(int){CHUNK}, &by_back};
+        CHECK(cudaLaunchKernel((const void *)scale, (dim3){CHUNK / THREADS, 1, 1},
+                               (dim3){THREADS, 1, 1}, args, 0, stream[k]));
         launches++;
     }
     struct range r = {device, 0, CHUNK * CHUNKS};
-    launch_sum(r, partial, BLOCKS); /* default stream: waits for both */
+    void *args[] = {&r, &partial};
+    CHECK(cudaLaunchKernel((const void *)sum, (dim3){BLOCKS, 1, 1}, (dim3){32, 1, 1}, args, 0,
+                           NULL)); /* default stream: waits for both */
     CHECK(cudaEventRecord(end, NULL));
     CHECK(cudaMemcpy(partials, partial, sizeof partials, cudaMemcpyDeviceToHost));
     CHECK(cudaEventElapsedTime(&ms, begin, end));
@@ -154,7 +127,8 @@ int main(void)
     }
     CHECK(cudaFree(partial));
     CHECK(cudaFree(device));
-    double expected = host_expected(by);
+    for (int i = 0; i < CHUNK * CHUNKS; i++)
+        expected += (double)((float)(i % 1000) * by);
     printf("sum %.1f, expected %.1f, launches %d\n", total, expected, launches);
     return total == expected && launches == CHUNKS && ms > 0 ? 0 : 1;
 }

@@ -159,28 +159,18 @@ TEST(destroying_waits_for_the_work)
 TEST(captured_copies_name_their_arrays)
 {
     CUarray array = make(64, 8, 4, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
-    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST,
-                          .srcPitch = 16,
-                          .srcHeight = 2,
-                          .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-                          .dstArray = array,
-                          .dstXInBytes = 8,
-                          .dstY = 3,
-                          .dstZ = 2,
-                          .WidthInBytes = 16,
-                          .Height = 2,
-                          .Depth = 1},
-                  got;
     unsigned char in[32], out[16];
-    CUgraphNode node;
-    size_t count = 1;
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = in, .srcPitch = 16,
+                          .srcHeight = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
+                          .dstXInBytes = 8, .dstY = 3, .dstZ = 2,
+                          .WidthInBytes = 16, .Height = 2, .Depth = 1}, got;
     memset(in, 7, sizeof in);
-    copy.srcHost = in;
     CUstream s = sim_stream(CU_STREAM_NON_BLOCKING);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED));
     OK(cuMemcpy3DAsync(&copy, s));
     CUgraph graph = sim_captured(s);
-    OK(cuGraphGetNodes(graph, &node, &count));
+    CUgraphNode node = sim_only_node(graph);
     OK(cuGraphMemcpyNodeGetParams(node, &got));
     assert_int_equal(got.dstMemoryType, CU_MEMORYTYPE_ARRAY);
     assert_ptr_equal(got.dstArray, array);

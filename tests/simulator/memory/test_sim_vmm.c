@@ -11,13 +11,6 @@
 
 #define GRANULE (2 * MIB)
 
-static CUmemGenericAllocationHandle create_shared(size_t bytes)
-{
-    CUmemAllocationProp prop = sim_prop;
-    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    return GOT(CUmemGenericAllocationHandle, cuMemCreate(&got, bytes, &prop, 0));
-}
-
 static void allow(CUdeviceptr at, size_t bytes, CUmemAccess_flags flags)
 {
     CUmemAccessDesc desc = {sim_prop.location, flags};
@@ -210,9 +203,12 @@ TEST(a_file_is_external_memory)
 TEST(an_exported_allocation_is_external_memory)
 {
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC all = {.size = GRANULE};
-    CUmemGenericAllocationHandle handle = create_shared(GRANULE);
-    CUdeviceptr at = sim_map(handle, GRANULE), also;
+    CUmemAllocationProp prop = sim_prop;
+    CUmemGenericAllocationHandle handle;
     int fd;
+    prop.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    OK(cuMemCreate(&handle, GRANULE, &prop, 0));
+    CUdeviceptr at = sim_map(handle, GRANULE), also;
     OK(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
     CUexternalMemory memory = import_file(fd, GRANULE);
     OK(cuExternalMemoryGetMappedBuffer(&also, memory, &all));

@@ -14,21 +14,28 @@ static enum vs_err from(CUresult r)
     return r == CUDA_SUCCESS ? VS_OK : r == CUDA_ERROR_OUT_OF_MEMORY ? VS_ERR_DEVICE_OOM : VS_ERR_DEVICE;
 }
 
-static enum vs_err segment_alloc(void *ctx, size_t bytes, uint64_t *addr)
-{
-    CUdeviceptr p;
-    (void)ctx;
-    enum vs_err err = from(cuMemAlloc(&p, bytes));
-    if (!err)
-        *addr = p;
-    return err;
-}
+static const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
 
-static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
-{
-    (void)ctx, (void)bytes;
-    return from(cuMemFree(addr));
-}
+/* An operation that is one call of the driver. */
+#define OP(name, call, ...)                         \
+    static enum vs_err name(void *ctx, __VA_ARGS__) \
+    {                                               \
+        (void)ctx;                                  \
+        return from(call);                          \
+    }
+OP(segment_alloc, cuMemAlloc((CUdeviceptr *)addr, bytes), size_t bytes, uint64_t *addr)
+OP(segment_free, ((void)bytes, cuMemFree(addr)), uint64_t addr, size_t bytes)
+OP(event_synchronize, cuEventSynchronize((CUevent)(uintptr_t)event), uint64_t event)
+OP(memory_info, cuMemGetInfo(free_bytes, total_bytes), uint64_t *free_bytes, uint64_t *total_bytes)
+OP(range_reserve, cuMemAddressReserve((CUdeviceptr *)addr, bytes, 0, 0, 0), uint64_t bytes,
+   uint64_t *addr)
+OP(range_release, cuMemAddressFree(addr, bytes), uint64_t addr, uint64_t bytes)
+OP(memory_create, cuMemCreate((CUmemGenericAllocationHandle *)handle, bytes, &prop, 0),
+   uint64_t bytes, uint64_t *handle)
+OP(memory_release, ((void)bytes, cuMemRelease(handle)), uint64_t handle, uint64_t bytes)
+OP(memory_unmap, cuMemUnmap(addr, bytes), uint64_t addr, uint64_t bytes)
+OP(stream_synchronize, cuStreamSynchronize(streams[stream]), uint64_t stream)
 
 static enum vs_err synchronize(void *ctx)
 {
@@ -56,61 +63,10 @@ static enum vs_err event_query(void *ctx, uint64_t event, bool *ready)
     return r == CUDA_ERROR_NOT_READY ? VS_OK : from(r);
 }
 
-static enum vs_err event_synchronize(void *ctx, uint64_t event)
-{
-    (void)ctx;
-    return from(cuEventSynchronize((CUevent)(uintptr_t)event));
-}
-
 static void event_release(void *ctx, uint64_t event)
 {
     (void)ctx;
     cuEventDestroy((CUevent)(uintptr_t)event);
-}
-
-static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes)
-{
-    size_t f, t;
-    (void)ctx;
-    enum vs_err err = from(cuMemGetInfo(&f, &t));
-    *free_bytes = f;
-    *total_bytes = t;
-    return err;
-}
-
-static const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-
-static enum vs_err range_reserve(void *ctx, uint64_t bytes, uint64_t *addr)
-{
-    CUdeviceptr p;
-    (void)ctx;
-    enum vs_err err = from(cuMemAddressReserve(&p, bytes, 0, 0, 0));
-    if (!err)
-        *addr = p;
-    return err;
-}
-
-static enum vs_err range_release(void *ctx, uint64_t addr, uint64_t bytes)
-{
-    (void)ctx;
-    return from(cuMemAddressFree(addr, bytes));
-}
-
-static enum vs_err memory_create(void *ctx, uint64_t bytes, uint64_t *handle)
-{
-    CUmemGenericAllocationHandle h;
-    (void)ctx;
-    enum vs_err err = from(cuMemCreate(&h, bytes, &prop, 0));
-    if (!err)
-        *handle = h;
-    return err;
-}
-
-static enum vs_err memory_release(void *ctx, uint64_t handle, uint64_t bytes)
-{
-    (void)ctx, (void)bytes;
-    return from(cuMemRelease(handle));
 }
 
 static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
@@ -122,18 +78,6 @@ static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
     for (size_t i = 0; i < count; i++)
         OK(cuMemMap(addr + i * bytes_each, bytes_each, 0, handles[i], 0));
     return from(cuMemSetAccess(addr, bytes_each * count, &access, 1));
-}
-
-static enum vs_err memory_unmap(void *ctx, uint64_t addr, uint64_t bytes)
-{
-    (void)ctx;
-    return from(cuMemUnmap(addr, bytes));
-}
-
-static enum vs_err stream_synchronize(void *ctx, uint64_t stream)
-{
-    (void)ctx;
-    return from(cuStreamSynchronize(streams[stream]));
 }
 
 static const struct vs_device_ops device_ops = {
