@@ -39,14 +39,6 @@ static void sites_since(const struct vs_summary *summary, unsigned account, uint
     free(rows);
 }
 
-static bool holds_any(const struct vs_held_segments *held, uint64_t device)
-{
-    bool any = false;
-    for (size_t i = 0; i < held->count && !any; i++)
-        any = held->items[i].device == device;
-    return any;
-}
-
 /* Memory that the program holds from the device: the live blocks, and what of it is cached. */
 static void sites_of_held(const struct vs_summary *summary, const struct vs_held_segments *held,
                           unsigned account, uint64_t device, const struct vs_site_request *request)
@@ -81,17 +73,20 @@ static void name_sites(struct vs_measured *run, const struct vs_trace_state *sta
     bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
     bool whole_segments = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
                           quantity->metric == VS_METRIC_FREE;
+    struct vs_held_segment *segments;
+    size_t segment_count = vs_held_list(held, quantity->device, &segments);
     vs_summary_wrappers(&summary, &wrappers);
     if (request->unused && vs_quantity_is_held(quantity, tensors))
         sites_of_held(&summary, held, account, quantity->device, request);
-    else if (whole_segments && holds_any(held, quantity->device))
-        vs_segment_sites(&summary, held->items, held->count, quantity->device, request->out);
+    else if (whole_segments && segment_count)
+        vs_segment_sites(&summary, segments, segment_count, quantity->device, request->out);
     else if (quantity->metric == VS_METRIC_LIVE_AT_END)
         sites_since(&summary, account, quantity->from_ns, request->out);
     else if (tensors && !quantity->tensors)
         vs_summary_device_sites(&summary, account, VS_SITES_LIVE, request->out);
     else
         vs_summary_sites(&summary, account, VS_SITES_LIVE, request->out);
+    free(segments);
 }
 
 static uint64_t rounded_up(uint64_t sum, uint64_t steps)

@@ -221,7 +221,9 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
     if (tracker->marked_account == VS_HOST_INDEX && account != VS_HOST_INDEX) {
         tracker->marked_account = account;
         tracker->marked_reports = false;
-        vs_steps_restart(&tracker->marked);
+        struct vs_growth_step *row = &tracker->marked.items[tracker->marked.count - 1];
+        if (tracker->marked.open) /* nothing was allocated before */
+            row->begin_bytes = row->end_bytes = row->peak_bytes = row->requested_bytes = 0;
     }
     if (account == tracker->marked_account && !tracker->marked_reports && a->user.reports) {
         tracker->marked_reports = true;

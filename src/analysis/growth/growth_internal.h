@@ -27,7 +27,7 @@ struct vs_floor_row {
     uint64_t before;   /* live before these frees */
     uint64_t freed_at; /* the request count of the latest free */
     uint32_t window;   /* of the latest change */
-    uint32_t series;   /* index + 1 of its history; 0: zero in all windows before */
+    uint32_t series;   /* index + 1 of its history; 0: zero in all windows before; UINT32_MAX: not kept */
 };
 
 /* A window's begin. */
@@ -94,12 +94,6 @@ static inline void vs_floors_change(struct vs_floors *floors, struct vs_floor_ro
  * before the frees after the last request. */
 uint64_t vs_floors_read(const struct vs_floors *floors, const struct vs_floor_row *row,
                         uint64_t out[VS_FLOOR_WINDOWS]);
-
-/* vs_floors_judged: false for a row whose history was not kept. */
-static inline bool vs_floors_judged(const struct vs_floor_row *row)
-{
-    return row->series != UINT32_MAX;
-}
 
 /* vs_floors_reset: a row that begins with *live* bytes. */
 static inline void vs_floors_reset(struct vs_floor_row *row, uint64_t live, uint32_t window)
@@ -275,10 +269,6 @@ static inline void vs_steps_request(struct vs_step_rows *rows, uint64_t level, u
     if (level > row->peak_bytes)
         row->peak_bytes = level;
 }
-
-/* vs_steps_restart: the device of the step in progress became known in it: nothing was allocated
- * before. */
-void vs_steps_restart(struct vs_step_rows *rows);
 
 /* vs_steps_lower: *backing* of the bytes counted in the step in progress hold a framework's blocks,
  * which are counted from now on instead. */

@@ -106,7 +106,7 @@ static void judge_site(struct judging *judging, uint32_t index)
 {
     struct vs_growth_tracker *tracker = judging->tracker;
     const struct vs_site *site = &tracker->replay->sites.items[index];
-    if (index >= tracker->floors.count || !vs_floors_judged(&tracker->floors.rows[index]))
+    if (index >= tracker->floors.count || tracker->floors.rows[index].series == UINT32_MAX)
         return;
     const struct vs_floor_row *floor_row = &tracker->floors.rows[index];
     if (!floor_row->series && !floor_row->live && floor_row->pending == UINT64_MAX)
@@ -343,18 +343,6 @@ static int by_bytes(const void *a, const void *b)
     return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->site, y->site));
 }
 
-/* Whether the latest found step is a whole one: the program ended well, and the step has allocated
- * most of what the one before did. No other step begins after it. */
-static bool last_is_done(const struct vs_growth_tracker *tracker)
-{
-    const struct vs_step_rows *rows = &tracker->found;
-    const struct vs_event *end = &tracker->replay->end;
-    if (!tracker->replay->has_end || end->end.reason != VS_END_EXIT || end->end.status || rows->count < 2)
-        return false;
-    const struct vs_growth_step *last = &rows->items[rows->count - 1];
-    return rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes;
-}
-
 void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
 {
     struct judging judging = {.tracker = tracker};
@@ -372,7 +360,13 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
         if (tracker->found.count) /* as far as it got */
             tracker->found.items[tracker->found.count - 1].end_bytes =
                 tracker->accounts[tracker->loop.account].live;
-        if (last_is_done(tracker))
+        /* The latest step is a whole one if the program ended well, and the step has allocated most of what
+         * the one before did. No other step begins after it. */
+        const struct vs_replay *replay = tracker->replay;
+        const struct vs_step_rows *rows = &tracker->found;
+        const struct vs_growth_step *last = rows->count < 2 ? NULL : &rows->items[rows->count - 1];
+        if (replay->has_end && replay->end.end.reason == VS_END_EXIT && !replay->end.end.status && last &&
+            (rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes))
             vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
     }
     const struct vs_floors *floors = &tracker->floors;

@@ -34,10 +34,9 @@ void vs_steps_begin(struct vs_step_rows *rows, uint64_t event, uint64_t time_ns,
     if (rows->count == VS_STEP_ROWS_MAX && rows->in_last == rows->stride)
         halve(rows);
     if (rows->count == 0 || rows->in_last == rows->stride) {
-        struct vs_growth_step *row =
-            vs_vec_push(&rows->items, &rows->count, &rows->capacity, sizeof *row);
-        *row = (struct vs_growth_step){.event = event, .time_ns = time_ns, .begin_bytes = level,
-                                       .end_bytes = level, .peak_bytes = level};
+        VS_VEC_ADD(rows->items, rows->count, rows->capacity,
+                   (struct vs_growth_step){.event = event, .time_ns = time_ns, .begin_bytes = level,
+                                           .end_bytes = level, .peak_bytes = level});
         rows->in_last = 0;
     }
     rows->in_last++;
@@ -67,19 +66,6 @@ void vs_steps_withdraw(struct vs_step_rows *rows)
         vs_steps_clear(rows);
 }
 
-void vs_steps_restart(struct vs_step_rows *rows)
-{
-    if (!rows->open)
-        return;
-    struct vs_growth_step *row = &rows->items[rows->count - 1];
-    row->begin_bytes = row->end_bytes = row->peak_bytes = row->requested_bytes = 0;
-}
-
-static uint64_t less(uint64_t bytes, uint64_t part)
-{
-    return bytes > part ? bytes - part : 0;
-}
-
 void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing)
 {
     if (!rows->open)
@@ -87,8 +73,8 @@ void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing)
     struct vs_growth_step *row = &rows->items[rows->count - 1];
     uint64_t earlier = row->begin_bytes < backing ? row->begin_bytes : backing;
     row->begin_bytes -= earlier;
-    row->peak_bytes = less(row->peak_bytes, backing);
-    row->requested_bytes = less(row->requested_bytes, backing - earlier);
+    row->peak_bytes -= row->peak_bytes < backing ? row->peak_bytes : backing;
+    row->requested_bytes -= row->requested_bytes < backing - earlier ? row->requested_bytes : backing - earlier;
 }
 
 void vs_steps_clear(struct vs_step_rows *rows)

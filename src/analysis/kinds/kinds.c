@@ -68,7 +68,7 @@ void vs_kinds_close(struct vs_kinds *kinds)
     vs_map_free(&kinds->gradients);
     vs_map_free(&kinds->updates);
     vs_map_free(&kinds->older);
-    vs_clock_drop(&kinds->clock);
+    vs_map_free(&kinds->clock.roles);
     vs_makers_close(kinds->makers);
     free(kinds);
 }

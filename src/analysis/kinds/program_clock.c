@@ -161,8 +161,3 @@ bool vs_clock_finish(struct vs_program_clock *clock)
     end_optimizer(clock);
     return true;
 }
-
-void vs_clock_drop(struct vs_program_clock *clock)
-{
-    vs_map_free(&clock->roles);
-}

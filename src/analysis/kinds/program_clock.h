@@ -23,7 +23,7 @@ struct vs_program_counts {
     uint32_t broken;       /* of these, inside a backward pass, which ends it */
 };
 
-/* Zero-initialise. */
+/* Zero-initialise; the user frees *roles*. */
 struct vs_program_clock {
     struct vs_program_counts now;
     bool in_backward, in_optimizer, in_forward, in_recompute;
@@ -64,7 +64,5 @@ void vs_clock_range(struct vs_program_clock *clock, const char *name);
 /* vs_clock_finish: the program's own code ended the trace, which a snapshot's code does: passes and
  * steps that are open end here, except after a failure. Returns whether they did. */
 bool vs_clock_finish(struct vs_program_clock *clock);
-
-void vs_clock_drop(struct vs_program_clock *clock);
 
 #endif

@@ -224,21 +224,6 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
     }
 }
 
-static enum vs_maker conclude(const struct walk *walk)
-{
-    if (walk->inner & NATIVE_WORKSPACE)
-        return VS_MAKER_WORKSPACE;
-    if (walk->inner & NATIVE_BUCKET)
-        return VS_MAKER_BUCKET;
-    if (walk->maker != VS_MAKER_NONE)
-        return walk->maker;
-    if (!walk->python)
-        return walk->bits & NATIVE_ENGINE ? VS_MAKER_BACKWARD : VS_MAKER_UNKNOWN;
-    if (walk->library)
-        return VS_MAKER_LIBRARY;
-    return walk->call & NATIVE_SOURCE ? VS_MAKER_INPUT : VS_MAKER_USER;
-}
-
 uint32_t vs_makers_site(struct vs_makers *makers, uint64_t stack)
 {
     const uint64_t *known = vs_map_get(&makers->by_stack, stack + 1);
@@ -253,8 +238,17 @@ uint32_t vs_makers_site(struct vs_makers *makers, uint64_t stack)
         walk_frame(makers, &frames[i], &walk);
     vs_vec_room(&makers->sites, &makers->site_capacity, makers->site_count + 1,
                 sizeof *makers->sites);
+    enum vs_maker maker = walk.inner & NATIVE_WORKSPACE     ? VS_MAKER_WORKSPACE
+                          : walk.inner & NATIVE_BUCKET      ? VS_MAKER_BUCKET
+                          : walk.maker != VS_MAKER_NONE     ? walk.maker
+                          : walk.python && walk.library     ? VS_MAKER_LIBRARY
+                          : walk.python                     ? VS_MAKER_USER
+                          : walk.bits & NATIVE_ENGINE       ? VS_MAKER_BACKWARD
+                                                            : VS_MAKER_UNKNOWN;
+    if (maker == VS_MAKER_USER && walk.maker == VS_MAKER_NONE && walk.call & NATIVE_SOURCE)
+        maker = VS_MAKER_INPUT;
     makers->sites[makers->site_count] = (struct vs_maker_site){
-        .stack = stack, .maker = conclude(&walk), .engine = walk.bits & NATIVE_ENGINE,
+        .stack = stack, .maker = maker, .engine = walk.bits & NATIVE_ENGINE,
         .python = walk.python, .older = walk.older, .named = walk.bits & NATIVE_NAMED,
         .class_row = walk.class_row};
     makers->python |= walk.python;

@@ -76,28 +76,21 @@ static struct chosen choose(const struct vs_report *report, uint64_t nth)
     return out;
 }
 
-/* Bytes needed from the device for a request: of a framework the segment that it could not get, or
- * the handles of physical memory that it maps for it. */
-static uint64_t rounded_need(const struct vs_replay *replay, const struct vs_failure *failure)
-{
-    uint64_t handle = failure->framework && failure->family == VS_FAMILY_VMM
-                          ? failure->device_requested : 0;
-    if (handle)
-        return failure->requested > UINT64_MAX - handle
-                   ? failure->requested : (failure->requested + handle - 1) / handle * handle;
-    if (failure->family != VS_FAMILY_DEVICE)
-        return vs_family_on_device(failure->family) ? vs_driver_pages(failure->requested)
-                                                    : failure->requested;
-    return vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
-                                  failure->device_requested > failure->requested
-                                      ? failure->device_requested : failure->requested);
-}
-
 static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
                         const struct vs_failure *failure, const struct vs_oom_reading *reading)
 {
     const struct vs_account *account = replay->accounts[failure->account];
-    oom->need = rounded_need(replay, failure);
+    /* Bytes needed from the device for a request: of a framework the segment that it could not get, or
+     * the handles of physical memory that it maps for it. */
+    uint64_t request = failure->requested, refused = failure->device_requested;
+    uint64_t handle = failure->framework && failure->family == VS_FAMILY_VMM ? refused : 0;
+    if (handle)
+        oom->need = request > UINT64_MAX - handle ? request : (request + handle - 1) / handle * handle;
+    else if (failure->family != VS_FAMILY_DEVICE)
+        oom->need = vs_family_on_device(failure->family) ? vs_driver_pages(request) : request;
+    else
+        oom->need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
+                                           refused > request ? refused : request);
     oom->reserved = account->sums.now.reserved;
     oom->allocated = account->sums.now.allocated;
     oom->steps_begun = replay->phases.steps.begun;
@@ -134,34 +127,29 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     oom->outside = oom->total > known ? oom->total - known : 0;
 }
 
-/* With the option `limit`: if the limit was reached before the device's end, converts the figures
- * to those of a device of that size. The limit counts the same bytes as the recording's reserved,
- * without managed memory, which may leave the device. */
-static void apply_limit(struct vs_oom *oom, uint64_t limit)
-{
-    uint64_t managed = oom->family[VS_FAMILY_MANAGED];
-    uint64_t held = oom->reserved > managed ? oom->reserved - managed : 0;
-    uint64_t left = limit > held ? limit - held : 0;
-    if (!limit || (oom->total && limit >= oom->total) || (oom->free_known && oom->free_bytes <= left))
-        return;
-    oom->limit = limit;
-    oom->device_total = oom->total;
-    oom->device_free = oom->free_known ? oom->free_bytes : 0;
-    oom->total = limit;
-    oom->free_bytes = left;
-    oom->free_known = true;
-    oom->outside = 0;
-    oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
-}
-
 static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t limit)
 {
     const struct vs_summary *summary = scene->summary;
     const struct vs_replay *replay = summary->replay;
     const struct vs_failure *failure = scene->failure;
     fill_device(oom, replay, failure, &scene->reading);
-    if (!oom->failure.host && !failure->overhead)
-        apply_limit(oom, limit);
+    /* With the option `limit`: if the limit was reached before the device's end, the figures are those
+     * of a device of that size. The limit counts the same bytes as the recording's reserved,
+     * without managed memory, which may leave the device. */
+    uint64_t managed = oom->family[VS_FAMILY_MANAGED];
+    uint64_t held = oom->reserved > managed ? oom->reserved - managed : 0;
+    uint64_t left = limit > held ? limit - held : 0;
+    if (!oom->failure.host && !failure->overhead && limit && (!oom->total || limit < oom->total) &&
+        (!oom->free_known || oom->free_bytes > left)) {
+        oom->limit = limit;
+        oom->device_total = oom->total;
+        oom->device_free = oom->free_known ? oom->free_bytes : 0;
+        oom->total = limit;
+        oom->free_bytes = left;
+        oom->free_known = true;
+        oom->outside = 0;
+        oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
+    }
     if (!oom->failure.host) {
         const struct vs_cache_census *cache = &oom->cache;
         struct vs_holes holes;
@@ -246,31 +234,24 @@ static int failure_rank(const struct vs_failure *failure)
     return 2 * (failure->framework || failure->error == VS_CUDA_OUT_OF_MEMORY) + !failure->recovered;
 }
 
-/* Whether the failure that was kept is still the one to diagnose, although *failure* came after it. */
-static bool stays_kept(const struct vs_oom_watch *watch, const struct vs_failure *failure)
-{
-    const struct vs_replay *replay = watch->replay;
-    for (size_t i = 0; i + 1 < replay->failure_count; i++) {
-        const struct vs_failure *kept = &replay->failures[i];
-        if (kept->event != watch->failure.event)
-            continue;
-        return failure_rank(kept) > failure_rank(failure) ||
-               (failure_rank(kept) == failure_rank(failure) && vs_failure_identical(kept, failure));
-    }
-    for (size_t i = 0; i < replay->firsts.count; i++)
-        if (replay->firsts.items[i].failure.event == watch->failure.event)
-            return vs_failure_identical(&replay->firsts.items[i].failure, failure);
-    return false;
-}
-
 static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
 {
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
     if (!replay->failure_count || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
         watch->times == KEPT_TIMES_MAX)
         return;
-    if (watch->nth ? replay->failure_total != watch->nth
-                   : watch->failure.event && stays_kept(watch, failure))
+    /* Whether the failure that was kept is still the one to diagnose, although this one came after it. */
+    bool stays = watch->nth && replay->failure_total != watch->nth;
+    for (size_t i = 0; !watch->nth && watch->failure.event && i + 1 < replay->failure_count; i++) {
+        const struct vs_failure *kept = &replay->failures[i];
+        int above = failure_rank(kept) - failure_rank(failure);
+        stays |= kept->event == watch->failure.event &&
+                 (above > 0 || (above == 0 && vs_failure_identical(kept, failure)));
+    }
+    for (size_t i = 0; !watch->nth && watch->failure.event && i < replay->firsts.count; i++)
+        stays |= replay->firsts.items[i].failure.event == watch->failure.event &&
+                 vs_failure_identical(&replay->firsts.items[i].failure, failure);
+    if (stays)
         return;
     watch->times++;
     watch->failure = *failure;

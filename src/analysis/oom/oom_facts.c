@@ -298,36 +298,27 @@ void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event 
                                         (int64_t)e->bytes});
 }
 
-/* Bytes that the calls at *stack* took on the device, and how many contexts, without its first. */
-static int64_t taken_at(const struct vs_oom_overheads *list, uint64_t device, uint64_t stack,
-                        uint64_t *contexts)
-{
-    int64_t bytes = 0;
-    bool first = true;
-    *contexts = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct vs_oom_overhead *one = &list->items[i];
-        bool context = one->what == VS_OVERHEAD_CONTEXT;
-        if (one->device != device)
-            continue;
-        if (!(context && first) && one->stack == stack) {
-            bytes += one->bytes;
-            *contexts += context;
-        }
-        first &= !context;
-    }
-    return bytes;
-}
-
 static void overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
     const struct vs_oom_overheads *list = &scene->overheads;
     int64_t most = 0;
     uint64_t stack = 0;
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t contexts = 0;
-        int64_t bytes = list->items[i].stack && list->items[i].stack != stack
-                            ? taken_at(list, oom->failure.device, list->items[i].stack, &contexts) : 0;
+        /* Bytes that the calls at this stack took on the device, and how many contexts, without its first. */
+        uint64_t contexts = 0, at = list->items[i].stack;
+        int64_t bytes = 0;
+        bool first = true;
+        for (size_t k = 0; at && at != stack && k < list->count; k++) {
+            const struct vs_oom_overhead *one = &list->items[k];
+            bool context = one->what == VS_OVERHEAD_CONTEXT;
+            if (one->device != oom->failure.device)
+                continue;
+            if (!(context && first) && one->stack == at) {
+                bytes += one->bytes;
+                contexts += context;
+            }
+            first &= !context;
+        }
         if (bytes <= most)
             continue;
         most = bytes;
@@ -348,22 +339,10 @@ static void overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 
 #define MIB (UINT64_C(1) << 20)
 
-static bool is_failures_site(const struct vs_oom_scene *scene, size_t index)
-{
-    const struct vs_history_site *site = &scene->history->sites[index];
-    const struct vs_site *row = &scene->summary->replay->sites.items[index];
-    const struct vs_failure *failure = scene->failure;
-    if (site->framework != failure->framework)
-        return false;
-    if (!failure->framework && !site->stack && site->api != failure->api)
-        return false;
-    return (!row->by_mark || row->mark == failure->mark) &&
-           vs_library_same_caller(scene->summary->replay->reader, site->stack, failure->stack);
-}
-
 static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
     const struct vs_replay *replay = scene->summary->replay;
+    const struct vs_failure *failure = scene->failure;
     uint64_t request = oom->failure.requested, most = 0;
     size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the missing bytes */
     /* whether PyTorch's segments for smaller requests have the size of the request */
@@ -373,11 +352,16 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         if (!site->allocs || site->account != scene->failure->account)
             continue;
         uint64_t first = segment ? 0 : vs_history_rising(site, request);
-        if (first && (!oom->request_first || first < oom->request_first) && is_failures_site(scene, i))
+        const struct vs_site *row = &replay->sites.items[i];
+        bool failing = site->framework == failure->framework &&
+                       (failure->framework || site->stack || site->api == failure->api) &&
+                       (!row->by_mark || row->mark == failure->mark);
+        if (first && (!oom->request_first || first < oom->request_first) && failing &&
+            vs_library_same_caller(replay->reader, site->stack, failure->stack))
             oom->request_first = first;
         first = vs_history_rising(site, site->last);
         if (!first || site->live_bytes < site->last || site->last - first < oom->missing ||
-            site->last - first <= most || !vs_user_has_site(replay, &replay->sites.items[i]))
+            site->last - first <= most || !vs_user_has_site(replay, row))
             continue;
         most = site->last - first;
         found = i;

@@ -93,24 +93,6 @@ static void add_cause(struct trials *trials, struct vs_oom *oom,
         add(trials, kind, text)->setting = setting;
 }
 
-/* The two causes that are enough only together. */
-static void add_both(struct trials *trials, struct vs_oom *oom,
-                     const struct vs_whatif_recorded *recorded)
-{
-    struct vs_whatif_setting setting;
-    const char *kind, *a, *b;
-    vs_whatif_setting_init(&setting);
-    if (!oom->second)
-        return;
-    bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of growth */
-    const struct vs_verdict *one = spike_first ? oom->second : oom->verdict,
-                            *two = spike_first ? oom->verdict : oom->second;
-    a = without(trials, oom, recorded, one, &setting, &kind);
-    b = without(trials, oom, recorded, two, &setting, &kind);
-    if (a && b)
-        add(trials, "both", vs_oom_text_of(oom, "%s; and %s", a, b))->setting = setting;
-}
-
 /* One text of PYTORCH_ALLOC_CONF; "": its defaults. */
 static void add_conf(struct trials *trials, struct vs_oom *oom, const char *conf)
 {
@@ -199,26 +181,6 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
         oom->remedies[oom->remedy_count++] = tried;
 }
 
-/* The smallest device with which the recorded setting serves the failed request. */
-static void find_capacity(struct vs_oom *oom, const struct vs_whatif_log *log)
-{
-    struct vs_whatif_setting setting;
-    struct vs_whatif_outcome outcome;
-    struct vs_remedy *estimate = find(oom, "bigger_device");
-    if (!estimate || oom->verdict == &vs_verdict_growth)
-        return; /* growth fills any device */
-    vs_whatif_setting_init(&setting);
-    uint64_t least = vs_whatif_least_capacity(log, &setting, &outcome);
-    if (least <= oom->total)
-        return;
-    struct vs_size_pair two = vs_sizes_apart(least, oom->total);
-    *estimate = (struct vs_remedy){
-        .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
-        .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "
-                               "program needs after it is unknown",
-                               two.a, two.b)};
-}
-
 /* Whether *verdict* is one of the causes that are explained. */
 static bool is_cause(const struct vs_oom *oom, const struct vs_verdict *verdict)
 {
@@ -258,7 +220,16 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         for (size_t i = 0; i < trials.spikes; i++)
             trials.sites[trials.growing + i] =
                 (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
-        add_both(&trials, oom, recorded);
+        /* The two causes that are enough only together. */
+        bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of growth */
+        struct vs_whatif_setting both = as_recorded;
+        const char *kind, *a = NULL, *b = NULL;
+        if (oom->second) {
+            a = without(&trials, oom, recorded, spike_first ? oom->second : oom->verdict, &both, &kind);
+            b = without(&trials, oom, recorded, spike_first ? oom->verdict : oom->second, &both, &kind);
+        }
+        if (a && b)
+            add(&trials, "both", vs_oom_text_of(oom, "%s; and %s", a, b))->setting = both;
         if (is_cause(oom, &vs_verdict_growth))
             add_cause(&trials, oom, recorded, &vs_verdict_growth);
         if (is_cause(oom, &vs_verdict_spike))
@@ -286,7 +257,16 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
             note_outcome(oom, &trials.items[i], &outcomes[i], &before);
-        find_capacity(oom, log);
+        /* The smallest device with which the recorded setting serves the failed request; growth fills any. */
+        struct vs_remedy *estimate = oom->verdict == &vs_verdict_growth ? NULL : find(oom, "bigger_device");
+        uint64_t least = estimate ? vs_whatif_least_capacity(log, &as_recorded, &before) : 0;
+        struct vs_size_pair two = vs_sizes_apart(least, oom->total);
+        if (estimate && least > oom->total)
+            *estimate = (struct vs_remedy){
+                .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
+                .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "
+                                       "program needs after it is unknown",
+                                       two.a, two.b)};
     }
     vs_whatif_close(log);
     vs_oom_sort_remedies(oom);

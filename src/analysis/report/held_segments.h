@@ -19,15 +19,12 @@ struct vs_held_segment {
     uint64_t addr, bytes, stack;
 };
 
-struct vs_held_place;
+struct vs_held_node;
 
-/* Zero-initialise; release with vs_held_segments_free. No two of *items* overlap. */
+/* Zero-initialise; release with vs_held_segments_free. No two segments overlap. */
 struct vs_held_segments {
-    struct vs_held_segment *items;
-    size_t count, capacity;
-    struct vs_held_place **places; /* of each item */
-    size_t places_capacity;
-    struct vs_held_place *tree, *spare; /* by device and address; unused ones */
+    struct vs_held_node *tree, *spare; /* by device and address; unused ones */
+    size_t count;
     struct vs_arena arena;
 };
 
@@ -36,6 +33,9 @@ struct vs_held_segments {
  * that the event touches. */
 void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event *event);
 void vs_held_segments_free(struct vs_held_segments *held);
+
+/* vs_held_list: the segments of *device* by address; returns how many. The caller frees *out*. */
+size_t vs_held_list(const struct vs_held_segments *held, uint64_t device, struct vs_held_segment **out);
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
  * framework that allocates its segments with one call each, with *bytes* the part without live blocks.

@@ -295,20 +295,6 @@ static uint64_t held_event(const struct vs_report *report, const struct vs_repor
     return vs_report_of_phase(report) ? device->peak_chosen.event : device->peak_user.event;
 }
 
-/* The kinds of the tensors of each device where the report lists them. Of a part of the trace: a reading of
- * its own, because kinds follow from what came before it. */
-static enum vs_err read_kinds(struct pass *pass, struct vs_symbols *symbols, struct vs_kinds_table *tables)
-{
-    const struct vs_report *report = pass->report;
-    struct vs_kinds_query *queries = vs_xcalloc(report->device_count, sizeof *queries);
-    for (size_t i = 0; i < report->device_count; i++)
-        queries[i] = (struct vs_kinds_query){.device = report->devices[i].device, .blocks = true,
-                                             .event = held_event(report, &report->devices[i])};
-    enum vs_err err = vs_kinds_read(pass->reader, symbols, queries, report->device_count, tables);
-    free(queries);
-    return err;
-}
-
 /* The lists of all devices at *event*: *summary* has the state after it. */
 static void fill_peak(struct pass *pass, const struct vs_summary *summary, struct vs_kinds_table *kinds,
                       uint64_t event)
@@ -350,7 +336,15 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
         any |= report->devices[i].has_framework;
     struct vs_kinds_table *kinds = any && !vs_recording_partial(&report->recording)
                                        ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
-    enum vs_err err = kinds && !pass->kinds ? read_kinds(pass, symbols, kinds) : VS_OK;
+    enum vs_err err = VS_OK;
+    if (kinds && !pass->kinds) { /* a reading of its own, because kinds follow from what came before a part */
+        struct vs_kinds_query *queries = vs_xcalloc(report->device_count, sizeof *queries);
+        for (size_t i = 0; i < report->device_count; i++)
+            queries[i] = (struct vs_kinds_query){.device = report->devices[i].device, .blocks = true,
+                                                 .event = held_event(report, &report->devices[i])};
+        err = vs_kinds_read(pass->reader, symbols, queries, report->device_count, kinds);
+        free(queries);
+    }
     if (report->part.point)
         (void)!vs_reader_attach(pass->reader); /* without checkpoints from the start */
     for (uint64_t event = 0, next; !err; event = next) {
@@ -415,22 +409,6 @@ static void fill_reserved_now(struct vs_report *report, const struct vs_summary 
         free(unused);
     }
     vs_held_segments_free(&held);
-}
-
-/* The limits of a recording with the option `limit`. */
-static void fill_limits(struct vs_report *report)
-{
-    struct vs_limit_spec spec;
-    const char *text = vs_report_option(report, "limit");
-    if (!text || !*text || vs_limit_parse(text, &spec))
-        return;
-    for (size_t i = 0; i < report->device_count; i++) {
-        struct vs_report_device *one = &report->devices[i];
-        uint64_t bytes = one->device < VS_LIMIT_DEVICES_MAX
-                             ? vs_limit_bytes(&spec, (uint32_t)one->device, one->total_bytes)
-                             : VS_LIMIT_NONE;
-        one->limit_bytes = bytes == VS_LIMIT_NONE ? 0 : bytes;
-    }
 }
 
 /* The process, and the condition of its trace. */
@@ -533,7 +511,9 @@ static enum vs_err build(struct pass *pass, const char *path,
     report->device_count = replay->account_count;
     vs_report_host(&summary, &report->host_memory);
     report->phases = vs_report_phases(&summary, report->devices, report->device_count, &report->phase_count);
-    const char *calls = vs_report_option(report, "copy_stacks");
+    const char *calls = vs_report_option(report, "copy_stacks"), *limit = vs_report_option(report, "limit");
+    struct vs_limit_spec spec;
+    bool limited = limit && *limit && !vs_limit_parse(limit, &spec);
     report->copy_sites_known = whole && calls && strcmp(calls, "on") == 0;
     for (size_t i = 0; i < report->device_count; i++) {
         struct vs_report_device *device = &report->devices[i];
@@ -542,10 +522,13 @@ static enum vs_err build(struct pass *pass, const char *path,
                 &summary, &pass->chosen.devices[vs_replay_account(replay, device->device)]);
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
             vs_copy_sites_fill(&pass->copies, &summary, device->device, kind, &device->copy_sites[kind]);
+        uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
+                            ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
+                            : VS_LIMIT_NONE;
+        device->limit_bytes = most == VS_LIMIT_NONE ? 0 : most;
     }
     for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
         vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what, &report->uncomputed[what]);
-    fill_limits(report);
     if (report->part.point)
         fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     fill_failures(pass, &summary);
@@ -555,10 +538,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         passed |= report->devices[i].held.blocks > 0;
     if (report->wish.filter.site && !passed)
         report->site_unknown = !vs_held_site_seen(&summary, report->wish.filter.site);
-    const char *first = NULL;
     char note[VS_SYMBOLS_NOTE_MAX];
-    report->missing_modules = vs_symbols_missing(symbols, &first);
-    report->missing_module = first ? vs_text_copy(&report->memory, first) : NULL;
+    report->missing_modules = vs_symbols_missing(symbols);
     vs_symbols_note(symbols, note);
     report->symbols_note = vs_text_copy(&report->memory, note);
     vs_symbols_close(symbols);

@@ -75,7 +75,6 @@ struct vs_report {
     struct vs_recording_state recording; /* which changes have events; since_ns as all times here */
     uint64_t totals_ns; /* when the last sums of changes without events were written; 0: never */
     size_t missing_modules;      /* objects whose symbols could not be read */
-    const char *missing_module;  /* one of them, or NULL */
     const char *symbols_note;    /* places without a name and why; "" when there are none */
 
     struct vs_report_pair *options;

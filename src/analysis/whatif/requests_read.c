@@ -323,41 +323,22 @@ static void device_failed(struct vs_requests_reading *r)
            r->number, e->requested, e->stack, 0);
 }
 
-static void note_device(struct vs_requests_reading *r)
-{
-    const struct vs_event_device *e = &r->event->device;
-    struct vs_whatif_recorded *recorded = &r->log->recorded;
-    struct vs_limit_spec spec;
-    if (e->device != r->device)
-        return;
-    if (!recorded->device_name)
-        recorded->device_name = e->name;
-    recorded->total_bytes = r->memory.total = e->total_bytes;
-    if (r->limit[0] && vs_limit_parse(r->limit, &spec) == VS_OK)
-        recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device, e->total_bytes);
-}
-
-static void note_process(struct vs_requests_reading *r)
-{
-    const struct vs_event_process *e = &r->event->process;
-    const struct vs_reader *reader = r->replay->reader;
-    struct vs_whatif_recorded *recorded = &r->log->recorded;
-    recorded->exe = e->exe;
-    const struct vs_policy *policy = vs_policy_of_trace(vs_reader_string(reader, e->policy));
-    recorded->cached = policy && !r->framework;
-    for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++) {
-        if (vs_policies[i] == policy)
-            recorded->policy = (enum vs_policy_id)i;
-    }
-}
-
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
     struct vs_requests_reading *r = context;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
+    const struct vs_policy *policy;
+    struct vs_limit_spec spec;
     const char *name, *value;
     switch (e->kind) {
-    case VS_EVENT_process: note_process(r); break;
+    case VS_EVENT_process:
+        recorded->exe = e->process.exe;
+        policy = vs_policy_of_trace(vs_reader_string(replay->reader, e->process.policy));
+        recorded->cached = policy && !r->framework;
+        for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++)
+            if (vs_policies[i] == policy)
+                recorded->policy = (enum vs_policy_id)i;
+        break;
     case VS_EVENT_option:
         name = vs_reader_string(replay->reader, e->option.name);
         value = vs_reader_string(replay->reader, e->option.value);
@@ -368,7 +349,15 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
             strncpy(recorded->conf, value, sizeof recorded->conf - 1);
         break;
-    case VS_EVENT_device: note_device(r); break;
+    case VS_EVENT_device:
+        if (e->device.device != r->device)
+            break;
+        if (!recorded->device_name)
+            recorded->device_name = e->device.name;
+        recorded->total_bytes = r->memory.total = e->device.total_bytes;
+        if (r->limit[0] && vs_limit_parse(r->limit, &spec) == VS_OK)
+            recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device, e->device.total_bytes);
+        break;
     case VS_EVENT_context:
         if (e->context.alive || !e->context.context || e->context.device != r->device)
             break;

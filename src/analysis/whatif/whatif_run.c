@@ -326,26 +326,6 @@ static void take_step(struct setting_run *r, const struct vs_request_entry *e)
         empty_caches(r);
 }
 
-static enum vs_err take_entry(struct setting_run *r, const struct vs_request_entry *e)
-{
-    switch (e->kind) {
-    case VS_REQUEST_ALLOC: return take_request(r, e);
-    case VS_REQUEST_FREE:
-        if (r->rules.any)
-            site_rules_remove(&r->rules, e->slot);
-        end_slot(r, &r->slots[e->slot]);
-        return VS_OK;
-    case VS_REQUEST_FAILED: return take_failed(r, e);
-    case VS_REQUEST_OTHER_FAILED: take_other_failed(r, e); return VS_OK;
-    case VS_REQUEST_STEP: take_step(r, e); return VS_OK;
-    case VS_REQUEST_EMPTY:
-    case VS_REQUEST_CONTEXT: /* all blocks were freed before */
-        empty_caches(r);
-        return VS_OK;
-    default: take_level(r, e); return VS_OK;
-    }
-}
-
 /* Who serves the requests as recorded. */
 static void set_server(struct setting_run *r)
 {
@@ -365,21 +345,6 @@ static void set_server(struct setting_run *r)
             r->config.policy = recorded->policy;
     }
     r->config.reuse = VS_REUSE_STREAM_ORDERED;
-}
-
-static void set_device(struct setting_run *r)
-{
-    const struct vs_whatif_recorded *recorded = &r->log->recorded;
-    const struct vs_whatif_setting *setting = r->setting;
-    uint64_t least = 4 * recorded->least_peak + (UINT64_C(1) << 30);
-    uint64_t known = recorded->total_bytes ? recorded->total_bytes : VS_WHATIF_NONE;
-    uint64_t capacity = setting->capacity ? setting->capacity : known;
-    uint64_t limit = setting->limit ? setting->limit : recorded->limit_bytes;
-    uint64_t total = capacity < limit ? capacity : limit;
-    r->strict = setting->capacity && setting->capacity < known;
-    if (total == VS_WHATIF_NONE)
-        total = known != VS_WHATIF_NONE && known > least ? known : least;
-    vs_limited_device_init(&r->device, capacity, limit, total & ~(VS_PAGE_BYTES - 1));
 }
 
 static void conclude(struct setting_run *r)
@@ -416,7 +381,16 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
         return;
     }
     set_server(&r);
-    set_device(&r);
+    const struct vs_whatif_recorded *recorded = &log->recorded;
+    uint64_t least = 4 * recorded->least_peak + (UINT64_C(1) << 30);
+    uint64_t known = recorded->total_bytes ? recorded->total_bytes : VS_WHATIF_NONE;
+    uint64_t capacity = setting->capacity ? setting->capacity : known;
+    uint64_t limit = setting->limit ? setting->limit : recorded->limit_bytes;
+    uint64_t total = capacity < limit ? capacity : limit;
+    r.strict = setting->capacity && setting->capacity < known;
+    if (total == VS_WHATIF_NONE)
+        total = known != VS_WHATIF_NONE && known > least ? known : least;
+    vs_limited_device_init(&r.device, capacity, limit, total & ~(VS_PAGE_BYTES - 1));
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
     r.rules.any = setting->site_count > 0;
     if (r.rules.any) {
@@ -435,7 +409,22 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     enum vs_err err;
     vs_request_rewind(&cursor, &r.log->store);
     while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END && !r.ended) {
-        err = take_entry(&r, &entry);
+        switch (entry.kind) {
+        case VS_REQUEST_ALLOC: err = take_request(&r, &entry); break;
+        case VS_REQUEST_FREE:
+            if (r.rules.any)
+                site_rules_remove(&r.rules, entry.slot);
+            end_slot(&r, &r.slots[entry.slot]);
+            break;
+        case VS_REQUEST_FAILED: err = take_failed(&r, &entry); break;
+        case VS_REQUEST_OTHER_FAILED: take_other_failed(&r, &entry); break;
+        case VS_REQUEST_STEP: take_step(&r, &entry); break;
+        case VS_REQUEST_EMPTY:
+        case VS_REQUEST_CONTEXT: /* all blocks were freed before */
+            empty_caches(&r);
+            break;
+        default: take_level(&r, &entry);
+        }
         if (err)
             break;
     }

@@ -283,16 +283,11 @@ size_t vs_symbols_frame(struct vs_symbols *s, const struct vs_frame *frame, stru
 
 /* --- missing names --- */
 
-size_t vs_symbols_missing(const struct vs_symbols *s, const char **first)
+size_t vs_symbols_missing(const struct vs_symbols *s)
 {
     size_t missing = 0;
-    if (first)
-        *first = NULL;
-    for (const struct object *o = s->objects; o; o = o->next) {
+    for (const struct object *o = s->objects; o; o = o->next)
         missing += o->unnamed;
-        if (o->unnamed && first)
-            *first = o->path; /* the list is newest first */
-    }
     return missing;
 }
 

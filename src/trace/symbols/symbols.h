@@ -59,8 +59,8 @@ size_t vs_symbols_frame(struct vs_symbols *symbols, const struct vs_frame *frame
                         struct vs_symbol *out, size_t max);
 
 /* vs_symbols_missing: how many modules have frames without names because their file is missing or
- * its build id differs; *first* (may be NULL) receives the path of one, or NULL. */
-size_t vs_symbols_missing(const struct vs_symbols *symbols, const char **first);
+ * its build id differs. */
+size_t vs_symbols_missing(const struct vs_symbols *symbols);
 
 #define VS_SYMBOLS_NOTE_MAX 1024
 /* vs_symbols_note: writes which places have no name and why, in one line of at most

@@ -2,6 +2,7 @@
  *
  * The segments that an allocator holds, after any events, are those of a plain table with an entry for
  * each page. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/cmocka_test.h"
@@ -55,14 +56,18 @@ static void unmap(unsigned device, unsigned page, unsigned pages)
 static void expect_the_table(void)
 {
     uint64_t seen[DEVICES][PAGES] = {{0}};
-    for (size_t i = 0; i < held.count; i++) {
-        const struct vs_held_segment *segment = &held.items[i];
-        assert_true(segment->device < DEVICES && segment->bytes && segment->bytes % PAGE == 0);
-        for (uint64_t at = segment->addr; at < segment->addr + segment->bytes; at += PAGE) {
-            uint64_t *page = &seen[segment->device][(at - BASE) / PAGE];
-            assert_int_equal(*page, 0);
-            *page = segment->stack;
+    for (unsigned device = 0; device < DEVICES; device++) {
+        struct vs_held_segment *list;
+        size_t count = vs_held_list(&held, device, &list);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(list[i].device == device && list[i].bytes && list[i].bytes % PAGE == 0);
+            for (uint64_t at = list[i].addr; at < list[i].addr + list[i].bytes; at += PAGE) {
+                uint64_t *page = &seen[device][(at - BASE) / PAGE];
+                assert_int_equal(*page, 0);
+                *page = list[i].stack;
+            }
         }
+        free(list);
     }
     assert_memory_equal(seen, owner, sizeof seen);
 }
@@ -103,8 +108,10 @@ TEST(an_extent_beyond_the_last_address_is_cut)
     event.segment_alloc.size = UINT64_MAX;
     event.segment_alloc.stack = 7;
     apply(&event);
-    assert_int_equal(held.count, 1);
-    assert_int_equal(held.items[0].bytes, 10);
+    struct vs_held_segment *list;
+    assert_int_equal(vs_held_list(&held, 0, &list), 1);
+    assert_int_equal(list[0].bytes, 10);
+    free(list);
     event = (struct vs_event){.kind = VS_EVENT_segment_free};
     event.segment_free.addr = UINT64_MAX - 10;
     event.segment_free.size = UINT64_MAX;

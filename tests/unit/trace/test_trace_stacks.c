@@ -134,7 +134,7 @@ TEST(a_known_chain_is_named_with_lines_and_inlines)
     for (size_t i = 0; i < names.count; i++)
         saw_main |= !strcmp(names.list[i].function, "main");
     assert_true(saw_main);
-    assert_int_equal(vs_symbols_missing(names.symbols, NULL), 0);
+    assert_int_equal(vs_symbols_missing(names.symbols), 0);
     forget(&names);
 }
 
@@ -266,12 +266,10 @@ TEST(a_module_that_is_gone_or_differs_is_an_offset_and_counted)
     unlink(copy);
     struct names names = finish(&call);
     for (int round = 0; round < 2; round++) {
-        const char *first = NULL;
         assert_int_equal(names.list[1].known, 0);
         assert_null(names.list[1].file);
         assert_memory_equal(names.list[1].function, "libgone.so+0x", 13);
-        assert_int_equal(vs_symbols_missing(names.symbols, &first), 1);
-        assert_string_equal(first, copy);
+        assert_int_equal(vs_symbols_missing(names.symbols), 1);
         vs_symbols_close(names.symbols);
         copy_file("/proc/self/exe", copy); /* second round: another file exists at that path */
         name_stack(&names, call.stack);
