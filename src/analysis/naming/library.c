@@ -179,8 +179,14 @@ bool vs_library_installed(const char *path, char *name)
 
 /* --- libraries that are compiled into a program --- */
 
-static const char *by_header(const char *file)
+/* By its header, or by its namespace where the debug information is missing, or a copy of the headers is in
+ * the user's own folders. */
+const char *vs_library_of_code(const char *function, const char *file)
 {
+    static const struct { const char *space, *name; } spaces[] = {
+        {"thrust::", "Thrust"}, {"cub::", "CUB"}, {"cuda::std::", "libcu++"}, {"cuda::mr::", "libcu++"},
+        {"std::", "C++ library"}, {"__gnu_cxx::", "C++ library"},
+    };
     static const struct { const char *folder, *name; } headers[] = {
         {"/include/c++/", "C++ library"}, {"/include/thrust/", "Thrust"}, {"/include/cub/", "CUB"},
         {"/include/cuda/", "libcu++"}, {"/include/nv/", "libcu++"}, {"/cccl/thrust/", "Thrust"},
@@ -188,37 +194,23 @@ static const char *by_header(const char *file)
         {"/targets/sbsa-linux/include/", "CUDA"}, {"/site-packages/", "library header"},
         {"/dist-packages/", "library header"},
     };
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+    for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
         if (strstr(file, headers[i].folder))
             return headers[i].name;
-    if ((strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) && strstr(file, "/include/"))
+    if (file && (strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) && strstr(file, "/include/"))
         return "compiler header";
-    for (const char *at = file; (at = strstr(at, "/cuda")) != NULL;) { /* "cuda" or "cuda-13.0" with "include" */
+    for (const char *at = file; at && (at = strstr(at, "/cuda")) != NULL;) { /* "cuda" or "cuda-13.0" with "include" */
         at += strlen("/cuda");
         if (vs_text_begins(at + (*at == '-' ? 1 + strspn(at + 1, "0123456789.") : 0), "/include/"))
             return "CUDA";
     }
-    return vs_text_begins(file, "/usr/include/") ? "system header" : NULL;
-}
-
-/* Where the debug information is missing, or a copy of the headers is in the user's own folders. */
-static const char *by_namespace(const char *function)
-{
-    static const struct { const char *space, *name; } spaces[] = {
-        {"thrust::", "Thrust"}, {"cub::", "CUB"}, {"cuda::std::", "libcu++"}, {"cuda::mr::", "libcu++"},
-        {"std::", "C++ library"}, {"__gnu_cxx::", "C++ library"},
-    };
+    if (file && vs_text_begins(file, "/usr/include/"))
+        return "system header";
     const char *name = vs_function_qualified(function);
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (vs_text_begins(name, spaces[i].space))
             return spaces[i].name;
     return NULL;
-}
-
-const char *vs_library_of_code(const char *function, const char *file)
-{
-    const char *found = file ? by_header(file) : NULL;
-    return found ? found : by_namespace(function);
 }
 
 /* --- libraries that the user names --- */

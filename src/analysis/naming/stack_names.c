@@ -126,23 +126,17 @@ uint32_t vs_stack_names_label(struct vs_stack_names *names, const char *text)
                                                  .object = VS_NO_MODULE});
 }
 
-/* Whether *chain* is native code of the Python interpreter, which is the program itself. */
-static bool is_interpreter(const struct vs_chain_frame *chain)
-{
-    const char *module = chain->module;
-    if (chain->python || *chain->library)
-        return false;
-    module += strncmp(module, "lib", 3) == 0 ? 3 : 0;
-    return strncmp(module, "python", 6) == 0 && (!module[6] || (module[6] >= '0' && module[6] <= '9'));
-}
-
 static uint32_t add_chain_frame(struct vs_stack_names *names, const struct vs_chain_frame *chain,
                                 const struct vs_frame *recorded)
 {
     const char *function = vs_text_clean(vs_naming_text(chain, names->name, sizeof names->name));
     if (chain->python && !*chain->library && chain->file && strcmp(chain->function, "<module>") == 0)
         function = vs_line_text(&names->memory, chain->file, chain->line);
-    const char *library = is_interpreter(chain) ? "python" : chain->library;
+    /* native code of the Python interpreter, which is the program itself */
+    const char *module = chain->module + (strncmp(chain->module, "lib", 3) == 0 ? 3 : 0);
+    bool interpreter = !chain->python && !*chain->library && strncmp(module, "python", 6) == 0 &&
+                       (!module[6] || (module[6] >= '0' && module[6] <= '9'));
+    const char *library = interpreter ? "python" : chain->library;
     struct vs_named_frame frame = {
         .name = function, .function = chain->function, .file = chain->file,
         .library = library, .line = chain->line,

@@ -46,20 +46,6 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
         *mark = (struct vs_line_mark){0};
 }
 
-/* Opens a source file for reading. The path comes from the trace: only regular files of a usual size
- * are opened, never a device or a FIFO. NULL otherwise. */
-static FILE *open_source(const char *path)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    FILE *file = NULL;
-    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= SOURCE_BYTES_MAX)
-        file = fdopen(fd, "r");
-    if (!file && fd >= 0)
-        close(fd);
-    return file;
-}
-
 /* Reads line *number* of *path* into *out* without its indentation and comment; false when it
  * cannot be read. Cut at SOURCE_MAX bytes, not within a character. */
 static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX + 8])
@@ -67,7 +53,15 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length = -1;
-    FILE *file = number ? open_source(path) : NULL;
+    /* The path comes from the trace: only regular files of a usual size are opened, never a device or a
+     * FIFO. */
+    struct stat info;
+    int fd = number ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    bool usual = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+                 info.st_size <= SOURCE_BYTES_MAX;
+    FILE *file = usual ? fdopen(fd, "r") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
     for (unsigned i = 0; file && i < number && (length = getline(&line, &capacity, file)) >= 0; i++)
         ;
     if (file)

@@ -12,20 +12,6 @@
 
 #define SHOWN 5
 
-/* The largest first, `other` and `unknown` among them: here they can be the answer. */
-static size_t by_bytes(const struct vs_kinds_table *table, enum vs_kind order[VS_KIND_COUNT])
-{
-    size_t count = vs_kinds_order(table, order);
-    for (size_t i = 1; i < count; i++) {
-        enum vs_kind kind = order[i];
-        size_t at = i;
-        for (; at && table->kinds[order[at - 1]].bytes < table->kinds[kind].bytes; at--)
-            order[at] = order[at - 1];
-        order[at] = kind;
-    }
-    return count;
-}
-
 void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
 {
     struct vs_kinds_query query = {.device = oom->failure.device, .event = oom->failure.event};
@@ -45,7 +31,14 @@ void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
     }
     enum vs_kind order[VS_KIND_COUNT];
     char text[320] = "";
-    size_t count = by_bytes(&table, order), length = 0;
+    size_t count = vs_kinds_order(&table, order), length = 0;
+    for (size_t i = 1; i < count; i++) { /* `other` and `unknown` by size as well: here they can be the answer */
+        enum vs_kind kind = order[i];
+        size_t at = i;
+        for (; at && table.kinds[order[at - 1]].bytes < table.kinds[kind].bytes; at--)
+            order[at] = order[at - 1];
+        order[at] = kind;
+    }
     if (table.kinds[VS_KIND_UNKNOWN].bytes > table.total.bytes / 2)
         return; /* no Python stacks */
     for (size_t i = 0; i < count && i < SHOWN && length < sizeof text; i++) {

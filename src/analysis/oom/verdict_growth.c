@@ -56,36 +56,6 @@ static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
     return vs_oom_text_of(oom, "%s a step on average", vs_oom_size(oom, per_step));
 }
 
-/* Growth in a loop without marks, after or beside the marked steps. */
-static void explain_repeats(struct vs_oom *oom)
-{
-    vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
-                    "come %s", vs_oom_size(oom, oom->growth_each),
-                    vs_oom_count(oom, oom->growth_repeats),
-                    vs_time_text(oom->growth_since_ns), grown(oom),
-                    oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
-                                                     vs_oom_count(oom, oom->steps_done),
-                                                     oom->steps_done == 1 ? "" : "s")
-                                    : "before the first completed step");
-    if (!oom->steps_done)
-        vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look similar");
-}
-
-static void explain_times(struct vs_oom *oom)
-{
-    vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
-                    "memory that it allocated between them", vs_time_text(oom->growth_since_ns),
-                    vs_oom_count(oom, oom->growth_count), grown(oom));
-    if (oom->steps_found && oom->growth_per_step)
-        vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "
-                        "step %s", vs_oom_count(oom, oom->steps_found),
-                        rate(oom, oom->growth_per_step, oom->growth_every),
-                        vs_oom_count(oom, oom->growth_since));
-    else if (!oom->steps_found && oom->growth_times < 2 * TIMES_FEW)
-        vs_oom_but(oom, "the program marks no steps (NVTX) and few blocks are live so far: an unfinished "
-                   "first step looks the same");
-}
-
 static void explain_sites(struct vs_oom *oom)
 {
     size_t named = vs_oom_main_sites(&oom->growing), more = oom->growing.count - named;
@@ -120,10 +90,19 @@ static void explain(struct vs_oom *oom)
     uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
     uint64_t steps = step ? requested / step : 0;
     const char *since = vs_oom_count(oom, oom->growth_since);
-    if (oom->growth_repeats)
-        explain_repeats(oom);
+    if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
+        vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
+                        "come %s", vs_oom_size(oom, oom->growth_each),
+                        vs_oom_count(oom, oom->growth_repeats),
+                        vs_time_text(oom->growth_since_ns), grown(oom),
+                        oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
+                                                         vs_oom_count(oom, oom->steps_done),
+                                                         oom->steps_done == 1 ? "" : "s")
+                                        : "before the first completed step");
     else if (!oom->steps_begun)
-        explain_times(oom);
+        vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
+                        "memory that it allocated between them", vs_time_text(oom->growth_since_ns),
+                        vs_oom_count(oom, oom->growth_count), grown(oom));
     else if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
         vs_oom_evidence(oom, "grows by %s since step %s: %s so far", rate(oom, step, oom->growth_every), since,
                         grown(oom));
@@ -131,8 +110,18 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "grows every step since step %s: %s steps × %s = %s", since,
                         vs_oom_count(oom, steps), exact(oom, step),
                         requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
-    if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
+    if (oom->growth_repeats && !oom->steps_done)
+        vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look similar");
+    else if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
+    else if (!oom->growth_repeats && !oom->steps_begun && oom->steps_found && step)
+        vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "
+                        "step %s", vs_oom_count(oom, oom->steps_found), rate(oom, step, oom->growth_every),
+                        since);
+    else if (!oom->growth_repeats && !oom->steps_begun && !oom->steps_found &&
+             oom->growth_times < 2 * TIMES_FEW)
+        vs_oom_but(oom, "the program marks no steps (NVTX) and few blocks are live so far: an unfinished "
+                   "first step looks the same");
     explain_sites(oom);
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_growth);

@@ -147,35 +147,6 @@ static void fill_libraries(const struct vs_summary *summary, unsigned account, s
     out->outside_framework = any ? outside : 0;
 }
 
-static void fill_usage(const struct vs_device_usage *usage, struct vs_balance *out)
-{
-    out->pools_known = usage->pools_known;
-    if (usage->pools_known && usage->pools > out->live[VS_FAMILY_ASYNC])
-        out->pools = usage->pools - out->live[VS_FAMILY_ASYNC];
-    for (size_t i = 0; i < usage->context_count; i++) {
-        const struct vs_usage_context *context = &usage->contexts[i];
-        out->context_count++;
-        out->contexts_unmeasured += !context->measured;
-        out->contexts += (uint64_t)context->bytes[VS_OVERHEAD_CONTEXT];
-        out->modules += context->bytes[VS_OVERHEAD_MODULE];
-        out->limits += context->bytes[VS_OVERHEAD_LIMIT];
-        if (context->how > out->contexts_how)
-            out->contexts_how = context->how;
-    }
-    out->own_known = usage->own_known;
-    out->own = usage->own;
-    out->others_how = usage->others_how;
-    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNATTRIBUTED &&
-                        usage->others_how != VS_USAGE_NO_BYTES;
-    if (!usage->others_seen)
-        return;
-    out->others_count = usage->others_count;
-    out->process_count = usage->process_count;
-    memcpy(out->process, usage->process, sizeof out->process);
-    if (out->others_known)
-        out->others = usage->others;
-}
-
 void vs_balance_build(const struct vs_summary *summary, unsigned index,
                       const struct vs_reading *reading, struct vs_balance *out)
 {
@@ -205,7 +176,31 @@ void vs_balance_build(const struct vs_summary *summary, unsigned index,
     if (account->sums.graph_reserved > out->live[VS_FAMILY_GRAPH] && graphs)
         out->graphs = graphs - out->live[VS_FAMILY_GRAPH];
     out->framework_allocated = account->framework.now.allocated;
-    fill_usage(&account->usage, out);
+    const struct vs_device_usage *usage = &account->usage;
+    out->pools_known = usage->pools_known;
+    if (usage->pools_known && usage->pools > out->live[VS_FAMILY_ASYNC])
+        out->pools = usage->pools - out->live[VS_FAMILY_ASYNC];
+    for (size_t i = 0; i < usage->context_count; i++) {
+        const struct vs_usage_context *context = &usage->contexts[i];
+        out->context_count++;
+        out->contexts_unmeasured += !context->measured;
+        out->contexts += (uint64_t)context->bytes[VS_OVERHEAD_CONTEXT];
+        out->modules += context->bytes[VS_OVERHEAD_MODULE];
+        out->limits += context->bytes[VS_OVERHEAD_LIMIT];
+        if (context->how > out->contexts_how)
+            out->contexts_how = context->how;
+    }
+    out->own_known = usage->own_known;
+    out->own = usage->own;
+    out->others_how = usage->others_how;
+    out->others_known = usage->others_seen && usage->others_how != VS_USAGE_UNATTRIBUTED &&
+                        usage->others_how != VS_USAGE_NO_BYTES;
+    if (usage->others_seen) {
+        out->others_count = usage->others_count;
+        out->process_count = usage->process_count;
+        memcpy(out->process, usage->process, sizeof out->process);
+        out->others = out->others_known ? usage->others : 0;
+    }
     fill_rounding(replay, index, out);
     out->rounding_partial = vs_recording_partial(&replay->recording);
     fill_libraries(summary, index, out);

@@ -181,23 +181,6 @@ static enum vs_err open_part(struct pass *pass)
     return VS_OK;
 }
 
-/* Reads the activity of the part that was recorded only after it. */
-static void read_late(struct pass *pass)
-{
-    struct vs_event event;
-    uint64_t until_ns = vs_span_late_ns(pass->to_ns);
-    while (vs_reader_next(pass->reader, &event) == VS_OK) {
-        if (event.time_ns > until_ns)
-            return;
-        if (event.kind == VS_EVENT_end) {
-            pass->has_end = true;
-            pass->end = event.end;
-        }
-        vs_activity_event_within(&pass->point->activity, &event, pass->from_ns, pass->to_ns);
-    }
-    pass->no_more = true;
-}
-
 /* --- the observers --- */
 
 /* Counts a failure that the replay forgets: of many failures it keeps the latest. */
@@ -272,8 +255,16 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
                                                                           : replay->now_ns;
         part->to_ns = vs_replay_since(replay, pass->to_ns);
     }
-    if (!pass->ended)
-        read_late(pass);
+    struct vs_event late; /* the activity of the part that was recorded only after it */
+    while (!pass->no_more && !(pass->no_more = vs_reader_next(pass->reader, &late) != VS_OK)) {
+        if (late.time_ns > vs_span_late_ns(pass->to_ns))
+            break;
+        if (late.kind == VS_EVENT_end) {
+            pass->has_end = true;
+            pass->end = late.end;
+        }
+        vs_activity_event_within(&pass->point->activity, &late, pass->from_ns, pass->to_ns);
+    }
     /* The time until which kernels are known, where later ones were not delivered. */
     const struct vs_activity *ran = &pass->point->activity;
     uint64_t start_ns = vs_replay_start_ns(replay), known_ns = ran->known_ns;

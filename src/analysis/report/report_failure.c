@@ -52,13 +52,6 @@ const struct vs_report_first *vs_report_firsts(const struct vs_summary *summary)
     return out;
 }
 
-static bool same_failure(const struct vs_report_failure *a, const struct vs_report_failure *b)
-{
-    return a->host == b->host && a->device == b->device && a->framework == b->framework &&
-           a->overhead == b->overhead && a->error == b->error && strcmp(a->api, b->api) == 0 &&
-           vs_summary_same_text(&a->site, &b->site);
-}
-
 const struct vs_report_failure_group *vs_report_failure_groups(const struct vs_summary *summary,
                                                                const struct vs_failure_groups *groups,
                                                                size_t *count)
@@ -73,9 +66,13 @@ const struct vs_report_failure_group *vs_report_failure_groups(const struct vs_s
             .smallest = from->smallest, .largest = from->largest,
             .recovered = vs_failure_group_recovered(from, summary->replay)};
         struct vs_report_failure_group *same = out;
-        while (same < out + *count && (same->recovered != group.recovered ||
-                                       !same_failure(&same->first, &group.first)))
-            same++;
+        for (; same < out + *count; same++) {
+            const struct vs_report_failure *a = &same->first, *b = &group.first;
+            if (same->recovered == group.recovered && a->host == b->host && a->device == b->device &&
+                a->framework == b->framework && a->overhead == b->overhead && a->error == b->error &&
+                strcmp(a->api, b->api) == 0 && vs_summary_same_text(&a->site, &b->site))
+                break;
+        }
         if (same == out + *count) {
             out[(*count)++] = group;
             continue;

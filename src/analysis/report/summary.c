@@ -193,22 +193,6 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
     free(chains);
 }
 
-/* Skips the program's wrappers, among the frames that are shown. */
-static size_t skip_wrappers(const struct vs_summary *summary, const struct vs_chain_frame *chain,
-                            size_t count, bool folds, size_t lead)
-{
-    const struct vs_wrappers *wrappers = summary->wrappers;
-    for (size_t k = 0; wrappers && k < wrappers->count; k++) {
-        size_t next = lead + 1;
-        while (folds && next < count && *chain[next].library)
-            next++;
-        if (lead >= count || strcmp(chain[lead].function, wrappers->names[k]) != 0 || next >= count)
-            return lead;
-        lead = next;
-    }
-    return lead;
-}
-
 void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_t mark,
                        struct vs_report_site *site)
 {
@@ -257,7 +241,15 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
     if (site->folds && *vs_naming_through(chain, count, through))
         site->through = vs_xarena_text(summary->memory, vs_text_clean(through));
     site->frames = frames;
-    site->wrappers = skip_wrappers(summary, chain, count, site->folds, lead);
+    const struct vs_wrappers *wrappers = summary->wrappers;
+    for (size_t k = 0; wrappers && k < wrappers->count; k++) { /* the program's, among the frames that are shown */
+        size_t next = site->wrappers + 1;
+        while (site->folds && next < count && *chain[next].library)
+            next++;
+        if (next >= count || strcmp(chain[site->wrappers].function, wrappers->names[k]) != 0)
+            break;
+        site->wrappers = next;
+    }
 }
 
 /* The index of the next frame that is shown, from *i* on. */

@@ -10,7 +10,6 @@
 #include "analysis/whatif/whatif.h"
 #include "base/reading/vs_vec.h"
 
-#define FIRST (UINT64_C(1) << 32)
 #define END (UINT64_C(1) << 56)
 #define SLAB_ADDR (UINT64_C(1) << 60) /* and the number of the slab, and of the unit */
 #define UNIT 512u
@@ -20,21 +19,6 @@ struct vs_driver_slab {
     uint64_t bits[UNITS / 64];
     unsigned used;
 };
-
-void vs_limited_device_init(struct vs_limited_device *d, uint64_t capacity, uint64_t limit,
-                            uint64_t total)
-{
-    *d = (struct vs_limited_device){
-        .capacity = capacity, .limit = limit, .total = total, .next_addr = FIRST};
-}
-
-void vs_limited_device_free(struct vs_limited_device *d)
-{
-    free(d->slabs);
-    free(d->room);
-    d->slabs = NULL;
-    d->room = NULL;
-}
 
 uint64_t vs_limited_used(const struct vs_limited_device *d)
 {

@@ -161,8 +161,3 @@ void vs_recorded_say(struct vs_recorded_memory *m, struct vs_request_store *stor
     if (kept > m->pool_kept_peak)
         m->pool_kept_peak = kept;
 }
-
-void vs_recorded_memory_free(struct vs_recorded_memory *m)
-{
-    vs_map_free(&m->pages);
-}

@@ -38,23 +38,6 @@ void vs_request_store_free(struct vs_request_store *store)
 
 /* --- writing --- */
 
-static enum vs_err open_file(struct vs_request_store *store)
-{
-    const char *folder = vs_environment("TMPDIR");
-    char path[4096];
-    if (store->file >= 0)
-        return VS_OK;
-    int length = snprintf(path, sizeof path, "%s/vramscope-replay-XXXXXX",
-                          folder && *folder ? folder : "/var/tmp");
-    if (length < 0 || (size_t)length >= sizeof path)
-        return VS_ERR_IO;
-    store->file = mkostemp(path, O_CLOEXEC);
-    if (store->file < 0)
-        return VS_ERR_IO;
-    unlink(path);
-    return VS_OK;
-}
-
 /* Writes *chunk* to the file at *at*, or reads it from there. */
 static enum vs_err move_chunk(int file, uint8_t *chunk, off_t at, bool writes)
 {
@@ -78,10 +61,18 @@ static enum vs_err put_away(struct vs_request_store *store)
         store->open = NULL;
         return VS_OK;
     }
-    enum vs_err err = open_file(store);
+    if (store->file < 0) {
+        const char *folder = vs_environment("TMPDIR");
+        char path[4096];
+        int length = snprintf(path, sizeof path, "%s/vramscope-replay-XXXXXX",
+                              folder && *folder ? folder : "/var/tmp");
+        bool fits = length > 0 && (size_t)length < sizeof path;
+        if (!fits || (store->file = mkostemp(path, O_CLOEXEC)) < 0)
+            return VS_ERR_IO;
+        unlink(path);
+    }
     off_t at = (off_t)((store->chunks - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
-    if (!err)
-        err = move_chunk(store->file, store->open, at, true);
+    enum vs_err err = move_chunk(store->file, store->open, at, true);
     store->chunks += !err;
     return err;
 }
@@ -163,24 +154,6 @@ void vs_request_cursor_free(struct vs_request_cursor *cursor)
     cursor->buffer = NULL;
 }
 
-static enum vs_err next_chunk(struct vs_request_cursor *cursor)
-{
-    const struct vs_request_store *store = cursor->store;
-    size_t chunk = cursor->chunk;
-    if (chunk < VS_REQUEST_CHUNKS_HELD) {
-        cursor->at = store->held[chunk];
-    } else {
-        off_t at = (off_t)((chunk - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK);
-        if (!cursor->buffer && !(cursor->buffer = vs_pages_map(VS_REQUEST_CHUNK)))
-            vs_out_of_memory();
-        if (move_chunk(store->file, cursor->buffer, at, false))
-            return VS_ERR_IO;
-        cursor->at = cursor->buffer;
-    }
-    cursor->chunk++;
-    return VS_OK;
-}
-
 static inline uint64_t get(const uint8_t **at)
 {
     uint64_t value = *(*at)++;
@@ -198,9 +171,18 @@ static inline uint64_t get(const uint8_t **at)
 enum vs_err vs_request_next(struct vs_request_cursor *cursor, struct vs_request_entry *out)
 {
     while (!cursor->at || (*cursor->at & 15) == NEXT_CHUNK) {
-        enum vs_err err = next_chunk(cursor);
-        if (err)
-            return err;
+        const struct vs_request_store *store = cursor->store;
+        size_t chunk = cursor->chunk++;
+        if (chunk < VS_REQUEST_CHUNKS_HELD) {
+            cursor->at = store->held[chunk];
+            continue;
+        }
+        if (!cursor->buffer && !(cursor->buffer = vs_pages_map(VS_REQUEST_CHUNK)))
+            vs_out_of_memory();
+        if (move_chunk(store->file, cursor->buffer,
+                       (off_t)((chunk - VS_REQUEST_CHUNKS_HELD) * VS_REQUEST_CHUNK), false))
+            return VS_ERR_IO;
+        cursor->at = cursor->buffer;
     }
     const uint8_t *at = cursor->at;
     uint64_t distance = *at >> 4;

@@ -139,8 +139,11 @@ static void begin_block(struct vs_requests_reading *r, uint32_t slot, const stru
     struct vs_request_block *block = &r->blocks[slot];
     *block = (struct vs_request_block){.role = request ? VS_ROLE_REQUEST : VS_ROLE_OTHER};
     if (may_hold(r, live->family)) {
+        /* not counted as other memory, until a tensor elsewhere shows that it is not the framework's */
         block->role = VS_ROLE_SEGMENT;
-        vs_reading_undecided(r, block);
+        block->undecided = true;
+        if (!r->undecided++)
+            r->undecided_since = r->number;
         if (r->segments_only)
             vs_reading_segment(r, live);
         if (live->family != VS_FAMILY_VMM)
@@ -305,24 +308,6 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
     return VS_OK;
 }
 
-static void device_failed(struct vs_requests_reading *r)
-{
-    const struct vs_event_alloc_failed *e = &r->event->alloc_failed;
-    if (e->device != r->device || e->error != OUT_OF_MEMORY || !vs_family_on_device(e->family))
-        return;
-    if (e->device_total_bytes)
-        vs_recorded_reading(&r->memory, e->device_free_bytes, e->device_total_bytes);
-    if (may_hold(r, e->family)) {
-        r->refused_tid = r->event->tid;
-        r->refused_bytes = e->requested;
-        r->refused_event = r->number;
-        return;
-    }
-    r->release_tid = r->release_tid == r->event->tid ? 0 : r->release_tid;
-    failed(r, e->family == VS_FAMILY_DEVICE ? VS_REQUEST_FAILED : VS_REQUEST_OTHER_FAILED,
-           r->number, e->requested, e->stack, 0);
-}
-
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
     struct vs_requests_reading *r = context;
@@ -366,7 +351,23 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         if (r->segments_lost || !r->framework) /* else the framework's cache goes on */
             vs_reading_entry(r, VS_REQUEST_CONTEXT);
         break;
-    case VS_EVENT_alloc_failed: device_failed(r); break;
+    case VS_EVENT_alloc_failed: {
+        const struct vs_event_alloc_failed *f = &e->alloc_failed;
+        if (f->device != r->device || f->error != OUT_OF_MEMORY || !vs_family_on_device(f->family))
+            break;
+        if (f->device_total_bytes)
+            vs_recorded_reading(&r->memory, f->device_free_bytes, f->device_total_bytes);
+        if (may_hold(r, f->family)) {
+            r->refused_tid = e->tid;
+            r->refused_bytes = f->requested;
+            r->refused_event = r->number;
+            break;
+        }
+        r->release_tid = r->release_tid == e->tid ? 0 : r->release_tid;
+        failed(r, f->family == VS_FAMILY_DEVICE ? VS_REQUEST_FAILED : VS_REQUEST_OTHER_FAILED,
+               r->number, f->requested, f->stack, 0);
+        break;
+    }
     case VS_EVENT_framework_oom:
         if (!r->framework || e->framework_oom.device != r->device)
             break;
@@ -480,7 +481,7 @@ enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_qu
     vs_map_free(&r->sites);
     vs_map_free(&r->lanes);
     vs_segments_free(&r->holders);
-    vs_recorded_memory_free(&r->memory);
+    vs_map_free(&r->memory.pages);
     free(r);
     return err;
 }

@@ -90,7 +90,7 @@ void vs_request_cursor_free(struct vs_request_cursor *cursor);
  * its stream-ordered pools, memory of graphs, and what is outside the program. Fed with the same
  * events as the log; each level that changed becomes an entry. --- */
 
-/* Zero-initialise. */
+/* Zero-initialise; the user frees *pages*. */
 struct vs_recorded_memory {
     uint64_t total;      /* bytes of the device; 0: unknown */
     uint64_t other;      /* not replayed, counted by the option limit; as requested */
@@ -141,8 +141,6 @@ uint64_t vs_recorded_used(const struct vs_recorded_memory *memory);
 /* vs_recorded_say: adds an entry for each level that changed. */
 void vs_recorded_say(struct vs_recorded_memory *memory, struct vs_request_store *store,
                      uint64_t event);
-
-void vs_recorded_memory_free(struct vs_recorded_memory *memory);
 
 /* A stream of VS_REUSE_STREAM_ORDERED requests (vramscope_torch_alloc); those of cudaMalloc have no
  * stream. */
@@ -218,9 +216,6 @@ struct vs_requests_reading {
 void vs_reading_entry(struct vs_requests_reading *r, enum vs_request_kind kind);
 
 /* --- requests_segments.c --- */
-/* *block* was allocated and may hold tensors: it has role VS_ROLE_SEGMENT, and is not counted as
- * other memory, until a tensor elsewhere shows that it is not the framework's. */
-void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block *block);
 /* vs_reading_segment: it holds tensors, or will. */
 void vs_reading_segment(struct vs_requests_reading *r, const struct vs_live *live);
 
@@ -243,6 +238,8 @@ void vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint6
 
 struct vs_driver_slab;
 
+#define VS_LIMITED_FIRST (UINT64_C(1) << 32) /* address */
+/* The user frees *slabs* and *room*. */
 struct vs_limited_device {
     uint64_t capacity, limit; /* VS_WHATIF_NONE: none */
     uint64_t total;           /* as the allocator sees it */
@@ -258,9 +255,6 @@ struct vs_limited_device {
     size_t slab_count, slab_capacity, room_capacity;
 };
 
-void vs_limited_device_init(struct vs_limited_device *device, uint64_t capacity, uint64_t limit,
-                            uint64_t total);
-void vs_limited_device_free(struct vs_limited_device *device);
 extern const struct vs_device_ops vs_limited_device_ops; /* ctx: struct vs_limited_device */
 
 /* vs_limited_used: bytes of the device in use. vs_limited_counted: as the option limit counts them.

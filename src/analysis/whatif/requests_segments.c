@@ -14,13 +14,6 @@
 
 #define UNDECIDED_EVENTS 4096
 
-void vs_reading_undecided(struct vs_requests_reading *r, struct vs_request_block *block)
-{
-    block->undecided = true;
-    if (!r->undecided++)
-        r->undecided_since = r->number;
-}
-
 void vs_reading_holder(struct vs_requests_reading *r, uint64_t block, uint64_t addr,
                        uint64_t bytes)
 {
@@ -96,21 +89,16 @@ void vs_reading_release(struct vs_requests_reading *r)
     r->release_limited = vs_recorded_held(&r->memory, serving) - r->memory.managed;
 }
 
-static bool did_not_fit(const struct vs_requests_reading *r, uint64_t need)
-{
-    const struct vs_whatif_recorded *recorded = &r->log->recorded;
-    return (recorded->total_bytes && r->release_used + need > recorded->total_bytes) ||
-           (recorded->limit_bytes != VS_WHATIF_NONE &&
-            r->release_limited + need > recorded->limit_bytes);
-}
-
 void vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint64_t need)
 {
     /* a collection of old segments comes before the driver is asked, whether or not there is
      * room */
-    bool collects = strstr(r->log->recorded.conf, "garbage_collection_threshold");
-    bool retry = r->refused_tid == r->release_tid ||
-                 (asked_device && (!need || collects || did_not_fit(r, need)));
+    const struct vs_whatif_recorded *recorded = &r->log->recorded;
+    bool collects = strstr(recorded->conf, "garbage_collection_threshold");
+    bool over = (recorded->total_bytes && r->release_used + need > recorded->total_bytes) ||
+                (recorded->limit_bytes != VS_WHATIF_NONE &&
+                 r->release_limited + need > recorded->limit_bytes);
+    bool retry = r->refused_tid == r->release_tid || (asked_device && (!need || collects || over));
     r->release_tid = 0;
     if (!retry)
         vs_reading_entry(r, VS_REQUEST_EMPTY);

@@ -390,7 +390,9 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     r.strict = setting->capacity && setting->capacity < known;
     if (total == VS_WHATIF_NONE)
         total = known != VS_WHATIF_NONE && known > least ? known : least;
-    vs_limited_device_init(&r.device, capacity, limit, total & ~(VS_PAGE_BYTES - 1));
+    r.device = (struct vs_limited_device){.capacity = capacity, .limit = limit,
+                                          .total = total & ~(VS_PAGE_BYTES - 1),
+                                          .next_addr = VS_LIMITED_FIRST};
     r.slots = vs_xcalloc((size_t)log->slot_count + 1, sizeof *r.slots);
     r.rules.any = setting->site_count > 0;
     if (r.rules.any) {
@@ -437,6 +439,7 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
         vs_allocator_destroy(r.caches[i]);
     free(r.rules.sites);
     free(r.rules.slots);
-    vs_limited_device_free(&r.device);
+    free(r.device.slabs);
+    free(r.device.room);
     free(r.slots);
 }
