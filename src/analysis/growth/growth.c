@@ -96,7 +96,8 @@ static void rebuild_steps(struct vs_growth_tracker *tracker)
     const struct vs_loop *loop = &tracker->loop;
     struct vs_step_rows *rows = &tracker->found;
     uint64_t oldest = requests->total - requests->count;
-    size_t first = 0; /* kept request that may belong to the loop: one repetition before its first mark */
+    size_t first = 0; /* kept request that may belong to the loop: one repetition before its
+                       * first mark */
     struct vs_loop_place place = {.marked = false};
     for (size_t i = 0; i < requests->count && !place.marked; i++) {
         const struct vs_loop_request *request = vs_loop_at(requests, i);
@@ -178,7 +179,8 @@ static void follow_marks(struct vs_growth_tracker *tracker)
             vs_loop_free(&tracker->requests);
             tracker->loop = (struct vs_loop){.found = false};
         }
-        /* the account whose bytes the marked steps describe: the busiest device when the first begins */
+        /* the account whose bytes the marked steps describe: the busiest device when the first
+         * begins */
         unsigned account = VS_HOST_INDEX;
         for (unsigned i = 0; i < replay->account_count; i++)
             if (account == VS_HOST_INDEX || replay->accounts[i]->sums.peak.allocated >

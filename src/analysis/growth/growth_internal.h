@@ -27,7 +27,8 @@ struct vs_floor_row {
     uint64_t before;   /* live before these frees */
     uint64_t freed_at; /* the request count of the latest free */
     uint32_t window;   /* of the latest change */
-    uint32_t series;   /* index + 1 of its history; 0: zero in all windows before; UINT32_MAX: not kept */
+    uint32_t series;   /* index + 1 of its history; 0: zero in all windows before; UINT32_MAX:
+                        * not kept */
 };
 
 /* A window's begin. */

@@ -219,7 +219,8 @@ static void group_symbols(struct loop_search *search)
             search->group_count ? &search->groups[search->group_count - 1] : NULL;
         uint64_t count = symbol->count;
         if (group && (count + 1 >= most || 5 * count >= UINT64_C(4) * most)) {
-            /* the more regular symbol marks better; of nearly equal ones the one at the lower live bytes */
+            /* the more regular symbol marks better; of nearly equal ones the one at the lower
+             * live bytes */
             bool regular = symbol->regular >= 0.9, other = group->mark->regular >= 0.9;
             if (regular != other ? regular : symbol->level < group->mark->level)
                 group->mark = symbol;
@@ -317,8 +318,8 @@ static const struct loop_group *innermost(const struct loop_search *search)
         for (size_t o = g + 1; same && o < search->group_count; o++)
             same = !is_steady(&search->groups[o]) ||
                    above_floor(group, &search->groups[o]) <= FLOOR_MAX * group->height;
-        /* whether the live bytes at the end of each repetition are those at its begin, whatever lies
-         * between */
+        /* whether the live bytes at the end of each repetition are those at its begin, whatever
+         * lies between */
         bool returns = !search->sized && group->mark->regular >= RETURNS_REGULAR &&
                        group->mark->count >= RETURNS_MIN &&
                        group->change <= RETURNS_FLOOR * group->height &&
@@ -354,8 +355,8 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
     *out = (struct vs_loop){.found = false};
     if (count < REPEATS_MIN)
         return;
-    /* Only the account with most requests is searched: the majority, or one of several busy ones. Others
-     * have their own floor. */
+    /* Only the account with most requests is searched: the majority, or one of several busy ones.
+     * Others have their own floor. */
     for (size_t i = 0; i < count; i++) {
         if (lead == 0)
             search.account = requests->items[i].account;

@@ -96,9 +96,11 @@ static void fill_row(const struct judging *judging, const struct vs_trend *trend
     /* The step of the first growth of a site that freed its memory at the end: a period may have
      * several steps, and growth began within the one before if it took as many. */
     uint64_t grown = row->per_step ? (row->bytes + row->per_step / 2) / row->per_step : 0;
-    uint64_t earliest = trend->from ? period_step(judging, trend->from - 1) : judging->steps->first_number;
+    uint64_t earliest = trend->from ? period_step(judging, trend->from - 1)
+        : judging->steps->first_number;
     uint64_t first = row->until_step + 1 > grown ? row->until_step + 1 - grown : 0;
-    if (row->class == VS_GROWTH_FREED && row->every == 1 && !row->replaced && grown && first < row->since_step)
+    if (row->class == VS_GROWTH_FREED && row->every == 1 && !row->replaced && grown &&
+        first < row->since_step)
         row->since_step = first < earliest ? earliest : first;
 }
 
@@ -233,9 +235,10 @@ static void refine(const struct judging *judging, const struct kept_block *block
                    struct vs_growth_row *row)
 {
     const struct vs_step_rows *known = judging->steps;
-    /* Without blocks of the step in progress, at a site that also frees: they may be freed in it. */
-    while (known && known->open && judging->tracker->replay->sites.items[row->site].frees && count > 1 &&
-           blocks[count - 1].time_ns >= known->items[known->count - 1].time_ns)
+    /* Without blocks of the step in progress, at a site that also frees: they may be freed in
+     * it. */
+    while (known && known->open && judging->tracker->replay->sites.items[row->site].frees &&
+           count > 1 && blocks[count - 1].time_ns >= known->items[known->count - 1].time_ns)
         count--;
     uint64_t bytes = 0;
     bool equal = true;
@@ -318,25 +321,6 @@ static void doubt_first_pass(struct judging *judging, unsigned account)
     }
 }
 
-static void judge_accounts(struct judging *judging)
-{
-    struct vs_growth_tracker *tracker = judging->tracker;
-    for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
-        uint64_t floor[VS_FLOOR_WINDOWS];
-        struct vs_trend trend;
-        struct vs_growth_row *row = &tracker->account_rows[i];
-        *row = (struct vs_growth_row){.site = VS_SITE_NONE, .account = i,
-                                      .user_level = true};
-        if (!tracker->replay->accounts[i])
-            continue;
-        uint64_t held = vs_floors_read(&tracker->floors, &tracker->accounts[i], floor);
-        vs_trend_judge(&judging->axis, floor, held, 0, &trend);
-        if (trend.class == VS_GROWTH_LEAK && 2 * tracker->accounts[i].live < trend.bytes)
-            trend.class = VS_GROWTH_FREED;
-        fill_row(judging, &trend, row);
-    }
-}
-
 static int by_bytes(const void *a, const void *b)
 {
     const struct vs_growth_row *x = a, *y = b;
@@ -360,13 +344,13 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
         if (tracker->found.count) /* as far as it got */
             tracker->found.items[tracker->found.count - 1].end_bytes =
                 tracker->accounts[tracker->loop.account].live;
-        /* The latest step is a whole one if the program ended well, and the step has allocated most of what
-         * the one before did. No other step begins after it. */
+        /* The latest step is a whole one if the program ended well, and the step has allocated most
+         * of what the one before did. No other step begins after it. */
         const struct vs_replay *replay = tracker->replay;
         const struct vs_step_rows *rows = &tracker->found;
         const struct vs_growth_step *last = rows->count < 2 ? NULL : &rows->items[rows->count - 1];
-        if (replay->has_end && replay->end.end.reason == VS_END_EXIT && !replay->end.end.status && last &&
-            (rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes))
+        if (replay->has_end && replay->end.end.reason == VS_END_EXIT && !replay->end.end.status &&
+            last && (rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes))
             vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
     }
     const struct vs_floors *floors = &tracker->floors;
@@ -387,14 +371,27 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
     vs_vec_sort(tracker->site_rows, judging.count, sizeof *tracker->site_rows, by_bytes);
     for (size_t i = 0; i < judging.count; i++)
         tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
-    judge_accounts(&judging);
+    for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {
+        uint64_t floor[VS_FLOOR_WINDOWS];
+        struct vs_trend trend;
+        struct vs_growth_row *row = &tracker->account_rows[i];
+        *row = (struct vs_growth_row){.site = VS_SITE_NONE, .account = i, .user_level = true};
+        if (!tracker->replay->accounts[i])
+            continue;
+        uint64_t held = vs_floors_read(&tracker->floors, &tracker->accounts[i], floor);
+        vs_trend_judge(&judging.axis, floor, held, 0, &trend);
+        if (trend.class == VS_GROWTH_LEAK && 2 * tracker->accounts[i].live < trend.bytes)
+            trend.class = VS_GROWTH_FREED;
+        fill_row(&judging, &trend, row);
+    }
     free(judging.trends);
     if (judging.steps)
         vs_steps_summary(judging.steps, &out->steps);
     out->steps.source = judging.source;
     out->steps.confidence = judging.source != VS_STEPS_FOUND
                                 ? judging.source == VS_STEPS_MARKED
-                                : (1 - pow(2, -(double)judging.steps->begun / 2)) * tracker->loop.regular;
+                                : (1 - pow(2, -(double)judging.steps->begun / 2)) *
+                                      tracker->loop.regular;
     out->sites = tracker->site_rows;
     out->site_count = judging.count;
     out->row_of = tracker->row_of;

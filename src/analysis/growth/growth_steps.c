@@ -74,7 +74,8 @@ void vs_steps_lower(struct vs_step_rows *rows, uint64_t backing)
     uint64_t earlier = row->begin_bytes < backing ? row->begin_bytes : backing;
     row->begin_bytes -= earlier;
     row->peak_bytes -= row->peak_bytes < backing ? row->peak_bytes : backing;
-    row->requested_bytes -= row->requested_bytes < backing - earlier ? row->requested_bytes : backing - earlier;
+    row->requested_bytes -= row->requested_bytes < backing - earlier ? row->requested_bytes
+        : backing - earlier;
 }
 
 void vs_steps_clear(struct vs_step_rows *rows)
@@ -85,8 +86,8 @@ void vs_steps_clear(struct vs_step_rows *rows)
     rows->open = false;
 }
 
-/* Orders *count* values, byte by byte; bytes in which they are all equal cost nothing. Returns them,
- * in *values* or in *spare*. */
+/* Orders *count* values, byte by byte; bytes in which they are all equal cost nothing. Returns
+ * them, in *values* or in *spare*. */
 static uint64_t *ordered(uint64_t *values, uint64_t *spare, size_t count)
 {
     for (int shift = 0; shift < 64; shift += 8) {
@@ -134,7 +135,8 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
     out->peak_bytes = peaks[done / 2];
     out->lowest_peak = peaks[0];
     out->highest_peak = peaks[done - 1];
-    for (size_t i = 0; i < done; i++) /* of both signs, in the order of their offset to the lowest */
+    for (size_t i = 0; i < done; i++) /* of both signs, in the order of their offset to the
+                                       * lowest */
         values[i] = (rows->items[i].end_bytes - rows->items[i].begin_bytes) ^ SIGN;
     const uint64_t *nets = ordered(values, spare, done);
     size_t middle = (done - 1) / 2; /* of two steps not the one that keeps more */

@@ -27,7 +27,8 @@
 /* A point in time to ask for. Zero-initialised: the end, of device 0. */
 struct vs_kinds_query {
     uint64_t device; /* the trace's number */
-    uint64_t event;  /* after this event (1-based index, as in vs_peak and vs_failure), or VS_KINDS_END */
+    uint64_t event;  /* after this event (1-based index, as in vs_peak and vs_failure), or
+                      * VS_KINDS_END */
     bool blocks;     /* list the live blocks as well */
 };
 

@@ -54,38 +54,6 @@ static void end_backward(struct vs_program_clock *clock)
     clock->in_recompute = false;
 }
 
-static void begin_backward(struct vs_program_clock *clock)
-{
-    if (clock->in_backward)
-        return;
-    clock->now.begun++;
-    clock->in_backward = true;
-    clock->in_forward = false;
-}
-
-static void in_engine(struct vs_program_clock *clock, enum vs_maker maker)
-{
-    begin_backward(clock);
-    if (maker == VS_MAKER_BACKWARD && clock->in_recompute)
-        clock->now.recomputed++;
-    clock->in_recompute = maker == VS_MAKER_RECOMPUTE;
-}
-
-/* Python code outside of the engine. */
-static void in_python(struct vs_program_clock *clock, enum vs_maker maker)
-{
-    end_backward(clock);
-    if (maker == VS_MAKER_FORWARD) {
-        clock->in_forward = true;
-    } else if (maker == VS_MAKER_USER || maker == VS_MAKER_INPUT || maker == VS_MAKER_MODULE ||
-               maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE) {
-        clock->now.outside += clock->in_forward;
-        /* the loss may be computed outside of modules: still the same pass */
-        if (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE)
-            clock->in_forward = false;
-    }
-}
-
 static void learn_role(struct vs_program_clock *clock, const struct vs_maker_site *site,
                        enum vs_maker maker, uint32_t tid)
 {
@@ -101,6 +69,15 @@ static void learn_role(struct vs_program_clock *clock, const struct vs_maker_sit
         vs_xmap_put(&clock->roles, (uint64_t)tid + 1, role);
 }
 
+static void begin_backward(struct vs_program_clock *clock)
+{
+    if (clock->in_backward)
+        return;
+    clock->now.begun++;
+    clock->in_backward = true;
+    clock->in_forward = false;
+}
+
 void vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *site,
                     enum vs_maker maker, uint32_t tid)
 {
@@ -114,10 +91,20 @@ void vs_clock_alloc(struct vs_program_clock *clock, const struct vs_maker_site *
     } else if (tid == clock->optimizer_tid && maker != VS_MAKER_PASSING) {
         end_optimizer(clock);
     }
-    if (maker == VS_MAKER_BACKWARD || maker == VS_MAKER_RECOMPUTE)
-        in_engine(clock, maker);
-    else if (!site->engine && !vs_clock_is_engine(clock, tid))
-        in_python(clock, maker);
+    bool optimizer = maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE;
+    if (maker == VS_MAKER_BACKWARD || maker == VS_MAKER_RECOMPUTE) {
+        begin_backward(clock);
+        clock->now.recomputed += maker == VS_MAKER_BACKWARD && clock->in_recompute;
+        clock->in_recompute = maker == VS_MAKER_RECOMPUTE;
+    } else if (!site->engine && !vs_clock_is_engine(clock, tid)) { /* Python code outside of the
+                                                                    * engine */
+        end_backward(clock);
+        if (optimizer || maker == VS_MAKER_USER || maker == VS_MAKER_INPUT ||
+            maker == VS_MAKER_MODULE)
+            clock->now.outside += clock->in_forward;
+        /* the loss may be computed outside of modules: still the same pass */
+        clock->in_forward = maker == VS_MAKER_FORWARD || (clock->in_forward && !optimizer);
+    }
 }
 
 void vs_clock_free(struct vs_program_clock *clock, uint32_t tid, enum vs_maker maker,

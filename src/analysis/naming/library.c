@@ -98,17 +98,18 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     return "unknown";
 }
 
-/* The number of frames at the inner end that are of the path to the driver or, with *allocator*, of PyTorch's
- * caching allocator. */
-static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame *frames, size_t count,
-                           bool allocator)
+/* The number of frames at the inner end that are of the path to the driver or, with *allocator*, of
+ * PyTorch's caching allocator. */
+static size_t inner_frames(const struct vs_reader *reader, const struct vs_frame *frames,
+                           size_t count, bool allocator)
 {
     size_t i = 0;
     for (; i < count; i++) {
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
         const char *base = module ? vs_text_base_name(module->path) : "";
         if (module && (*module->function ||
-                       (!is_passed_through(base) && !(allocator && vs_text_begins(base, "libc10")))))
+                       (!is_passed_through(base) && !(allocator &&
+                                                      vs_text_begins(base, "libc10")))))
             break;
     }
     return i;
@@ -120,7 +121,8 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
     size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
     size_t i = inner_frames(reader, frames, count, false);
     const struct vs_module *module = i < count ? vs_reader_module(reader, frames[i].module) : NULL;
-    return module && !*module->function && vs_text_begins(vs_text_base_name(module->path), "libc10");
+    return module && !*module->function && vs_text_begins(vs_text_base_name(module->path),
+                                                          "libc10");
 }
 
 bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b)
@@ -179,12 +181,13 @@ bool vs_library_installed(const char *path, char *name)
 
 /* --- libraries that are compiled into a program --- */
 
-/* By its header, or by its namespace where the debug information is missing, or a copy of the headers is in
- * the user's own folders. */
+/* By its header, or by its namespace where the debug information is missing, or a copy of the
+ * headers is in the user's own folders. */
 const char *vs_library_of_code(const char *function, const char *file)
 {
     static const struct { const char *space, *name; } spaces[] = {
-        {"thrust::", "Thrust"}, {"cub::", "CUB"}, {"cuda::std::", "libcu++"}, {"cuda::mr::", "libcu++"},
+        {"thrust::", "Thrust"}, {"cub::", "CUB"}, {"cuda::std::", "libcu++"},
+            {"cuda::mr::", "libcu++"},
         {"std::", "C++ library"}, {"__gnu_cxx::", "C++ library"},
     };
     static const struct { const char *folder, *name; } headers[] = {
@@ -197,9 +200,10 @@ const char *vs_library_of_code(const char *function, const char *file)
     for (size_t i = 0; file && i < sizeof headers / sizeof *headers; i++)
         if (strstr(file, headers[i].folder))
             return headers[i].name;
-    if (file && (strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) && strstr(file, "/include/"))
+    if (file && (strstr(file, "/lib/gcc/") || strstr(file, "/lib/clang/")) &&
+        strstr(file, "/include/"))
         return "compiler header";
-    for (const char *at = file; at && (at = strstr(at, "/cuda")) != NULL;) { /* "cuda" or "cuda-13.0" with "include" */
+    for (const char *at = file; at && (at = strstr(at, "/cuda")) != NULL;) { /* or cuda-13.0 */
         at += strlen("/cuda");
         if (vs_text_begins(at + (*at == '-' ? 1 + strspn(at + 1, "0123456789.") : 0), "/include/"))
             return "CUDA";
@@ -231,23 +235,19 @@ bool vs_library_add(const char *list)
     return true;
 }
 
-/* Whether *path* or its file name begin with *prefix*, or *prefix* is one of its folders, or several. */
-static bool path_begins(const char *path, const char *prefix, size_t length)
-{
-    if (vs_text_begins(path, prefix) || vs_text_begins(vs_text_base_name(path), prefix))
-        return true;
-    for (const char *at = path; *prefix != '/' && (at = strchr(at, '/')) != NULL;)
-        if (vs_text_begins(++at, prefix) && (prefix[length - 1] == '/' || at[length] == '/'))
-            return true;
-    return false;
-}
-
 bool vs_library_named(const char *path, const char *function, char *name)
 {
     for (const char *prefix = prefixes; *prefix; prefix += strlen(prefix) + 1) {
         size_t length = strlen(prefix);
-        if (!(path && path_begins(path, prefix, length)) &&
-            !(function && vs_text_begins(vs_function_qualified(function), prefix)))
+        /* whether the path or its file name begin with it, or it is one of its folders, or
+         * several */
+        bool begins = path && (vs_text_begins(path, prefix) ||
+                               vs_text_begins(vs_text_base_name(path), prefix));
+        for (const char *at = path; path && !begins && *prefix != '/' &&
+             (at = strchr(at, '/')) != NULL;)
+            begins = vs_text_begins(++at, prefix) && (prefix[length - 1] == '/' ||
+                                                      at[length] == '/');
+        if (!begins && !(function && vs_text_begins(vs_function_qualified(function), prefix)))
             continue;
         while (length > 1 && strchr("/:", prefix[length - 1]))
             length--;

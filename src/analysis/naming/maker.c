@@ -115,7 +115,8 @@ static void judge_function(struct vs_makers *makers, const struct vs_module *mod
     const char *path = module->path;
     enum vs_maker maker = by_rules(path, module->function);
     *out = (struct maker_function){.name = module->function, .path = path, .maker = maker,
-                             .library = strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+                             .library = strstr(path, "/site-packages/") ||
+                                 strstr(path, "/dist-packages/") ||
                                         strstr(path, "/lib/python3") || path[0] == '<'};
     bool forward = strcmp(last, "forward") == 0;
     if (!forward && strcmp(last, "__init__") != 0)
@@ -183,7 +184,8 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
 {
     const struct vs_module *module = vs_reader_module(makers->reader, frame->module);
     if (!module || !*module->function) {
-        bool torch = makers->symbols && frame->pc && module && strstr(vs_text_base_name(module->path), "torch");
+        bool torch = makers->symbols && frame->pc && module &&
+            strstr(vs_text_base_name(module->path), "torch");
         const uint64_t *known = torch ? vs_map_get(&makers->natives, frame->pc) : NULL;
         unsigned bits = known ? (unsigned)*known : torch ? NATIVE_SEEN : 0;
         struct vs_symbol found;
@@ -203,7 +205,8 @@ static void walk_frame(struct vs_makers *makers, const struct vs_frame *frame,
     walk->older |= !*module->path; /* no code, but a name for memory that is older than the record */
     if (walk->older)
         return;
-    uint64_t at = vs_xmap_number(&makers->by_module, (uint64_t)frame->module + 1, makers->function_count);
+    uint64_t at = vs_xmap_number(&makers->by_module, (uint64_t)frame->module + 1,
+                                 makers->function_count);
     if (at == makers->function_count)
         vs_vec_push(&makers->functions, &makers->function_count, &makers->function_capacity,
                     sizeof *makers->functions);

@@ -22,23 +22,6 @@ static bool starts_with_any(const char *text, const char *const *prefixes)
     return false;
 }
 
-/* The name itself in "ret ns::name<args>(params)": after the last space or "::"
- * outside brackets, so that a template's return type does not hide it. */
-static const char *bare_name(const char *function)
-{
-    const char *name = function;
-    int depth = 0;
-    for (const char *p = function; *p && *p != '('; p++) {
-        if (*p == '<')
-            depth++;
-        else if (*p == '>')
-            depth--;
-        else if (depth == 0 && (*p == ' ' || *p == ':') && p[1] && strncmp(name, "operator", 8))
-            name = p + 1;
-    }
-    return name;
-}
-
 bool vs_naming_is_plumbing(const char *function, const char *module, const char *file)
 {
     static const char *const modules[] = {"libcudart", "libcuda.so", "libvramscope", "libcupti",
@@ -53,7 +36,16 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
     const char *base = file ? vs_text_base_name(file) : NULL;
     if (base && (strcmp(base, "cuda_runtime.h") == 0 || strcmp(base, "cuda_runtime_api.h") == 0))
         return true;
-    return starts_with_any(bare_name(function), functions);
+    /* The name itself in "ret ns::name<args>(params)": after the last space or "::"
+     * outside brackets, so that a template's return type does not hide it. */
+    const char *name = function;
+    int depth = 0;
+    for (const char *p = function; *p && *p != '('; p++) {
+        depth += (*p == '<') - (*p == '>');
+        if (depth == 0 && (*p == ' ' || *p == ':') && p[1] && strncmp(name, "operator", 8))
+            name = p + 1;
+    }
+    return starts_with_any(name, functions);
 }
 
 bool vs_naming_is_startup(const char *function, const char *module)

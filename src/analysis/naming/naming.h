@@ -113,8 +113,8 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
                        const struct vs_event *event);
 
 /* vs_user_line: the line of *stack* with the mark named *mark* (0: none), as text in *memory*:
- * "logits.float() (train.py:71)" where the source can be read, "train.py:71" without it, "" when nothing is
- * known. */
+ * "logits.float() (train.py:71)" where the source can be read, "train.py:71" without it, "" when
+ * nothing is known. */
 const char *vs_user_line(const struct vs_reader *reader, struct vs_symbols *symbols,
                          struct vs_arena *memory, uint64_t stack, uint64_t mark);
 

@@ -33,7 +33,8 @@ bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
     if (!python)
         return any_of_user(frames, count, false);
     bool found = any_of_user(frames, count, true);
-    char package[VS_PACKAGE_MAX] = ""; /* the outermost: without functions of the user's these are */
+    char package[VS_PACKAGE_MAX] = ""; /* the outermost: without functions of the user's these
+                                        * are */
     for (size_t i = count; i-- > 0 && !found && !*package;)
         if (frames[i].python && !starts_others(frames[i].library))
             strcpy(package, frames[i].library);
@@ -45,7 +46,8 @@ bool vs_naming_fold(struct vs_chain_frame *frames, size_t count)
         inner++;
     for (size_t i = 0; i < count; i++) {
         /* Native code of the user's with its source: an extension that was compiled with debug
-         * information, a library called by ctypes; not the interpreter or a program around Python. */
+         * information, a library called by ctypes; not the interpreter or a program around
+         * Python. */
         bool own = found && i < inner && frames[i].known && frames[i].file && frames[i].line;
         if (!frames[i].python && !*frames[i].library && !own)
             strcpy(frames[i].library, "native");
@@ -99,7 +101,8 @@ char *vs_naming_through(const struct vs_chain_frame *frames, size_t count, char 
     while (first < count && *frames[first].library)
         first++;
     const struct vs_chain_frame *called = first < count ? vs_naming_part(frames, first) : NULL;
-    for (size_t i = 0; !called && i < first && first < count; i++) /* else the innermost public function */
+    for (size_t i = 0; !called && i < first && first < count; i++) /* else the innermost public
+                                                                    * function */
         if (frames[i].python && !is_dispatcher(frames[i].function) && is_public(frames[i].function))
             called = &frames[i];
     for (size_t i = 0; !called && i < first && first < count; i++)
@@ -171,8 +174,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-/* Whose code a module is: one of these, or above them the hash of a package's name. OBJECT: native code
- * of an object that was not installed. */
+/* Whose code a module is: one of these, or above them the hash of a package's name. OBJECT: native
+ * code of an object that was not installed. */
 enum { OWNER_NATIVE = 1, OWNER_USER, OWNER_NOBODY, OWNER_OBJECT, OWNER_PACKAGE };
 
 void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64_t stack,
@@ -188,7 +191,8 @@ void vs_naming_key(const struct vs_reader *reader, struct vs_map *owners, uint64
         if (known)
             owner[i] = *known;
         else if (!module || !*module->function)
-            owner[i] = module && !vs_library_installed(module->path, library) ? OWNER_OBJECT : OWNER_NATIVE;
+            owner[i] = module && !vs_library_installed(module->path, library) ? OWNER_OBJECT
+                : OWNER_NATIVE;
         else if (!vs_python_library(reader, module->path, library))
             owner[i] = OWNER_USER;
         else

@@ -53,8 +53,8 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length = -1;
-    /* The path comes from the trace: only regular files of a usual size are opened, never a device or a
-     * FIFO. */
+    /* The path comes from the trace: only regular files of a usual size are opened, never a device
+     * or a FIFO. */
     struct stat info;
     int fd = number ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
     bool usual = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&

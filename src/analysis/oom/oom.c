@@ -47,8 +47,8 @@ static int rank_of(const struct vs_report_failure *failure)
     return 2 * vs_oom_is_out_of_memory(failure) + !failure->recovered;
 }
 
-/* Failure *nth*, or with 0 the first of those identical to the latest failure with the highest rank; no failure
- * if there is none. */
+/* Failure *nth*, or with 0 the first of those identical to the latest failure with the highest
+ * rank; no failure if there is none. */
 static struct chosen choose(const struct vs_report *report, uint64_t nth)
 {
     uint64_t forgotten = report->failure_total - report->failure_count, same = 0;
@@ -80,12 +80,13 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
                         const struct vs_failure *failure, const struct vs_oom_reading *reading)
 {
     const struct vs_account *account = replay->accounts[failure->account];
-    /* Bytes needed from the device for a request: of a framework the segment that it could not get, or
-     * the handles of physical memory that it maps for it. */
+    /* Bytes needed from the device for a request: of a framework the segment that it could not get,
+     * or the handles of physical memory that it maps for it. */
     uint64_t request = failure->requested, refused = failure->device_requested;
     uint64_t handle = failure->framework && failure->family == VS_FAMILY_VMM ? refused : 0;
     if (handle)
-        oom->need = request > UINT64_MAX - handle ? request : (request + handle - 1) / handle * handle;
+        oom->need = request > UINT64_MAX - handle ? request
+            : (request + handle - 1) / handle * handle;
     else if (failure->family != VS_FAMILY_DEVICE)
         oom->need = vs_family_on_device(failure->family) ? vs_driver_pages(request) : request;
     else
@@ -112,11 +113,12 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
         oom->free_bytes = oom->total > oom->reserved ? oom->total - oom->reserved : 0;
     }
     if (failure->overhead) {
-        /* A context needs as much as the largest that exists. Otherwise the driver does not say how much it
-         * needed: more than was free. */
+        /* A context needs as much as the largest that exists. Otherwise the driver does not say how
+         * much it needed: more than was free. */
         const struct vs_device_usage *usage = &account->usage;
         int64_t largest = 0;
-        for (size_t i = 0; failure->overhead == 1 + VS_OVERHEAD_CONTEXT && i < usage->context_count; i++)
+        for (size_t i = 0; failure->overhead == 1 + VS_OVERHEAD_CONTEXT && i < usage->context_count;
+             i++)
             if (usage->contexts[i].measured && usage->contexts[i].how != VS_OVERHEAD_AT_MOST &&
                 usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT] > largest)
                 largest = usage->contexts[i].bytes[VS_OVERHEAD_CONTEXT];
@@ -133,8 +135,8 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
     const struct vs_replay *replay = summary->replay;
     const struct vs_failure *failure = scene->failure;
     fill_device(oom, replay, failure, &scene->reading);
-    /* With the option `limit`: if the limit was reached before the device's end, the figures are those
-     * of a device of that size. The limit counts the same bytes as the recording's reserved,
+    /* With the option `limit`: if the limit was reached before the device's end, the figures are
+     * those of a device of that size. The limit counts the same bytes as the recording's reserved,
      * without managed memory, which may leave the device. */
     uint64_t managed = oom->family[VS_FAMILY_MANAGED];
     uint64_t held = oom->reserved > managed ? oom->reserved - managed : 0;
@@ -240,7 +242,8 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     if (!replay->failure_count || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
         watch->times == KEPT_TIMES_MAX)
         return;
-    /* Whether the failure that was kept is still the one to diagnose, although this one came after it. */
+    /* Whether the failure that was kept is still the one to diagnose, although this one came
+     * after it. */
     bool stays = watch->nth && replay->failure_total != watch->nth;
     for (size_t i = 0; !watch->nth && watch->failure.event && i + 1 < replay->failure_count; i++) {
         const struct vs_failure *kept = &replay->failures[i];
@@ -271,7 +274,8 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     vs_peak_states_raised(replay);
 }
 
-void vs_oom_watch_begin(void *context, struct vs_replay *replay, const struct vs_growth_tracker *growth)
+void vs_oom_watch_begin(void *context, struct vs_replay *replay,
+                        const struct vs_growth_tracker *growth)
 {
     struct vs_oom_watch *watch = context;
     watch->replay = replay;

@@ -193,14 +193,15 @@ bool vs_oom_is_out_of_memory(const struct vs_report_failure *failure);
 /* vs_oom_event: the event of the failure that vs_oom_build diagnoses with *nth* 0; 0: there is none. */
 uint64_t vs_oom_event(const struct vs_report *report);
 
-/* Keeps what a diagnosis needs of the events before a failure: an observer of the reading of a report,
- * which gets the peaks below as its `chosen` and vs_oom_watch_begin as its `begin`, and whose state stays
- * open until the diagnosis is made. *nth*: as of vs_oom_build. */
+/* Keeps what a diagnosis needs of the events before a failure: an observer of the reading of a
+ * report, which gets the peaks below as its `chosen` and vs_oom_watch_begin as its `begin`, and
+ * whose state stays open until the diagnosis is made. *nth*: as of vs_oom_build. */
 struct vs_oom_watch;
 struct vs_oom_watch *vs_oom_watch_open(uint64_t nth);
 struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch);
 const struct vs_peak *vs_oom_watch_peaks(const struct vs_oom_watch *watch);
-void vs_oom_watch_begin(void *watch, struct vs_replay *replay, const struct vs_growth_tracker *growth);
+void vs_oom_watch_begin(void *watch, struct vs_replay *replay,
+                        const struct vs_growth_tracker *growth);
 void vs_oom_watch_close(struct vs_oom_watch *watch); /* NULL does nothing */
 
 /* vs_oom_build: diagnoses failure *nth* of the trace (from 1; 0 = of those that are out of memory,

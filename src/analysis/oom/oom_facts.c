@@ -100,7 +100,8 @@ static void count_piece(struct census *c, const struct census_extent *segment, u
     bool other = c->comparable && segment->stream != c->request_stream;
     bool enough = bytes >= c->request;
     bool fits = out->framework && c->comparable &&
-         (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK); /* it serves the request from such */
+         (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK); /* it serves the
+                                                                           * request from such */
     bool withheld = other || enough;
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
@@ -185,13 +186,15 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         .withheld = vs_xcalloc(sites + 1, sizeof *c.withheld)};
     const struct vs_history *history = scene->history;
     unsigned account = scene->failure->account;
-    for (size_t i = 0; i < history->block_count; i++) { /* the live blocks of the allocator's level */
+    for (size_t i = 0; i < history->block_count; i++) { /* the live blocks of the allocator's
+                                                         * level */
         const struct vs_history_block *block = &history->blocks[i];
         const struct vs_history_site *site = block->used ? &history->sites[block->site] : NULL;
         if (site && site->account == account && block->family == VS_FAMILY_DEVICE &&
             site->framework == framework)
             VS_VEC_ADD(c.blocks.items, c.blocks.count, c.blocks.capacity,
-                       (struct census_extent){block->addr, block->bytes, block->stream, block->site});
+                       (struct census_extent){block->addr, block->bytes, block->stream,
+                                              block->site});
     }
     struct vs_user_segment *list = NULL;
     size_t count = 0;
@@ -242,9 +245,9 @@ static void weigh(struct heaviest *most, uint32_t site, uint64_t bytes)
         *most = (struct heaviest){bytes, site};
 }
 
-/* Memory of the device that belongs neither to the framework nor, where there is none, to the program. Another
- * executable than the recorded one (a script's interpreter) is the program as well; shared objects have
- * ".so" in their name, and those with a common name capitals. */
+/* Memory of the device that belongs neither to the framework nor, where there is none, to the
+ * program. Another executable than the recorded one (a script's interpreter) is the program as
+ * well; shared objects have ".so" in their name, and those with a common name capitals. */
 static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_sites *sites = &scene->summary->replay->sites;
@@ -257,10 +260,12 @@ static void fill_libraries(struct vs_oom *oom, struct vs_oom_scene *scene)
         if (!site->live_bytes || site->framework || site->account != scene->failure->account)
             continue;
         size_t at = oom->has_framework ? 0 : vs_site_library(scene->summary, &set, i);
-        bool outside = oom->has_framework ? vs_user_has_site(scene->summary->replay, &sites->items[i])
+        bool outside = oom->has_framework ? vs_user_has_site(scene->summary->replay,
+                                                             &sites->items[i])
                                           : !set.items[at].framework &&
                                                 (strstr(set.items[at].name, ".so") ||
-                                                 strpbrk(set.items[at].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
+                                                 strpbrk(set.items[at].name,
+                                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"));
         if (!outside)
             continue;
         oom->library_bytes += site->live_bytes;
@@ -304,7 +309,8 @@ static void overhead_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     int64_t most = 0;
     uint64_t stack = 0;
     for (size_t i = 0; i < list->count; i++) {
-        /* Bytes that the calls at this stack took on the device, and how many contexts, without its first. */
+        /* Bytes that the calls at this stack took on the device, and how many contexts, without
+         * its first. */
         uint64_t contexts = 0, at = list->items[i].stack;
         int64_t bytes = 0;
         bool first = true;
@@ -344,7 +350,8 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     const struct vs_replay *replay = scene->summary->replay;
     const struct vs_failure *failure = scene->failure;
     uint64_t request = oom->failure.requested, most = 0;
-    size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the missing bytes */
+    size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the
+                              * missing bytes */
     /* whether PyTorch's segments for smaller requests have the size of the request */
     bool segment = oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
     for (size_t i = 0; i < scene->history->site_count; i++) {

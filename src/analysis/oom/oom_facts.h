@@ -173,8 +173,8 @@ struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_s
                                        uint32_t index, uint64_t bytes, uint64_t count);
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
 
-/* vs_oom_merge_site: adds *site* to the one of *list*, in *items*, with the same text, which is returned; NULL:
- * there was none, and it is the last one now. */
+/* vs_oom_merge_site: adds *site* to the one of *list*, in *items*, with the same text, which is
+ * returned; NULL: there was none, and it is the last one now. */
 struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs_report_site *items,
                                          const struct vs_report_site *site);
 

@@ -143,7 +143,8 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
             same->frees += one.frees;
             vs_growth_merge(same, &one);
         }
-        oom->growth_stacks.stack[oom->growth_stacks.count++] = scene->history->sites[found[i].site].stack;
+        oom->growth_stacks.stack[oom->growth_stacks.count++] =
+            scene->history->sites[found[i].site].stack;
         oom->growth_bytes += found[i].held;
         oom->growth_count += found[i].count;
         oom->growth_each += found[i].per_time;

@@ -32,7 +32,8 @@ void vs_oom_kinds(struct vs_oom *oom, struct vs_reader *reader)
     enum vs_kind order[VS_KIND_COUNT];
     char text[320] = "";
     size_t count = vs_kinds_order(&table, order), length = 0;
-    for (size_t i = 1; i < count; i++) { /* `other` and `unknown` by size as well: here they can be the answer */
+    for (size_t i = 1; i < count; i++) { /* `other` and `unknown` by size as well: here they can
+                                          * be the answer */
         enum vs_kind kind = order[i];
         size_t at = i;
         for (; at && table.kinds[order[at - 1]].bytes < table.kinds[kind].bytes; at--)

@@ -166,11 +166,11 @@ static void note_outcome(struct vs_oom *oom, const struct trial *trial,
         return;
     }
     struct vs_remedy tried = {.kind = trial->kind, .fits = true, .replayed = true};
-    /* Whether the trial shows more than that this request fits: it ends the growth of a program that
-     * repeats itself, and got as much before. The trace ends with the failure: what other
+    /* Whether the trial shows more than that this request fits: it ends the growth of a program
+     * that repeats itself, and got as much before. The trace ends with the failure: what other
      * trials would have met later is not in it. */
-    bool goes_on = strcmp(trial->kind, "free_growth") == 0 && (oom->steps_done || oom->steps_found) &&
-                   (oom->request_before >= oom->failure.requested ||
+    bool goes_on = strcmp(trial->kind, "free_growth") == 0 &&
+        (oom->steps_done || oom->steps_found) && (oom->request_before >= oom->failure.requested ||
                     oom->largest >= oom->failure.requested);
     const char *fits = goes_on ? "fits" : "this request fits, later ones are not known";
     const char *peak = peak_text(oom, trial, outcome, before, &tried.bytes);
@@ -221,12 +221,15 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             trials.sites[trials.growing + i] =
                 (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
         /* The two causes that are enough only together. */
-        bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of growth */
+        bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of
+                                                               * growth */
         struct vs_whatif_setting both = as_recorded;
         const char *kind, *a = NULL, *b = NULL;
         if (oom->second) {
-            a = without(&trials, oom, recorded, spike_first ? oom->second : oom->verdict, &both, &kind);
-            b = without(&trials, oom, recorded, spike_first ? oom->verdict : oom->second, &both, &kind);
+            a = without(&trials, oom, recorded, spike_first ? oom->second : oom->verdict, &both,
+                        &kind);
+            b = without(&trials, oom, recorded, spike_first ? oom->verdict : oom->second, &both,
+                        &kind);
         }
         if (a && b)
             add(&trials, "both", vs_oom_text_of(oom, "%s; and %s", a, b))->setting = both;
@@ -249,24 +252,27 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         for (size_t i = 0; i < trials.count; i++)
             settings[i] = trials.items[i].setting;
         vs_whatif_run_all(log, settings, trials.count, outcomes);
-        bool served = false; /* by another setting of the caching allocator that served the program */
+        bool served = false; /* by another setting of the caching allocator that served the
+                              * program */
         for (size_t i = 0; i < trials.count; i++)
-            served |= strcmp(trials.items[i].kind, "policy") == 0 && !outcomes[i].err && outcomes[i].survives;
+            served |= strcmp(trials.items[i].kind, "policy") == 0 && !outcomes[i].err &&
+                outcomes[i].survives;
         if (served && oom->verdict == &vs_verdict_capacity &&
             (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK))
             vs_diagnose_placement(oom);
         for (size_t i = 0; i < trials.count; i++)
             note_outcome(oom, &trials.items[i], &outcomes[i], &before);
-        /* The smallest device with which the recorded setting serves the failed request; growth fills any. */
-        struct vs_remedy *estimate = oom->verdict == &vs_verdict_growth ? NULL : find(oom, "bigger_device");
+        /* The smallest device with which the recorded setting serves the failed request; growth
+         * fills any. */
+        struct vs_remedy *estimate = oom->verdict == &vs_verdict_growth ? NULL
+            : find(oom, "bigger_device");
         uint64_t least = estimate ? vs_whatif_least_capacity(log, &as_recorded, &before) : 0;
         struct vs_size_pair two = vs_sizes_apart(least, oom->total);
         if (estimate && least > oom->total)
             *estimate = (struct vs_remedy){
                 .kind = "bigger_device", .bytes = least, .fits = true, .replayed = true,
-                .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; what the "
-                                       "program needs after it is unknown",
-                                       two.a, two.b)};
+                .text = vs_oom_text_of(oom, "a device with %s instead of %s: this request fits; "
+                                       "what the program needs after it is unknown", two.a, two.b)};
     }
     vs_whatif_close(log);
     vs_oom_sort_remedies(oom);

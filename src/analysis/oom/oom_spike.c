@@ -184,7 +184,8 @@ static void try_request(struct vs_oom *oom, const struct vs_oom_scene *scene, st
     spike->peak_before = peak;
     find_parts(oom, scene, spike);
     drop_usual(oom, scene, spike);
-    /* larger than all that the program allocated in its steps, at its own call site and at any other */
+    /* larger than all that the program allocated in its steps, at its own call site and at any
+     * other */
     if (!oom->total || !has_past(oom, oom->live_peak) || !spike->bytes ||
         oom->request_before >= spike->bytes / 2 || spike->usual >= spike->bytes / 2 ||
         (spike->bytes / 4 <= spike->usual && spike->bytes <= oom->total / 4))

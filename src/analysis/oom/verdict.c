@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
@@ -56,9 +55,9 @@ static void find_shares(struct vs_oom *oom)
         uint64_t own = live_of(oom, verdicts[i]), live = oom->live > own ? oom->live - own : 0;
         uint64_t bytes = verdicts[i]->recovers ? verdicts[i]->recovers(oom) : own;
         bool large = bytes && bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
-        /* Whether the program would have needed no more than it needed before: then it is known to run
-         * without this cause. A small part of the device that was kept a few times may be a leak, or a
-         * buffer of fixed size which is being filled. */
+        /* Whether the program would have needed no more than it needed before: then it is known to
+         * run without this cause. A small part of the device that was kept a few times may be a
+         * leak, or a buffer of fixed size which is being filled. */
         bool ran = oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
         bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
                        bytes < oom->total / OF_DEVICE;
@@ -121,26 +120,20 @@ static bool two_that_suffice(struct vs_oom *oom)
 
 /* A larger device is a purchase: after all others that let the request fit. It does not end growth:
  * there it comes last, and freeing what grows comes first. */
-static int rank_of(const struct vs_oom *oom, const struct vs_remedy *remedy)
-{
-    if (oom->verdict == &vs_verdict_growth || oom->refusal == &vs_verdict_growth) {
-        if (strcmp(remedy->kind, "bigger_device") == 0)
-            return 0;
-        if (strcmp(remedy->kind, "free_growth") == 0)
-            return 5;
-    }
-    if (!remedy->fits)
-        return remedy->replayed;
-    return strcmp(remedy->kind, "bigger_device") == 0 ? 2 : 3 + remedy->replayed;
-}
-
 void vs_oom_sort_remedies(struct vs_oom *oom)
 {
+    bool growth = oom->verdict == &vs_verdict_growth || oom->refusal == &vs_verdict_growth;
     size_t placed = 0;
     for (int rank = 5; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {
             struct vs_remedy remedy = oom->remedies[i];
-            if (rank_of(oom, &remedy) != rank)
+            bool device = strcmp(remedy.kind, "bigger_device") == 0;
+            int of = growth && device                                      ? 0
+                     : growth && strcmp(remedy.kind, "free_growth") == 0 ? 5
+                     : !remedy.fits                                        ? remedy.replayed
+                     : device                                              ? 2
+                                                                           : 3 + remedy.replayed;
+            if (of != rank)
                 continue;
             memmove(&oom->remedies[placed + 1], &oom->remedies[placed],
                     (i - placed) * sizeof remedy);
@@ -171,7 +164,8 @@ static void explain_second(struct vs_oom *oom)
     size_t before = oom->remedy_count;
     oom->second_evidence = oom->evidence_count;
     explain_further(oom, oom->second);
-    const char *one = NULL, *two = NULL; /* what to do against each: the first remedy that is no purchase */
+    const char *one = NULL, *two = NULL; /* what to do against each: the first remedy that is no
+                                          * purchase */
     for (size_t i = 0; i < oom->remedy_count; i++) {
         const char **text = i < before ? &one : &two;
         if (!*text && strcmp(oom->remedies[i].kind, "bigger_device") != 0)
@@ -206,7 +200,7 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
     }
     if (cause->enough)
         vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too", verdict->noun,
-                        vs_oom_size(oom, cause->bytes), vs_oom_site(oom, cause->culprit, 3));
+                        vs_size_text(cause->bytes), vs_oom_site(oom, cause->culprit, 3));
 }
 
 static int by_share(const void *a, const void *b)
@@ -257,7 +251,8 @@ void vs_diagnose(struct vs_oom *oom)
 {
     find_shares(oom);
     for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts && !oom->verdict; i++)
-        if (verdicts[i]->decides && verdicts[i] != &vs_verdict_recovered && verdicts[i]->decides(oom))
+        if (verdicts[i]->decides && verdicts[i] != &vs_verdict_recovered &&
+            verdicts[i]->decides(oom))
             oom->verdict = verdicts[i];
     const struct vs_oom_cause *one = one_that_suffices(oom, false);
     if (!one)
@@ -347,22 +342,6 @@ const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...)
     return text;
 }
 
-const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes)
-{
-    return vs_xarena_text(&oom->memory, vs_size_text(bytes));
-}
-
-const char *vs_oom_count(struct vs_oom *oom, uint64_t count)
-{
-    return vs_xarena_text(&oom->memory, vs_count_text(count));
-}
-
-const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole)
-{
-    char text[16];
-    return vs_xarena_text(&oom->memory, vs_text_percent(text, part, whole));
-}
-
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames)
 {
     char chain[VS_CHAIN_TEXT_MAX], text[4 * SITE_COLUMNS + 4];
@@ -411,19 +390,19 @@ void vs_oom_explain_missing(struct vs_oom *oom)
                         two.b);
     else if (oom->failure.overhead)
         vs_oom_evidence(oom, "needs about %s, as the other contexts do, %s available: short by %s",
-                        two.a, two.b, vs_oom_size(oom, oom->missing));
-    else if (strcmp(vs_oom_size(oom, oom->need), vs_oom_size(oom, oom->failure.requested)) != 0)
+                        two.a, two.b, vs_size_text(oom->missing));
+    else if (strcmp(vs_size_text(oom->need), vs_size_text(oom->failure.requested)) != 0)
         vs_oom_evidence(oom, "needs %s from the device (%s rounded up), %s available: short by %s",
                         two.a, vs_sizes_apart(oom->failure.requested, oom->need).a, two.b,
-                        vs_oom_size(oom, oom->missing));
+                        vs_size_text(oom->missing));
     else
         vs_oom_evidence(oom, "needs %s, %s available: short by %s", two.a, two.b,
-                        vs_oom_size(oom, oom->missing));
+                        vs_size_text(oom->missing));
     if (oom->cache.other_class >= oom->missing)
         vs_oom_evidence(oom, "PyTorch serves requests of up to 1 MiB from segments of their own: the holes "
                         "in its %s segments, %s, cannot serve this one",
                         oom->failure.requested > UINT64_C(1) << 20 ? "small" : "large",
-                        vs_oom_size(oom, oom->cache.other_class));
+                        vs_size_text(oom->cache.other_class));
 }
 
 void vs_oom_explain_rising(struct vs_oom *oom)
@@ -498,19 +477,19 @@ void vs_oom_common_remedies(struct vs_oom *oom)
     if (oom->empty_bytes > 0 && (oom->missing == 0 || worth_naming(oom, oom->empty_bytes)))
         vs_oom_remedy(oom, "release_cache", oom->empty_bytes, available(oom) >= oom->need,
                       "release cached segments that nothing uses: %s",
-                      vs_oom_size(oom, oom->empty_bytes));
+                      vs_size_text(oom->empty_bytes));
     if (oom->missing == 0)
         return;
     uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
     if (worth_naming(oom, half))
         vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
-                      "use less memory in a step (batch, sequence length, checkpointing): this one had "
-                      "allocated %s when it failed, and was short by %s",
-                      vs_oom_size(oom, oom->step_bytes), vs_oom_size(oom, oom->missing));
+                      "use less memory in a step (batch, sequence length, checkpointing): this one "
+                      "had allocated %s when it failed, and was short by %s",
+                      vs_size_text(oom->step_bytes), vs_size_text(oom->missing));
     if (!oom->request_first && worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
                       "use less memory at %s, which holds %s; the request was short by %s",
-                      vs_oom_site(oom, &oom->sites.items[0], 2), vs_oom_size(oom, site),
-                      vs_oom_size(oom, oom->missing));
+                      vs_oom_site(oom, &oom->sites.items[0], 2), vs_size_text(site),
+                      vs_size_text(oom->missing));
     vs_oom_bigger_device(oom);
 }

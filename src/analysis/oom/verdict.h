@@ -7,6 +7,7 @@
 #define VS_VERDICT_H
 
 #include "analysis/oom/oom.h"
+#include "analysis/report/site_text.h"
 #include "base/vs_size.h"
 
 #define VS_VERDICT(id) extern const struct vs_verdict vs_verdict_##id;
@@ -47,9 +48,6 @@ void vs_oom_sort_remedies(struct vs_oom *oom);
 /* Parts of a sentence; they live as long as *oom*. vs_oom_site: a call chain, shortened for a
  * sentence. */
 const char *vs_oom_text_of(struct vs_oom *oom, const char *format, ...) VS_PRINTF(2, 3);
-const char *vs_oom_size(struct vs_oom *oom, uint64_t bytes);
-const char *vs_oom_count(struct vs_oom *oom, uint64_t count);
-const char *vs_oom_percent(struct vs_oom *oom, uint64_t part, uint64_t whole);
 const char *vs_oom_site(struct vs_oom *oom, const struct vs_report_site *site, size_t frames);
 /* vs_oom_main_sites: how many of the first sites of a list are named: those with a twentieth of the
  * bytes or more, the first always, at most three. vs_oom_site_list: "A, B and 2 more call sites". */

@@ -18,18 +18,18 @@ static bool is_private(const struct vs_oom *oom)
 static void explain(struct vs_oom *oom)
 {
     const struct vs_cache_census *cache = &oom->cache;
-    const char *bytes = vs_oom_size(oom, cache->withheld);
-    const char *share = vs_oom_percent(oom, cache->withheld, oom->total);
-    const char *largest = vs_oom_size(oom, cache->withheld_largest);
+    const char *bytes = vs_size_text(cache->withheld);
+    const char *share = vs_percent_text(cache->withheld, oom->total);
+    const char *largest = vs_size_text(cache->withheld_largest);
     if (is_private(oom))
-        vs_oom_evidence(oom, "%s is cached and free, %s of the device, in pieces of up to %s; PyTorch "
-                        "neither used nor released it: a private pool (torch.cuda.MemPool, or of a CUDA "
-                        "graph) keeps it", bytes, share, largest);
+        vs_oom_evidence(oom, "%s is cached and free, %s of the device, in pieces of up to %s; "
+                        "PyTorch neither used nor released it: a private pool "
+                        "(torch.cuda.MemPool, or of a CUDA graph) keeps it", bytes, share, largest);
     else
         vs_oom_evidence(oom, "%s is cached and free, %s of the device, but belongs to other "
                         "%s; the largest piece is %s", bytes, share,
-                        cache->other_streams == cache->withheld ? "streams" : "streams or to a private pool",
-                        largest);
+                        cache->other_streams == cache->withheld ? "streams"
+                            : "streams or to a private pool", largest);
     if (oom->withheld_site.count)
         vs_oom_evidence(oom, oom->withheld_live
                                  ? "blocks of %s keep its segments from being released"

@@ -16,11 +16,10 @@ static void explain_equal_blocks(struct vs_oom *oom)
         site->bytes != site->count * site->largest || site->bytes < oom->live / 2)
         return;
     vs_oom_but(oom, "it may be a leak: %s made %s allocations of %s each, and freed none",
-               vs_oom_site(oom, site, 2), vs_oom_count(oom, site->count),
-               vs_oom_size(oom, site->largest));
+               vs_oom_site(oom, site, 2), vs_count_text(site->count), vs_size_text(site->largest));
     vs_oom_remedy(oom, "free_growth", site->bytes, false,
                   "if the program does not need all blocks of %s at once, free or reuse them: %s",
-                  vs_oom_site(oom, site, 2), vs_oom_size(oom, site->bytes));
+                  vs_oom_site(oom, site, 2), vs_size_text(site->bytes));
 }
 
 static void explain(struct vs_oom *oom)
@@ -30,12 +29,12 @@ static void explain(struct vs_oom *oom)
     if (oom->total && oom->failure.requested > oom->total)
         vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
     vs_oom_evidence(oom, "live allocations hold %s, %s of the %s",
-                    vs_oom_size(oom, oom->live), vs_oom_percent(oom, oom->live, oom->total),
+                    vs_size_text(oom->live), vs_percent_text(oom->live, oom->total),
                     oom->limit ? "limit" : "device");
     vs_oom_explain_rising(oom);
     if (oom->cached)
         vs_oom_evidence(oom, "%s more is cached, the largest hole %s%s",
-                        vs_oom_size(oom, oom->cached), vs_oom_size(oom, oom->largest_hole),
+                        vs_size_text(oom->cached), vs_size_text(oom->largest_hole),
                         oom->cached < oom->missing ? ": less than is missing"
                         : vs_oom_cause_of(oom, &vs_verdict_fragmentation)
                             ? "" /* named below, as what would let the request fit */
@@ -43,24 +42,25 @@ static void explain(struct vs_oom *oom)
     if (oom->balance.known && oom->balance.pools > oom->pools_releasable + oom->missing / 10)
         vs_oom_evidence(oom, "%s more is unused in stream-ordered pools beside live blocks: trimming "
                         "does not return it",
-                        vs_oom_size(oom, oom->balance.pools - oom->pools_releasable));
+                        vs_size_text(oom->balance.pools - oom->pools_releasable));
     if (oom->steps_begun && steps == 0)
         vs_oom_evidence(oom, "no step was completed: the first one does not fit");
     else if (steps)
-        vs_oom_evidence(oom, "%s step%s fit, with a peak of %s%s", vs_oom_count(oom, steps), steps == 1 ? "" : "s",
-                        vs_oom_size(oom, oom->steps_peak),
+        vs_oom_evidence(oom, "%s step%s fit, with a peak of %s%s", vs_count_text(steps), steps == 1
+                        ? "" : "s", vs_size_text(oom->steps_peak),
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
     vs_oom_explain_missing(oom);
     for (size_t i = 0; i < oom->cause_count; i++)
-        if (oom->causes[i].enough && oom->causes[i].verdict == &vs_verdict_growth) /* it may be its begin */
-            vs_oom_but(oom, "it may be growth: %s allocated memory in %llu step%s and freed none of it, %s; "
-                       "without that this request fits", vs_oom_site_list(oom, &oom->growing, 2),
+        if (oom->causes[i].enough && oom->causes[i].verdict == &vs_verdict_growth)
+            vs_oom_but(oom, "it may be growth: %s allocated memory in %llu step%s and freed none "
+                       "of it, %s; without that this request fits",
+                       vs_oom_site_list(oom, &oom->growing, 2),
                        (unsigned long long)oom->growth_times, oom->growth_times == 1 ? "" : "s",
-                       vs_oom_size(oom, oom->growth_bytes));
+                       vs_size_text(oom->growth_bytes));
         else if (oom->causes[i].enough)
             vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
                        "live, so later requests may not", oom->causes[i].verdict->noun,
-                       vs_oom_size(oom, oom->causes[i].bytes));
+                       vs_size_text(oom->causes[i].bytes));
     explain_equal_blocks(oom);
     vs_oom_limit_requests(oom);
     vs_oom_common_remedies(oom);

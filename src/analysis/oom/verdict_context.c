@@ -8,8 +8,8 @@ void vs_oom_explain_contexts(struct vs_oom *oom, uint64_t bytes)
 {
     unsigned long long count = oom->balance.context_count;
     vs_oom_evidence(oom, "%llu CUDA context%s of this process hold%s %s, %s of the device", count,
-                    count == 1 ? "" : "s", count == 1 ? "s" : "", vs_oom_size(oom, bytes),
-                    vs_oom_percent(oom, bytes, oom->total));
+                    count == 1 ? "" : "s", count == 1 ? "s" : "", vs_size_text(bytes),
+                    vs_percent_text(bytes, oom->total));
 }
 
 static uint64_t recovers(const struct vs_oom *oom)
@@ -26,27 +26,27 @@ static void explain(struct vs_oom *oom)
     uint64_t all = b->contexts + modules + limits, bytes = oom->context_excess;
     vs_oom_explain_contexts(oom, all);
     if (modules)
-        vs_oom_evidence(oom, "%s of that are modules (code and variables)", vs_oom_size(oom, modules));
+        vs_oom_evidence(oom, "%s of that are modules (code and variables)", vs_size_text(modules));
     if (limits)
         vs_oom_evidence(oom, "%s of that came with limits set by the program (cudaDeviceSetLimit: "
-                        "stack, heap, printf)", vs_oom_size(oom, limits));
+                        "stack, heap, printf)", vs_size_text(limits));
     if (oom->contexts_made)
         vs_oom_evidence(oom, "%llu of the contexts %s created at %s",
                         (unsigned long long)oom->contexts_made, oom->contexts_made == 1 ? "was" : "were",
                         vs_oom_site(oom, &oom->context_site, 3));
     else if (oom->context_site.count)
         vs_oom_evidence(oom, "%s of that was taken by calls at %s",
-                        vs_oom_size(oom, oom->context_site.bytes),
+                        vs_size_text(oom->context_site.bytes),
                         vs_oom_site(oom, &oom->context_site, 3));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_context);
     if (count > 1)
         vs_oom_remedy(oom, "one_context", bytes, bytes >= oom->missing,
                       "use the primary context (cudaSetDevice) in all libraries instead of %llu "
-                      "contexts: about %s", count, vs_oom_size(oom, b->contexts / count * (count - 1)));
+                      "contexts: about %s", count, vs_size_text(b->contexts / count * (count - 1)));
     if (limits)
         vs_oom_remedy(oom, "lower_limits", limits, limits >= oom->missing,
-                      "set smaller limits with cudaDeviceSetLimit: up to %s", vs_oom_size(oom, limits));
+                      "set smaller limits with cudaDeviceSetLimit: up to %s", vs_size_text(limits));
     if (modules || count == 1)
         vs_oom_remedy(oom, "load_lazily", modules, modules >= oom->missing,
                       "load modules when they are first used (CUDA_MODULE_LOADING=LAZY), for fewer "

@@ -22,9 +22,9 @@ static void explain(struct vs_oom *oom)
     uint64_t all = oom->free_bytes + cache->scattered + oom->empty_bytes;
     struct vs_size_pair two = vs_sizes_apart(all, oom->failure.requested);
     vs_oom_evidence(oom, "%s free on the device and %s cached in %s hole%s, the largest %s",
-                    vs_oom_size(oom, oom->free_bytes),
+                    vs_size_text(oom->free_bytes),
                     vs_sizes_apart(cache->scattered, cache->largest).a,
-                    vs_oom_count(oom, cache->pieces), cache->pieces == 1 ? "" : "s",
+                    vs_count_text(cache->pieces), cache->pieces == 1 ? "" : "s",
                     vs_sizes_apart(cache->largest, cache->scattered).a);
     vs_oom_evidence(oom, "together %s for a request of %s, and no piece is large enough", two.a,
                     two.b);
@@ -35,7 +35,7 @@ static void explain(struct vs_oom *oom)
     vs_oom_explain_share(oom, &vs_verdict_fragmentation);
     vs_oom_remedy(oom, "use_holes", all, all >= oom->need,
                   "allocate long-lived blocks before the others, or reuse one large buffer: the "
-                  "holes have %s", vs_oom_size(oom, cache->scattered));
+                  "holes have %s", vs_size_text(cache->scattered));
     vs_oom_smaller_request(oom);
     vs_oom_common_remedies(oom);
 }

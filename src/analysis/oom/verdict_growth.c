@@ -21,7 +21,7 @@ static const char *grown(struct vs_oom *oom)
 {
     uint64_t requested = requested_bytes(oom);
     if (requested >= oom->growth_bytes)
-        return vs_oom_size(oom, oom->growth_bytes);
+        return vs_oom_text_of(oom, "%s", vs_size_text(oom->growth_bytes));
     struct vs_size_pair two = vs_sizes_apart(requested, oom->growth_bytes);
     return vs_oom_text_of(oom, "%s (%s with the driver's rounding)", two.a, two.b);
 }
@@ -35,11 +35,11 @@ static uint64_t with_rounding(const struct vs_oom *oom, uint64_t bytes)
     return (uint64_t)((double)bytes * (double)oom->growth_bytes / (double)requested);
 }
 
-/* vs_oom_size without ".0" where the size is exact: in a product. */
+/* A size without ".0" where the size is exact: in a product. */
 static const char *exact(struct vs_oom *oom, uint64_t bytes)
 {
     uint64_t unit = bytes >= VS_GIB ? VS_GIB : bytes >= VS_MIB ? VS_MIB : VS_KIB;
-    return bytes % unit ? vs_oom_size(oom, bytes)
+    return bytes % unit ? vs_oom_text_of(oom, "%s", vs_size_text(bytes))
                         : vs_oom_text_of(oom, "%llu %s", (unsigned long long)(bytes / unit),
                                          unit == VS_GIB ? "GiB" : unit == VS_MIB ? "MiB" : "KiB");
 }
@@ -49,15 +49,52 @@ static const char *exact(struct vs_oom *oom, uint64_t bytes)
 static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
 {
     if (every == 1)
-        return vs_oom_text_of(oom, "%s every step", vs_oom_size(oom, per_step));
+        return vs_oom_text_of(oom, "%s every step", vs_size_text(per_step));
     if (every)
-        return vs_oom_text_of(oom, "%s every %llu steps", vs_oom_size(oom, per_step * every),
+        return vs_oom_text_of(oom, "%s every %llu steps", vs_size_text(per_step * every),
                               (unsigned long long)every);
-    return vs_oom_text_of(oom, "%s a step on average", vs_oom_size(oom, per_step));
+    return vs_oom_text_of(oom, "%s a step on average", vs_size_text(per_step));
 }
 
-static void explain_sites(struct vs_oom *oom)
+static void explain(struct vs_oom *oom)
 {
+    uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
+    uint64_t steps = step ? requested / step : 0;
+    const char *since = vs_count_text(oom->growth_since);
+    if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
+        vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no "
+                        "steps and come %s", vs_size_text(oom->growth_each),
+                        vs_count_text(oom->growth_repeats),
+                        vs_time_text(oom->growth_since_ns), grown(oom),
+                        oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
+                                                         vs_count_text(oom->steps_done),
+                                                         oom->steps_done == 1 ? "" : "s")
+                                        : "before the first completed step");
+    else if (!oom->steps_begun)
+        vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed "
+                        "other memory that it allocated between them",
+                        vs_time_text(oom->growth_since_ns), vs_count_text(oom->growth_count),
+                        grown(oom));
+    else if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
+        vs_oom_evidence(oom, "grows by %s since step %s: %s so far",
+                        rate(oom, step, oom->growth_every), since, grown(oom));
+    else /* every step added as much */
+        vs_oom_evidence(oom, "grows every step since step %s: %s steps × %s = %s", since,
+                        vs_count_text(steps), exact(oom, step),
+                        requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
+    if (oom->growth_repeats && !oom->steps_done)
+        vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look "
+                        "similar");
+    else if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
+        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
+    else if (!oom->growth_repeats && !oom->steps_begun && oom->steps_found && step)
+        vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s "
+                        "since step %s", vs_count_text(oom->steps_found),
+                        rate(oom, step, oom->growth_every), since);
+    else if (!oom->growth_repeats && !oom->steps_begun && !oom->steps_found &&
+             oom->growth_times < 2 * TIMES_FEW)
+        vs_oom_but(oom, "the program marks no steps (NVTX) and few blocks are live so far: an "
+                   "unfinished first step looks the same");
     size_t named = vs_oom_main_sites(&oom->growing), more = oom->growing.count - named;
     const char *failed = vs_oom_site(oom, &oom->failure.site, 3);
     uint64_t rest = 0;
@@ -67,68 +104,28 @@ static void explain_sites(struct vs_oom *oom)
         if (strcmp(text, failed) == 0)
             text = "the call site that failed";
         const char *counts = vs_oom_text_of(oom, "at %s: %s allocations, %s free%s", text,
-                                            vs_oom_count(oom, site->allocs), vs_oom_count(oom, site->frees),
+                                            vs_count_text(site->allocs), vs_count_text(site->frees),
                                             site->frees == 1 ? "" : "s");
         const char *often = site->growth_in_steps && site->growth_per_step
                                 ? rate(oom, site->growth_per_step, site->growth_every) : "";
         if (oom->growing.count > 1) /* its part and its rate */
             vs_oom_evidence(oom, "%s of it, %s%s%s, %s",
-                            vs_oom_percent(oom, site->growth_bytes, requested_bytes(oom)),
-                            vs_oom_size(oom, site->growth_bytes), *often ? ", " : "", often, counts);
+                            vs_percent_text(site->growth_bytes, requested),
+                            vs_size_text(site->growth_bytes), *often ? ", " : "", often, counts);
         else
             vs_oom_evidence(oom, "%s", counts);
     }
     for (size_t i = named; i < oom->growing.count; i++)
         rest += oom->growing.items[i].growth_bytes;
     if (more)
-        vs_oom_evidence(oom, "%s more at %zu other call site%s", vs_oom_size(oom, rest), more,
+        vs_oom_evidence(oom, "%s more at %zu other call site%s", vs_size_text(rest), more,
                         more == 1 ? "" : "s");
-}
-
-static void explain(struct vs_oom *oom)
-{
-    uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
-    uint64_t steps = step ? requested / step : 0;
-    const char *since = vs_oom_count(oom, oom->growth_since);
-    if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
-        vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no steps and "
-                        "come %s", vs_oom_size(oom, oom->growth_each),
-                        vs_oom_count(oom, oom->growth_repeats),
-                        vs_time_text(oom->growth_since_ns), grown(oom),
-                        oom->steps_done ? vs_oom_text_of(oom, "after %s completed step%s",
-                                                         vs_oom_count(oom, oom->steps_done),
-                                                         oom->steps_done == 1 ? "" : "s")
-                                        : "before the first completed step");
-    else if (!oom->steps_begun)
-        vs_oom_evidence(oom, "since %s, %s allocations were never freed: %s; the program freed other "
-                        "memory that it allocated between them", vs_time_text(oom->growth_since_ns),
-                        vs_oom_count(oom, oom->growth_count), grown(oom));
-    else if (oom->growth_every != 1 || steps < 2 || requested % step >= steps)
-        vs_oom_evidence(oom, "grows by %s since step %s: %s so far", rate(oom, step, oom->growth_every), since,
-                        grown(oom));
-    else /* every step added as much */
-        vs_oom_evidence(oom, "grows every step since step %s: %s steps × %s = %s", since,
-                        vs_oom_count(oom, steps), exact(oom, step),
-                        requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
-    if (oom->growth_repeats && !oom->steps_done)
-        vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look similar");
-    else if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
-        vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
-    else if (!oom->growth_repeats && !oom->steps_begun && oom->steps_found && step)
-        vs_oom_evidence(oom, "the requests repeat: %s steps were completed, and it grows by %s since "
-                        "step %s", vs_oom_count(oom, oom->steps_found), rate(oom, step, oom->growth_every),
-                        since);
-    else if (!oom->growth_repeats && !oom->steps_begun && !oom->steps_found &&
-             oom->growth_times < 2 * TIMES_FEW)
-        vs_oom_but(oom, "the program marks no steps (NVTX) and few blocks are live so far: an unfinished "
-                   "first step looks the same");
-    explain_sites(oom);
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_growth);
     vs_oom_remedy(oom, "free_growth", oom->growth_bytes, oom->growth_bytes >= oom->missing,
                   "free what %s keep%s, or keep it on the host: %s",
                   vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
-                  vs_oom_size(oom, oom->growth_bytes));
+                  vs_size_text(oom->growth_bytes));
     /* A larger GPU lasts for as many steps more as it has bytes. */
     uint64_t bytes = oom->total + oom->missing;
     if (!oom->total)
@@ -140,7 +137,7 @@ static void explain(struct vs_oom *oom)
     else if (oom->growing.count == 1 || oom->growth_repeats)
         vs_oom_remedy(oom, "bigger_device", bytes, true,
                       "a larger GPU only delays it: it grows by %s with each repetition",
-                      vs_oom_size(oom, with_rounding(oom, oom->growth_each)));
+                      vs_size_text(with_rounding(oom, oom->growth_each)));
     else
         vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger GPU only delays it");
 }

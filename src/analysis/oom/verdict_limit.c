@@ -24,17 +24,17 @@ void vs_oom_raise_limit(struct vs_oom *oom)
 
 static void explain(struct vs_oom *oom)
 {
-    const char *used = vs_oom_percent(oom, oom->limit - oom->free_bytes, oom->limit);
+    const char *used = vs_percent_text(oom->limit - oom->free_bytes, oom->limit);
     bool fits = oom->device_free >= oom->missing;
     if (oom->device_total)
         vs_oom_evidence(oom, "the option limit allows %s of the device's %s; %s of that was in use",
-                        vs_oom_size(oom, oom->limit), vs_oom_size(oom, oom->device_total), used);
+                        vs_size_text(oom->limit), vs_size_text(oom->device_total), used);
     else
         vs_oom_evidence(oom, "the option limit allows %s of the device; %s of that was in use",
-                        vs_oom_size(oom, oom->limit), used);
+                        vs_size_text(oom->limit), used);
     if (fits)
         vs_oom_evidence(oom, "the device had %s free: without the limit the request fits",
-                        vs_oom_size(oom, oom->device_free));
+                        vs_size_text(oom->device_free));
     vs_oom_explain_missing(oom);
     vs_oom_raise_limit(oom);
     vs_oom_common_remedies(oom);

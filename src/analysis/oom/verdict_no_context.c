@@ -17,8 +17,7 @@ static void explain_own(struct vs_oom *oom)
         vs_oom_explain_contexts(oom, b->contexts);
     if (oom->reserved)
         vs_oom_evidence(oom, "allocations of this process hold %s, %s of the device",
-                        vs_oom_size(oom, oom->reserved),
-                        vs_oom_percent(oom, oom->reserved, oom->total));
+                        vs_size_text(oom->reserved), vs_percent_text(oom->reserved, oom->total));
 }
 
 static void fewer_processes(struct vs_oom *oom)
@@ -30,11 +29,11 @@ static void fewer_processes(struct vs_oom *oom)
         return;
     if (b->others_count == 1)
         vs_oom_remedy(oom, "stop_others", b->others, fits, "end or move process %llu: it holds %s",
-                      pid, vs_oom_size(oom, b->others));
+                      pid, vs_size_text(b->others));
     else
         vs_oom_remedy(oom, "stop_others", b->others, fits,
                       "run fewer processes on this device (the largest is %llu), or let them share "
-                      "one context under MPS: they hold %s", pid, vs_oom_size(oom, b->others));
+                      "one context under MPS: they hold %s", pid, vs_size_text(b->others));
 }
 
 static void explain(struct vs_oom *oom)
@@ -46,13 +45,13 @@ static void explain(struct vs_oom *oom)
         explain_own(oom);
     unsigned long long others = b->others_count;
     if (b->others_known && b->others)
-        vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML), with %s "
-                        "CUDA context%s", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
-                        vs_oom_size(oom, b->others), vs_oom_percent(oom, b->others, oom->total),
+        vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML), with "
+                        "%s CUDA context%s", others, others == 1 ? "" : "es", others == 1 ? "s" : "",
+                        vs_size_text(b->others), vs_percent_text(b->others, oom->total),
                         others == 1 ? "its" : "their", others == 1 ? "" : "s");
     else if (oom->free_known && oom->outside > b->contexts)
         vs_oom_evidence(oom, "%s of the device is held outside this process",
-                        vs_oom_size(oom, oom->outside - b->contexts));
+                        vs_size_text(oom->outside - b->contexts));
     if (!own_first)
         explain_own(oom);
     vs_oom_explain_missing(oom);

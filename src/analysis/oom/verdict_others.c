@@ -34,12 +34,11 @@ static void explain_others(struct vs_oom *oom)
     bool one = balance->others_count == 1;
     vs_oom_evidence(oom, "%llu other process%s hold%s %s, %s of the device (from NVML); this "
                     "program's allocations hold %s", (unsigned long long)balance->others_count,
-                    one ? "" : "es", one ? "s" : "", vs_oom_size(oom, balance->others),
-                    vs_oom_percent(oom, balance->others, oom->total),
-                    vs_oom_size(oom, oom->reserved));
+                    one ? "" : "es", one ? "s" : "", vs_size_text(balance->others),
+                    vs_percent_text(balance->others, oom->total), vs_size_text(oom->reserved));
     for (size_t i = 0; !one && i < balance->process_count && i < PROCESSES_SHOWN; i++)
         vs_oom_evidence(oom, "process %llu holds %s", (unsigned long long)balance->process[i].pid,
-                        vs_oom_size(oom, balance->process[i].bytes));
+                        vs_size_text(balance->process[i].bytes));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_others);
     if (oom->reserved > balance->others)
@@ -72,8 +71,8 @@ static void explain_outside(struct vs_oom *oom)
 {
     struct vs_size_pair two = vs_sizes_apart(oom->outside, oom->missing);
     vs_oom_evidence(oom, "%s, %s of the device, is held outside this program's allocations, which "
-                    "hold %s", vs_oom_size(oom, oom->outside),
-                    vs_oom_percent(oom, oom->outside, oom->total), vs_oom_size(oom, oom->reserved));
+                    "hold %s", vs_size_text(oom->outside),
+                    vs_percent_text(oom->outside, oom->total), vs_size_text(oom->reserved));
     vs_oom_explain_missing(oom);
     vs_oom_but(oom, "contexts and modules of this program are part of it");
     vs_oom_remedy(oom, "stop_others", oom->outside, true,

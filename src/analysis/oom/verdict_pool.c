@@ -23,29 +23,28 @@ static void explain(struct vs_oom *oom)
     if (b->pools)
         vs_oom_evidence(oom, "stream-ordered pools (cudaMallocAsync) hold %s, %s of the device, that "
                         "nothing uses; their live allocations take %s",
-                        vs_oom_size(oom, b->pools), vs_oom_percent(oom, b->pools, oom->total),
-                        vs_oom_size(oom, b->live[VS_FAMILY_ASYNC]));
+                        vs_size_text(b->pools), vs_percent_text(b->pools, oom->total),
+                        vs_size_text(b->live[VS_FAMILY_ASYNC]));
     if (b->graphs)
         vs_oom_evidence(oom, "the driver keeps %s for graphs that are not running",
-                        vs_oom_size(oom, b->graphs));
+                        vs_size_text(b->graphs));
     if (pools < b->pools / 10 * 9)
         vs_oom_evidence(oom, "trimming the pools returns about %s of that: the rest lies beside live "
-                        "blocks", vs_oom_size(oom, pools));
+                        "blocks", vs_size_text(pools));
     if (pools && oom->pool_site.count)
         vs_oom_evidence(oom, "most of it was allocated and freed at %s, at most %s at once",
-                        vs_oom_site(oom, &oom->pool_site, 3),
-                        vs_oom_size(oom, oom->pool_site.largest));
+                        vs_oom_site(oom, &oom->pool_site, 3), vs_size_text(oom->pool_site.largest));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_pool);
     if (pools)
         vs_oom_remedy(oom, "trim_pools", bytes, bytes >= oom->missing,
                       "call cudaMemPoolTrimTo(pool, 0) before large requests, or lower "
                       "cudaMemPoolAttrReleaseThreshold: returns %s to the device",
-                      vs_oom_size(oom, pools));
+                      vs_size_text(pools));
     if (b->graphs)
         vs_oom_remedy(oom, "trim_graphs", b->graphs, b->graphs >= oom->missing,
                       "call cudaDeviceGraphMemTrim: returns %s to the device",
-                      vs_oom_size(oom, b->graphs));
+                      vs_size_text(b->graphs));
     if (oom->failure.family == VS_FAMILY_DEVICE && b->pools)
         vs_oom_remedy(oom, "use_pool", b->pools, false,
                       "allocate with cudaMallocAsync here too: it can use the pool's memory");

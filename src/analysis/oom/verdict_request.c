@@ -18,10 +18,10 @@ static void explain_host(struct vs_oom *oom)
 {
     vs_oom_evidence(oom, "the device is not involved");
     vs_oom_evidence(oom, "%s of page-locked memory requested; the program already held %s of it",
-                    vs_oom_size(oom, oom->failure.requested), vs_oom_size(oom, oom->allocated));
+                    vs_size_text(oom->failure.requested), vs_size_text(oom->allocated));
     if (oom->growing.count)
         vs_oom_evidence(oom, "%s of it was allocated again and again at %s, and never freed",
-                        vs_oom_size(oom, oom->growth_bytes),
+                        vs_size_text(oom->growth_bytes),
                         vs_oom_site(oom, &oom->growing.items[0], 3));
     vs_oom_remedy(oom, "less_pinned", oom->failure.requested, false,
                   "use fewer or smaller page-locked buffers (pin_memory, prefetching), or raise the "
@@ -43,8 +43,8 @@ static bool is_absurd(const struct vs_oom *oom)
 static void explain_absurd(struct vs_oom *oom)
 {
     vs_oom_evidence(oom, "%s (%s bytes) requested from a device of %s",
-                    vs_oom_size(oom, oom->failure.requested),
-                    vs_count_text(oom->failure.requested), vs_oom_size(oom, oom->total));
+                    vs_size_text(oom->failure.requested),
+                    vs_count_text(oom->failure.requested), vs_size_text(oom->total));
     vs_oom_evidence(oom, "such sizes come from a negative or overflowed product, from a number of "
                     "bytes used as a number of elements, or from a value for each pair of elements");
     vs_oom_remedy(oom, "fix_size", oom->failure.requested, true, "correct the size at %s",
@@ -64,9 +64,10 @@ static void explain_refused(struct vs_oom *oom)
 {
     struct vs_size_pair two = vs_sizes_apart(oom->free_bytes, oom->need);
     if (oom->failure.framework && !oom->failure.attempts && !oom->limit) {
-        vs_oom_evidence(oom, "PyTorch did not ask the device, which had %s free; the request needs %s",
-                        two.a, two.b);
-        vs_oom_evidence(oom, "possible cause: a limit of its own (set_per_process_memory_fraction)");
+        vs_oom_evidence(oom, "PyTorch did not ask the device, which had %s free; the request needs "
+                             "%s", two.a, two.b);
+        vs_oom_evidence(oom, "possible cause: a limit of its own "
+                             "(set_per_process_memory_fraction)");
         vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,
                       "raise the limit of PyTorch's allocator: %s was free, and it needs %s", two.a,
                       two.b);
@@ -74,7 +75,7 @@ static void explain_refused(struct vs_oom *oom)
     }
     vs_oom_evidence(oom, oom->limit ? "%s was free of the limit of %s; the request needs %s"
                                     : "the device reported %s free of %s; the request needs %s",
-                    two.a, vs_oom_size(oom, oom->total), two.b);
+                    two.a, vs_size_text(oom->total), two.b);
     vs_oom_evidence(oom, "possible causes: a limit (MPS, MIG, the maximum of a pool), free memory "
                     "in small pieces, or an injected fault");
     vs_oom_remedy(oom, "lift_limit", oom->free_bytes, true,

@@ -14,17 +14,17 @@ static void explain(struct vs_oom *oom)
     const struct vs_balance *b = &oom->balance;
     const struct vs_report_site *site = &oom->rounded_site;
     vs_oom_evidence(oom, "the driver allocates pages of 2 MiB: %s, %s of the device, lies in their "
-                    "unused ends; the allocations themselves use %s", vs_oom_size(oom, b->rounding),
-                    vs_oom_percent(oom, b->rounding, oom->total), vs_oom_size(oom, oom->allocated));
+                    "unused ends; the allocations themselves use %s", vs_size_text(b->rounding),
+                    vs_percent_text(b->rounding, oom->total), vs_size_text(oom->allocated));
     if (site->count)
         vs_oom_evidence(oom, "%s of that in allocations at %s, the largest %s",
-                        vs_oom_size(oom, site->bytes), vs_oom_site(oom, site, 3),
-                        vs_oom_size(oom, site->largest));
+                        vs_size_text(site->bytes), vs_oom_site(oom, site, 3),
+                        vs_size_text(site->largest));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_rounding);
     vs_oom_remedy(oom, "suballocate", b->rounding, b->rounding >= oom->missing,
                   "allocate one large buffer and divide it, or run with --allocator=caching: up to %s",
-                  vs_oom_size(oom, b->rounding));
+                  vs_size_text(b->rounding));
     vs_oom_common_remedies(oom);
 }
 

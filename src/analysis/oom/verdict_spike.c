@@ -6,7 +6,7 @@
 
 const char *vs_oom_spike_remedy(struct vs_oom *oom)
 {
-    const char *size = vs_oom_size(oom, oom->spike_bytes);
+    const char *size = vs_size_text(oom->spike_bytes);
     const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 2);
     if (oom->spike_count == 1)
         return vs_oom_text_of(oom, "split or avoid the %s at %s", size, sites);
@@ -18,33 +18,32 @@ static void explain(struct vs_oom *oom)
 {
     uint64_t peak = oom->spike_peak;
     const char *whole = oom->limit ? "limit" : "device"; /* what oom->total is */
-    const char *size = vs_oom_size(oom, oom->spike_bytes);
+    const char *size = vs_size_text(oom->spike_bytes);
     const char *sites = vs_oom_site_list(oom, &oom->spike_sites, 3);
     if (oom->spike_count > 1)
         vs_oom_evidence(oom, "one step asked for %s in %llu allocations at %s; %s", size,
                         (unsigned long long)oom->spike_count, sites,
-                        oom->spike_is_request ? "the failed request is one of them" : "all are live");
+                        oom->spike_is_request ? "the failed request is one of them"
+                            : "all are live");
     else
-        vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s" : "%s live, allocated at %s",
-                        size, sites);
+        vs_oom_evidence(oom, oom->spike_is_request ? "%s requested at %s"
+                        : "%s live, allocated at %s", size, sites);
     vs_oom_evidence(oom, "this is %s of the %s; the largest other allocation was %s",
-                    vs_oom_percent(oom, oom->spike_bytes, oom->total), whole,
-                    vs_oom_size(oom, oom->steps_done ? oom->steps_largest : oom->largest));
+                    vs_percent_text(oom->spike_bytes, oom->total), whole,
+                    vs_size_text(oom->steps_done ? oom->steps_largest : oom->largest));
     if (oom->steps_done)
         vs_oom_evidence(oom, "%s earlier step%s peaked at %s, %s of the %s",
-                        vs_oom_count(oom, oom->steps_done), oom->steps_done == 1 ? "" : "s",
-                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total),
-                        whole);
+                        vs_count_text(oom->steps_done), oom->steps_done == 1 ? "" : "s",
+                        vs_size_text(peak), vs_percent_text(peak, oom->total), whole);
     else
         vs_oom_evidence(oom, "before it the program peaked at %s, %s of the %s",
-                        vs_oom_size(oom, peak), vs_oom_percent(oom, peak, oom->total),
-                        whole);
+                        vs_size_text(peak), vs_percent_text(peak, oom->total), whole);
     vs_oom_explain_missing(oom);
     if (oom->steps_done == 0)
         vs_oom_but(oom, "the program marks no steps: it was compared with the whole run before it");
     vs_oom_remedy(oom, "avoid_spike", oom->spike_bytes, true,
                   "%s: without %s the program peaks at %s", vs_oom_spike_remedy(oom),
-                  oom->spike_count == 1 ? "it" : "them", vs_oom_size(oom, peak));
+                  oom->spike_count == 1 ? "it" : "them", vs_size_text(peak));
     if (oom->spike_is_request && oom->spike_count == 1)
         vs_oom_smaller_request(oom);
     vs_oom_bigger_device(oom);

@@ -49,13 +49,14 @@ static void fill_rounding(const struct vs_replay *replay, unsigned account,
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || live->device != account)
             continue;
-        /* The address of an array is a handle: small arrays are assumed to use the room left by other small
-         * pieces, and then as few pages as possible. */
+        /* The address of an array is a handle: small arrays are assumed to use the room left by
+         * other small pieces, and then as few pages as possible. */
         if (live->family == VS_FAMILY_ARRAY && live->size < VS_DRIVER_SMALL) {
             out->small_arrays++;
             out->small_array_bytes += live->size;
         } else if (!live->in_segment && (live->family == VS_FAMILY_DEVICE ||
-                                         live->family == VS_FAMILY_ARRAY || live->family == VS_FAMILY_VMM)) {
+                                         live->family == VS_FAMILY_ARRAY ||
+                                             live->family == VS_FAMILY_VMM)) {
             round_one(live->addr, live->size, out, &small);
         }
     }
@@ -109,7 +110,8 @@ size_t vs_site_library(const struct vs_summary *summary, struct vs_site_librarie
 }
 
 /* The libraries with live memory, and a row for that without events of its own. */
-static void fill_libraries(const struct vs_summary *summary, unsigned account, struct vs_balance *out)
+static void fill_libraries(const struct vs_summary *summary, unsigned account,
+                           struct vs_balance *out)
 {
     const struct vs_replay *replay = summary->replay;
     const struct vs_account *a = replay->accounts[account];

@@ -34,13 +34,15 @@ static void count_row(struct vs_copy_calls *calls, const struct copied *like, ui
     calls->sums[number].count++;
 }
 
-enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay,
+                                const struct vs_event *event)
 {
     struct vs_copy_calls *calls = context;
     uint64_t index = 0;
     (void)replay;
     if (event->kind == VS_EVENT_uncomputed_read) {
-        struct copied like = {.stack = event->uncomputed_read.stack, .api = event->uncomputed_read.text,
+        struct copied like = {.stack = event->uncomputed_read.stack,
+                              .api = event->uncomputed_read.text,
                               .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
         if (event->uncomputed_read.what < VS_UNCOMPUTED_COUNT)
             count_row(calls, &like, event->uncomputed_read.bytes);
@@ -53,7 +55,8 @@ enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay, const s
                vs_map_remove(&calls->waiting, event->memcpy.correlation, &index)) {
         const struct copy_call *call = calls->calls.items[index - 1];
         uint64_t kind = event->memcpy.copy_kind;
-        struct copied like = {.stack = call->stack, .api = call->api, .device = event->memcpy.device,
+        struct copied like = {.stack = call->stack, .api = call->api,
+                              .device = event->memcpy.device,
                               .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
         count_row(calls, &like, event->memcpy.bytes);
     }

@@ -17,12 +17,13 @@ struct vs_copy_calls {
     size_t sum_capacity;
 };
 
-/* vs_copy_calls_event: an observer's function (reading.h): follows the calls and copies of a trace, in its
- * order. *calls*: struct vs_copy_calls. */
-enum vs_err vs_copy_calls_event(void *calls, struct vs_replay *replay, const struct vs_event *event);
+/* vs_copy_calls_event: an observer's function (reading.h): follows the calls and copies of a trace,
+ * in its order. *calls*: struct vs_copy_calls. */
+enum vs_err vs_copy_calls_event(void *calls, struct vs_replay *replay,
+                                const struct vs_event *event);
 
-/* vs_copy_sites_fill: the sites of the copies of *kind* on *device*, or of the reads of *kind* (enum
- * vs_uncomputed) + VS_COPY_KIND_COUNT, with *device* 0. */
+/* vs_copy_sites_fill: the sites of the copies of *kind* on *device*, or of the reads of *kind*
+ * (enum vs_uncomputed) + VS_COPY_KIND_COUNT, with *device* 0. */
 void vs_copy_sites_fill(const struct vs_copy_calls *calls, const struct vs_summary *summary,
                         uint64_t device, int kind, struct vs_report_sites *out);
 

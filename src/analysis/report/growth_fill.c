@@ -127,10 +127,13 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_ste
             .rows = rows, .row_count = steps->count, .row_steps = steps->stride};
         for (size_t i = 0; i < steps->count; i++) {
             bool last = i + 1 == steps->count;
-            uint64_t number = steps->first_number + i * steps->stride, begin = steps->items[i].time_ns;
+            uint64_t number = steps->first_number + i * steps->stride,
+                begin = steps->items[i].time_ns;
             uint64_t end = last ? replay->now_ns : steps->items[i + 1].time_ns;
-            uint64_t length = (end - begin) / steps->stride; /* from the begin of one to that of the next */
-            rows[i] = (struct vs_report_step){.number = number, .start_ns = vs_replay_since(replay, begin),
+            uint64_t length = (end - begin) / steps->stride; /* from the begin of one to that of
+                                                              * the next */
+            rows[i] = (struct vs_report_step){.number = number,
+                                              .start_ns = vs_replay_since(replay, begin),
                                               .duration_ns = end > begin ? end - begin : 0};
             if (last)
                 break;

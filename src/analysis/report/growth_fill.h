@@ -16,7 +16,8 @@ struct vs_report_step {
 struct vs_report_steps {
     bool found; /* by the repeating requests; otherwise marked by the program. Found steps have the
                  * numbers 1, 2, … */
-    const struct vs_report_step *rows; /* of found steps, by time; the last one may not be complete */
+    const struct vs_report_step *rows; /* of found steps, by time; the last one may not be
+                                        * complete */
     size_t row_count;
     uint64_t row_steps; /* steps of a row */
     uint64_t begun, done;

@@ -121,7 +121,8 @@ static void gather(const struct vs_summary *summary, unsigned account,
         out->all_blocks++;
         if (live->size > out->largest)
             out->largest = live->size;
-        struct vs_held_blocks *to = !filter || passes(summary, filter, &answers, &block) ? out : others;
+        struct vs_held_blocks *to = !filter || passes(summary, filter, &answers, &block) ? out
+            : others;
         if (to)
             VS_VEC_ADD(to->items, to->count, to->capacity, block);
     }

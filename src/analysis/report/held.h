@@ -40,7 +40,8 @@ static inline bool vs_held_filter_given(const struct vs_held_filter *filter)
     return filter->phase || filter->steps || filter->site || filter->min_bytes;
 }
 
-/* vs_held_in_steps: whether memory allocated at *place* is in the steps of *filter*, or it has none. */
+/* vs_held_in_steps: whether memory allocated at *place* is in the steps of *filter*, or it has
+ * none. */
 static inline bool vs_held_in_steps(const struct vs_held_filter *filter, struct vs_place place)
 {
     return !filter->steps || (place.step_known && place.step >= filter->step_from &&
@@ -93,7 +94,8 @@ struct vs_held {
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */
     uint64_t rounding_bytes;
     bool activity_known; /* kernels or copies of the device were recorded */
-    uint64_t unused_bytes, unused_blocks; /* allocated after the last of them: nothing can have used them */
+    uint64_t unused_bytes, unused_blocks; /* allocated after the last of them: nothing can have
+                                           * used them */
     const struct vs_report_sites *unused; /* their call sites; NULL: there are none */
     bool picture_known; /* asked for */
     const struct vs_picture_segment *segments; /* by address */
@@ -146,8 +148,8 @@ struct vs_held_request {
 void vs_held_build(const struct vs_summary *summary, unsigned account,
                    const struct vs_held_request *request, struct vs_held *out);
 
-/* vs_held_site_seen: whether a call site of any allocation so far matches *wanted*. Cost: looks up the
- * symbols of every site. */
+/* vs_held_site_seen: whether a call site of any allocation so far matches *wanted*. Cost: looks up
+ * the symbols of every site. */
 bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted);
 
 /* Shared by the files that sum up live memory: held.c gathers the blocks, held_rows.c sums them up,

@@ -138,7 +138,8 @@ static void age_label(char *out, const struct vs_replay *replay, struct vs_held_
     if (!replay->phases.steps.begun) {
         row->low = key ? age_limits_ns[key - 1] : 0;
         row->high = key < AGES ? age_limits_ns[key] : 0;
-        range_label(out, row, vs_time_text(row->low), vs_time_text(row->high), "less than", "or more");
+        range_label(out, row, vs_time_text(row->low), vs_time_text(row->high), "less than",
+                    "or more");
         return;
     }
     if (key == AGE_BEFORE_STEPS) {
@@ -156,22 +157,6 @@ static void age_label(char *out, const struct vs_replay *replay, struct vs_held_
                  (unsigned long long)row->high);
     else
         snprintf(out, LABEL_MAX, "%llu steps old or more", (unsigned long long)row->low);
-}
-
-static void step_label(char *out, struct vs_held_row *row, uint64_t key)
-{
-    unsigned long long low = row->low, high = row->high;
-    if (key == BEFORE_STEPS)
-        snprintf(out, LABEL_MAX, "before the first step");
-    else if (key == BETWEEN_STEPS)
-        snprintf(out, LABEL_MAX, "outside of steps");
-    else if (key == AFTER_STEPS)
-        snprintf(out, LABEL_MAX, VS_AFTER_LAST_STEP);
-    else if (low == high)
-        snprintf(out, LABEL_MAX, "step %llu", low);
-    else
-        snprintf(out, LABEL_MAX, "steps %llu to %llu, %s each", low, high,
-                 vs_size_text(row->bytes / (high - low + 1)));
 }
 
 static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
@@ -195,7 +180,20 @@ static void label_of(char *out, const struct vs_summary *summary, enum vs_by by,
         else
             vs_phases_text(phases, (struct vs_place){.phase = (uint32_t)key}, out);
         break;
-    case VS_BY_STEP: step_label(out, row, key); break;
+    case VS_BY_STEP:
+        if (key == BEFORE_STEPS)
+            snprintf(out, LABEL_MAX, "before the first step");
+        else if (key == BETWEEN_STEPS)
+            snprintf(out, LABEL_MAX, "outside of steps");
+        else if (key == AFTER_STEPS)
+            snprintf(out, LABEL_MAX, VS_AFTER_LAST_STEP);
+        else if (row->low == row->high)
+            snprintf(out, LABEL_MAX, "step %llu", (unsigned long long)row->low);
+        else
+            snprintf(out, LABEL_MAX, "steps %llu to %llu, %s each", (unsigned long long)row->low,
+                     (unsigned long long)row->high,
+                         vs_size_text(row->bytes / (row->high - row->low + 1)));
+        break;
     case VS_BY_SIZE:
         row->low = key ? size_limits[key - 1] : 0;
         row->high = key < SIZES ? size_limits[key] : 0;
@@ -224,11 +222,13 @@ void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *
         char label[LABEL_MAX] = "";
         bool step = by == VS_BY_STEP && first->key < OTHERS;
         /* of steps one after the other with the same bytes, three or more are one row */
-        for (merged = 1; step && i + merged < keys.count && first[merged].key == first->key + merged &&
+        for (merged = 1; step && i + merged < keys.count &&
+                         first[merged].key == first->key + merged &&
                          first[merged].bytes == first->bytes; merged++)
             ;
         merged = merged >= 3 ? merged : 1;
-        *row = (struct vs_held_row){.low = step ? first->key : 0, .high = step ? first[merged - 1].key : 0};
+        *row = (struct vs_held_row){.low = step ? first->key : 0,
+                                    .high = step ? first[merged - 1].key : 0};
         for (size_t k = 0; k < merged; k++) {
             row->bytes += first[k].bytes;
             row->blocks += first[k].blocks;

@@ -45,7 +45,8 @@ static uint64_t held_address(const struct vs_held_node *n)
 
 static bool held_before(const struct vs_held_node *n, struct held_at at)
 {
-    return n->segment.device != at.device ? n->segment.device < at.device : n->segment.addr < at.addr;
+    return n->segment.device != at.device ? n->segment.device < at.device
+        : n->segment.addr < at.addr;
 }
 
 VS_TREAP(held, struct vs_held_node, struct vs_held_node *, struct held_at)
@@ -70,7 +71,8 @@ static void release(struct vs_held_segments *held, uint64_t device, uint64_t add
     while (addr < to) {
         /* the first segment that overlaps it */
         struct vs_held_node *node = held_last_before(held->tree, at);
-        if (!node || node->segment.device != device || addr - node->segment.addr >= node->segment.bytes)
+        if (!node || node->segment.device != device ||
+            addr - node->segment.addr >= node->segment.bytes)
             node = held_first_from(held->tree, at);
         if (!node || node->segment.device != device || node->segment.addr >= to)
             return;
@@ -147,7 +149,8 @@ static size_t segment_before(const struct vs_held_segment *segments, size_t coun
     return low ? low - 1 : count;
 }
 
-size_t vs_held_list(const struct vs_held_segments *held, uint64_t device, struct vs_held_segment **out)
+size_t vs_held_list(const struct vs_held_segments *held, uint64_t device,
+                    struct vs_held_segment **out)
 {
     const struct vs_held_node *node = held_first_from(held->tree, (struct held_at){device, 0});
     size_t count = 0;
@@ -179,11 +182,14 @@ void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay 
     free(own);
     qsort(all, n, sizeof *all, by_address);
     uint64_t *used = vs_xcalloc(n + 1, sizeof *used);
-    for (const struct vs_live *live; (live = vs_user_live_next(replay, account, &cursor)) != NULL;) {
-        /* takes the block off the segments that it lies in: of mapped memory there may be several */
+    for (const struct vs_live *live; (live = vs_user_live_next(replay, account,
+                                                               &cursor)) != NULL;) {
+        /* takes the block off the segments that it lies in: of mapped memory there may be
+         * several */
         size_t at = segment_before(all, n, live->addr);
         uint64_t addr = live->addr, left = live->size;
-        for (; left && at < n && all[at].addr <= addr && addr - all[at].addr < all[at].bytes; at++) {
+        for (; left && at < n && all[at].addr <= addr && addr - all[at].addr < all[at].bytes;
+             at++) {
             uint64_t room = all[at].bytes - (addr - all[at].addr), part = left < room ? left : room;
             used[at] += part;
             addr += part;

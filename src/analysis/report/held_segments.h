@@ -35,7 +35,8 @@ void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event
 void vs_held_segments_free(struct vs_held_segments *held);
 
 /* vs_held_list: the segments of *device* by address; returns how many. The caller frees *out*. */
-size_t vs_held_list(const struct vs_held_segments *held, uint64_t device, struct vs_held_segment **out);
+size_t vs_held_list(const struct vs_held_segments *held, uint64_t device,
+                    struct vs_held_segment **out);
 
 /* vs_held_unused: the memory of *account* that is cached and not in use: each segment of *held*, or of a
  * framework that allocates its segments with one call each, with *bytes* the part without live blocks.

@@ -218,7 +218,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     if (!pass->window)
         pass->kinds = vs_kinds_open(replay, symbols);
     if (pass->asked->begin)
-        pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of what ends */
+        pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of
+                                                                           * what ends */
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
     uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
@@ -277,8 +278,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     return VS_OK;
 }
 
-/* The event at which the live memory of *device* is listed: the chosen time, or its peak, that of the
- * chosen phase if there is one; 0: none. */
+/* The event at which the live memory of *device* is listed: the chosen time, or its peak, that of
+ * the chosen phase if there is one; 0: none. */
 static uint64_t held_event(const struct vs_report *report, const struct vs_report_device *device)
 {
     if (report->part.point)
@@ -287,11 +288,12 @@ static uint64_t held_event(const struct vs_report *report, const struct vs_repor
 }
 
 /* The lists of all devices at *event*: *summary* has the state after it. */
-static void fill_peak(struct pass *pass, const struct vs_summary *summary, struct vs_kinds_table *kinds,
-                      uint64_t event)
+static void fill_peak(struct pass *pass, const struct vs_summary *summary,
+                      struct vs_kinds_table *kinds, uint64_t event)
 {
     struct vs_report *report = pass->report;
-    bool whole = !report->part.point && !report->part.window; /* else not all of the activity was read */
+    bool whole = !report->part.point && !report->part.window; /* else not all of the activity
+                                                                * was read */
     struct vs_held_request request = {.filter = &report->wish.filter,
                                       .others = report->wish.filter.phase != NULL,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
@@ -328,10 +330,12 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
     struct vs_kinds_table *kinds = any && !vs_recording_partial(&report->recording)
                                        ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
     enum vs_err err = VS_OK;
-    if (kinds && !pass->kinds) { /* a reading of its own, because kinds follow from what came before a part */
+    if (kinds && !pass->kinds) { /* a reading of its own, because kinds follow from what came
+                                  * before a part */
         struct vs_kinds_query *queries = vs_xcalloc(report->device_count, sizeof *queries);
         for (size_t i = 0; i < report->device_count; i++)
-            queries[i] = (struct vs_kinds_query){.device = report->devices[i].device, .blocks = true,
+            queries[i] = (struct vs_kinds_query){.device = report->devices[i].device,
+                                                 .blocks = true,
                                                  .event = held_event(report, &report->devices[i])};
         err = vs_kinds_read(pass->reader, symbols, queries, report->device_count, kinds);
         free(queries);
@@ -381,11 +385,13 @@ static void fill_reserved_now(struct vs_report *report, const struct vs_summary 
     struct vs_held_segments held = {0};
     struct vs_event event;
     bool segments = replay->segments.count > 0;
-    if (vs_recording_partial(&report->recording) || (segments && !far && replay->events > FAR_EVENTS))
+    if (vs_recording_partial(&report->recording) || (segments && !far &&
+                                                     replay->events > FAR_EVENTS))
         return;
     if (segments)
         vs_reader_rewind(reader);
-    for (uint64_t n = 1; segments && n <= replay->events && vs_reader_next(reader, &event) == VS_OK; n++)
+    for (uint64_t n = 1; segments && n <= replay->events && vs_reader_next(reader, &event) == VS_OK;
+         n++)
         vs_held_segments_event(&held, &event);
     for (size_t i = 0; i < report->device_count; i++) {
         struct vs_report_device *device = &report->devices[i];
@@ -501,8 +507,10 @@ static enum vs_err build(struct pass *pass, const char *path,
                                         options->kernels_max);
     report->device_count = replay->account_count;
     vs_report_host(&summary, &report->host_memory);
-    report->phases = vs_report_phases(&summary, report->devices, report->device_count, &report->phase_count);
-    const char *calls = vs_report_option(report, "copy_stacks"), *limit = vs_report_option(report, "limit");
+    report->phases = vs_report_phases(&summary, report->devices, report->device_count,
+                                      &report->phase_count);
+    const char *calls = vs_report_option(report, "copy_stacks"),
+        *limit = vs_report_option(report, "limit");
     struct vs_limit_spec spec;
     bool limited = limit && *limit && !vs_limit_parse(limit, &spec);
     report->copy_sites_known = whole && calls && strcmp(calls, "on") == 0;
@@ -512,14 +520,16 @@ static enum vs_err build(struct pass *pass, const char *path,
             device->peak_chosen = vs_report_peak_of(
                 &summary, &pass->chosen.devices[vs_replay_account(replay, device->device)]);
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
-            vs_copy_sites_fill(&pass->copies, &summary, device->device, kind, &device->copy_sites[kind]);
+            vs_copy_sites_fill(&pass->copies, &summary, device->device, kind,
+                               &device->copy_sites[kind]);
         uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
                             ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
                             : VS_LIMIT_NONE;
         device->limit_bytes = most == VS_LIMIT_NONE ? 0 : most;
     }
     for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
-        vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what, &report->uncomputed[what]);
+        vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what,
+                           &report->uncomputed[what]);
     if (report->part.point)
         fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     fill_failures(pass, &summary);

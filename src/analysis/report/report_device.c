@@ -17,18 +17,22 @@
 #define CHURN_MAX 50
 #define REPEATS_MIN 16
 
-struct vs_report_peak vs_report_peak_of(const struct vs_summary *summary, const struct vs_peak *peak)
+struct vs_report_peak vs_report_peak_of(const struct vs_summary *summary,
+                                        const struct vs_peak *peak)
 {
     return (struct vs_report_peak){
-        .bytes = peak->bytes, .time_ns = peak->event ? vs_replay_since(summary->replay, peak->time_ns) : 0,
+        .bytes = peak->bytes, .time_ns = peak->event ? vs_replay_since(summary->replay,
+                                                                       peak->time_ns) : 0,
         .event = peak->event, .allocated = peak->allocated, .requested = peak->requested,
         .reserved = peak->reserved, .place = vs_summary_place(summary, peak->place)};
 }
 
-static struct vs_report_peak use_of(const struct vs_summary *summary, const struct vs_sample_mark *mark)
+static struct vs_report_peak use_of(const struct vs_summary *summary,
+                                    const struct vs_sample_mark *mark)
 {
     return vs_report_peak_of(summary, &(struct vs_peak){.bytes = mark->used, .event = mark->event,
-                                                        .time_ns = mark->time_ns, .place = mark->place});
+                                                        .time_ns = mark->time_ns,
+                                                        .place = mark->place});
 }
 
 static void fill_families(const struct vs_account *account, struct vs_report_family *out)
@@ -69,19 +73,11 @@ static void fill_activity(const struct vs_summary *summary, const struct vs_acti
     struct vs_report_kernel *kernels =
         vs_xarena(summary->memory, (out->kernel_count + 1) * sizeof *kernels);
     for (size_t i = 0; i < out->kernel_count; i++)
-        kernels[i] = (struct vs_report_kernel){vs_summary_name(summary, rows[i].name), rows[i].count,
-                                               rows[i].time_ns, rows[i].shortest_ns, rows[i].longest_ns};
+        kernels[i] = (struct vs_report_kernel){vs_summary_name(summary, rows[i].name),
+                                               rows[i].count, rows[i].time_ns, rows[i].shortest_ns,
+                                                   rows[i].longest_ns};
     free(rows);
     out->kernels = kernels;
-}
-
-/* Whether the site allocates and frees blocks of one size again and again. That they have one size
- * follows from the sum and the largest: both are exact. */
-static bool repeats(const struct vs_replay *replay, const struct vs_site *site, unsigned account)
-{
-    return site->device == account && vs_user_has_site(replay, site) && site->frees >= REPEATS_MIN &&
-           site->frees * 10 >= site->allocs * 9 && site->largest &&
-           site->bytes / site->largest == site->allocs && site->bytes % site->largest == 0;
 }
 
 static void fill_churn(const struct vs_summary *summary, unsigned account, uint64_t steps,
@@ -90,13 +86,21 @@ static void fill_churn(const struct vs_summary *summary, unsigned account, uint6
     const struct vs_sites *sites = &summary->replay->sites;
     struct vs_summary_row *rows = vs_xcalloc(sites->count + 1, sizeof *rows);
     size_t count = 0;
-    for (size_t i = 0; i < sites->count; i++)
-        if (repeats(summary->replay, &sites->items[i], account))
-            rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        /* Whether it allocates and frees blocks of one size again and again. That they have one
+         * size follows from the sum and the largest: both are exact. */
+        if (site->device == account && vs_user_has_site(summary->replay, site) &&
+            site->frees >= REPEATS_MIN && site->frees * 10 >= site->allocs * 9 && site->largest &&
+            site->bytes / site->largest == site->allocs && site->bytes % site->largest == 0)
+            rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes,
+                                                    .site = (uint32_t)i};
+    }
     qsort(rows, count, sizeof *rows, vs_heavier_row);
     out->churn_count = count < CHURN_MAX ? count : CHURN_MAX;
     out->churn_omitted = count - out->churn_count;
-    struct vs_report_churn *items = vs_xarena(summary->memory, (out->churn_count + 1) * sizeof *items);
+    struct vs_report_churn *items = vs_xarena(summary->memory,
+                                              (out->churn_count + 1) * sizeof *items);
     for (size_t i = 0; i < out->churn_count; i++) {
         const struct vs_site *site = &sites->items[rows[i].site];
         items[i] = (struct vs_report_churn){
@@ -123,7 +127,8 @@ struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uin
         const struct vs_account *account = replay->accounts[i];
         const struct vs_user_sums user = vs_user_sums(replay, i);
         const struct vs_growth_row *growth =
-            summary->growth && i < summary->growth->account_count ? &summary->growth->accounts[i] : NULL;
+            summary->growth && i < summary->growth->account_count ? &summary->growth->accounts[i]
+                : NULL;
         struct vs_report_device *out = &devices[i];
         *out = (struct vs_report_device){
             .device = account->device, .name = vs_summary_text(summary, account->name),
@@ -135,7 +140,8 @@ struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uin
             .peak_requested = vs_report_peak_of(summary, &account->peak_requested),
             .peak_reserved = vs_report_peak_of(summary, &account->peak_reserved),
             .peak_reserved_first_ns = vs_replay_since(replay, account->peak_reserved_first_ns),
-            .peak_reserved_first_place = vs_summary_place(summary, account->peak_reserved_first_place),
+            .peak_reserved_first_place = vs_summary_place(summary,
+                                                          account->peak_reserved_first_place),
             .use_known = use_of(summary, &account->use_known),
             .use_possible = use_of(summary, &account->use_possible),
             .balance_peak.event = account->peak_used.event,
@@ -144,13 +150,15 @@ struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uin
             .reserved = account->sums.now.reserved, .lost_bytes = account->lost_bytes,
             .lost_count = account->lost_count, .segment_allocs = account->segment_allocs,
             .segment_frees = account->segment_frees,
-            .graph_reserved = account->sums.graph_driver, .graph_used_peak = account->graph_used_peak,
+            .graph_reserved = account->sums.graph_driver,
+            .graph_used_peak = account->graph_used_peak,
             .graph_reserved_peak = account->graph_reserved_peak,
             .level = user.level, .user_allocated = user.allocated,
             .growth_steady = growth ? vs_growth_is_named(growth)
                                     : vs_growth_steady(user.growth, replay->phases.steps.done),
             .growth_per_step = growth ? growth->per_step : vs_growth_per_step(user.growth),
-            .has_framework = account->framework.family[VS_FAMILY_DEVICE].allocs || account->framework_ooms,
+            .has_framework = account->framework.family[VS_FAMILY_DEVICE].allocs ||
+                account->framework_ooms,
             .framework_allocs = account->framework.family[VS_FAMILY_DEVICE].allocs,
             .framework_frees = account->framework.family[VS_FAMILY_DEVICE].frees,
             .framework_allocated = account->framework.now.allocated,
@@ -204,7 +212,8 @@ static void fill_holes(const struct vs_replay *replay, unsigned account,
     }
 }
 
-void vs_report_device_at(struct vs_report_device *device, const struct vs_summary *summary, uint64_t event)
+void vs_report_device_at(struct vs_report_device *device, const struct vs_summary *summary,
+                         uint64_t event)
 {
     const struct vs_replay *replay = summary->replay;
     unsigned index = vs_replay_account(replay, device->device);
@@ -236,7 +245,8 @@ void vs_report_device_at(struct vs_report_device *device, const struct vs_summar
     struct vs_balance *const balances[] = {&device->balance_peak, &device->balance_last};
     for (size_t i = 0; i < sizeof balances / sizeof *balances; i++) {
         const struct vs_sample_mark *mark = &account->last_used; /* a reading at the present time */
-        struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns, mark->place};
+        struct vs_reading reading = {mark->free, mark->total, mark->event, mark->time_ns,
+                                     mark->place};
         if (event == balances[i]->event)
             vs_balance_build(summary, index, &reading, balances[i]);
     }
@@ -265,7 +275,8 @@ const struct vs_report_phase *vs_report_phases(const struct vs_summary *summary,
     const struct vs_replay *replay = summary->replay;
     size_t phases = replay->phases.count;
     struct vs_report_phase *list = vs_xarena(summary->memory, phases * sizeof *list);
-    uint32_t *child = vs_xcalloc(phases, sizeof *child), *sibling = vs_xcalloc(phases, sizeof *sibling);
+    uint32_t *child = vs_xcalloc(phases, sizeof *child),
+        *sibling = vs_xcalloc(phases, sizeof *sibling);
     for (size_t i = phases; i-- > 1;) {
         uint32_t parent = replay->phases.items[i].parent;
         sibling[i] = child[parent];
@@ -285,7 +296,8 @@ const struct vs_report_phase *vs_report_phases(const struct vs_summary *summary,
         free(path);
         out->allocs = vs_user_phase_allocs(replay, phase, &out->alloc_bytes);
         for (size_t i = 0; i < device_count; i++)
-            peaks[i] = vs_user_phase_peak(replay, phase, vs_replay_account(replay, devices[i].device));
+            peaks[i] = vs_user_phase_peak(replay, phase,
+                                          vs_replay_account(replay, devices[i].device));
         if (child[at]) {
             at = child[at];
             depth++;

@@ -62,7 +62,8 @@ struct vs_report_device {
     struct vs_report_peak peak_chosen; /* likewise, while wish.filter.phase was open, in its steps; of
                                         * the whole trace or a window */
     struct vs_report_peak peak_allocated, peak_requested;
-    struct vs_report_peak peak_reserved; /* of the times with that peak, the one with most allocated */
+    struct vs_report_peak peak_reserved; /* of the times with that peak, the one with most
+                                          * allocated */
     uint64_t peak_reserved_first_ns;     /* when that peak was first reached */
     const char *peak_reserved_first_place;
     uint64_t family_at_peak[VS_FAMILY_COUNT]; /* live bytes at the peak of allocated */
@@ -75,8 +76,8 @@ struct vs_report_device {
     struct vs_report_sites at_end;  /* live, or lost with their context */
     struct vs_report_sites growing; /* sites that grow; bytes = at the end */
     struct vs_report_sites filled;  /* large ones that grew and are constant since */
-    /* The second line where *level* is the framework's: the device's own sites, at peak_allocated and
-     * at the end; otherwise empty. */
+    /* The second line where *level* is the framework's: the device's own sites, at peak_allocated
+     * and at the end; otherwise empty. */
     struct vs_report_sites device_at_peak, device_at_end;
     struct vs_report_sites cached;  /* at a point in time: memory in segments without live blocks, by the call
                                      * sites that requested the segments; count: of segments */
@@ -91,10 +92,12 @@ struct vs_report_device {
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
     uint64_t framework_retries; /* refusals by the device after which PyTorch emptied its cache and
                                  * got the memory: not failures */
-    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other figures */
+    struct vs_unrecorded unrecorded[VS_LEVEL_COUNT][VS_WHY_COUNT]; /* included in the other
+                                                                    * figures */
     struct vs_balance balance_peak; /* at the reading of highest use */
     struct vs_balance balance_last; /* at the last reading */
-    /* the highest use of the device, also between readings (between_readings.h): .bytes, with the time */
+    /* the highest use of the device, also between readings (between_readings.h): .bytes, with
+     * the time */
     struct vs_report_peak use_known, use_possible;
     const struct vs_report_kernel *kernels; /* by time, longest first */
     size_t kernel_count;
@@ -119,22 +122,23 @@ struct vs_report_phase {
     const uint64_t *peaks; /* peak at the user's level while it was open, per devices[] entry */
 };
 
-/* vs_report_devices: those of the replay, by their ordinal, as they are at the end; *steps*: completed
- * ones. Everything but the lists at peaks. */
+/* vs_report_devices: those of the replay, by their ordinal, as they are at the end; *steps*:
+ * completed ones. Everything but the lists at peaks. */
 struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uint64_t steps,
                                            const struct vs_activity *activity, size_t kernels_max);
 
-/* vs_report_device_at: the lists of *device* at *event*, if that is one of its peaks: *summary* has the
- * state after it. */
+/* vs_report_device_at: the lists of *device* at *event*, if that is one of its peaks: *summary* has
+ * the state after it. */
 void vs_report_device_at(struct vs_report_device *device, const struct vs_summary *summary,
                          uint64_t event);
 
-/* vs_report_next_peak: the first event after *after* (0: of all) for which vs_report_device_at lists
- * something, and below *next*; otherwise *next*. */
+/* vs_report_next_peak: the first event after *after* (0: of all) for which vs_report_device_at
+ * lists something, and below *next*; otherwise *next*. */
 uint64_t vs_report_next_peak(const struct vs_report_device *device, uint64_t after, uint64_t next);
 
 /* vs_report_peak_of: *peak* of the replay. */
-struct vs_report_peak vs_report_peak_of(const struct vs_summary *summary, const struct vs_peak *peak);
+struct vs_report_peak vs_report_peak_of(const struct vs_summary *summary,
+                                        const struct vs_peak *peak);
 
 void vs_report_host(const struct vs_summary *summary, struct vs_report_host *out);
 

@@ -34,7 +34,8 @@ struct vs_report_failure vs_report_failure_of(const struct vs_summary *summary,
 const struct vs_report_failure *vs_report_failures(const struct vs_summary *summary)
 {
     const struct vs_replay *replay = summary->replay;
-    struct vs_report_failure *out = vs_xarena(summary->memory, (replay->failure_count + 1) * sizeof *out);
+    struct vs_report_failure *out = vs_xarena(summary->memory,
+                                              (replay->failure_count + 1) * sizeof *out);
     for (size_t i = 0; i < replay->failure_count; i++)
         out[i] = vs_report_failure_of(summary, &replay->failures[i]);
     return out;
@@ -46,17 +47,18 @@ const struct vs_report_first *vs_report_firsts(const struct vs_summary *summary)
     struct vs_report_first *out = vs_xarena(summary->memory, (firsts->count + 1) * sizeof *out);
     for (size_t i = 0; i < firsts->count; i++) {
         const struct vs_failure_first *from = &firsts->items[i];
-        out[i] = (struct vs_report_first){vs_report_failure_of(summary, &from->failure), from->number,
-                                          from->more};
+        out[i] = (struct vs_report_first){vs_report_failure_of(summary, &from->failure),
+                                          from->number, from->more};
     }
     return out;
 }
 
-const struct vs_report_failure_group *vs_report_failure_groups(const struct vs_summary *summary,
-                                                               const struct vs_failure_groups *groups,
-                                                               size_t *count)
+const struct vs_report_failure_group *
+vs_report_failure_groups(const struct vs_summary *summary, const struct vs_failure_groups *groups,
+                         size_t *count)
 {
-    struct vs_report_failure_group *out = vs_xarena(summary->memory, (groups->count + 1) * sizeof *out);
+    struct vs_report_failure_group *out = vs_xarena(summary->memory,
+                                                    (groups->count + 1) * sizeof *out);
     *count = 0;
     for (size_t i = 0; i < groups->count; i++) {
         const struct vs_failure_group *from = &groups->items[i];
@@ -68,8 +70,10 @@ const struct vs_report_failure_group *vs_report_failure_groups(const struct vs_s
         struct vs_report_failure_group *same = out;
         for (; same < out + *count; same++) {
             const struct vs_report_failure *a = &same->first, *b = &group.first;
-            if (same->recovered == group.recovered && a->host == b->host && a->device == b->device &&
-                a->framework == b->framework && a->overhead == b->overhead && a->error == b->error &&
+            if (same->recovered == group.recovered && a->host == b->host &&
+                a->device == b->device &&
+                a->framework == b->framework && a->overhead == b->overhead &&
+                    a->error == b->error &&
                 strcmp(a->api, b->api) == 0 && vs_summary_same_text(&a->site, &b->site))
                 break;
         }
@@ -95,7 +99,8 @@ const struct vs_report_finding *vs_report_findings(const struct vs_summary *summ
         const struct vs_event_finding *first = &group->first;
         struct vs_report_finding *out = &list[i];
         uint64_t alloc_stack = group->freed ? group->alloc.stack : first->alloc_stack;
-        *out = (struct vs_report_finding){.group = *group, .api = vs_summary_text(summary, first->api),
+        *out = (struct vs_report_finding){.group = *group,
+                                          .api = vs_summary_text(summary, first->api),
                                           .freed_api = vs_summary_text(summary, group->freed_api),
                                           .alloc_api = vs_summary_text(summary, group->alloc.api),
                                           .text = vs_summary_text(summary, first->text)};

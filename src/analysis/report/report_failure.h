@@ -41,7 +41,8 @@ struct vs_report_failure_group {
     bool recovered; /* the program went on after the last of them */
 };
 
-/* What went wrong at a call, other than a failed allocation: findings of the same kind and stack. */
+/* What went wrong at a call, other than a failed allocation: findings of the same kind and
+ * stack. */
 struct vs_report_finding {
     struct vs_finding_group group; /* its times since the start */
     const char *api, *freed_api, *alloc_api, *text;
@@ -52,13 +53,14 @@ struct vs_report_finding {
 struct vs_report_failure vs_report_failure_of(const struct vs_summary *summary,
                                               const struct vs_failure *failure);
 
-/* vs_report_failures: the latest ones, which the replay keeps. vs_report_firsts: the first of those that
- * it keeps no longer. vs_report_failure_groups: all of them by kind and call site, *count* groups. */
+/* vs_report_failures: the latest ones, which the replay keeps. vs_report_firsts: the first of those
+ * that it keeps no longer. vs_report_failure_groups: all of them by kind and call site, *count*
+ * groups. */
 const struct vs_report_failure *vs_report_failures(const struct vs_summary *summary);
 const struct vs_report_first *vs_report_firsts(const struct vs_summary *summary);
-const struct vs_report_failure_group *vs_report_failure_groups(const struct vs_summary *summary,
-                                                               const struct vs_failure_groups *groups,
-                                                               size_t *count);
+const struct vs_report_failure_group *
+vs_report_failure_groups(const struct vs_summary *summary, const struct vs_failure_groups *groups,
+                         size_t *count);
 
 /* vs_report_findings: the groups with the names of their calls. */
 const struct vs_report_finding *vs_report_findings(const struct vs_summary *summary,

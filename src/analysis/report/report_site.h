@@ -64,7 +64,8 @@ struct vs_report_site {
     uint64_t lifetime_mean_ns; /* of the freed ones */
     bool growing;          /* its memory grows, and is not freed before the end */
     bool growth_freed;     /* it was freed at the end */
-    bool growth_replaced;  /* a larger buffer replaces the one before: growth_per_step is the average */
+    bool growth_replaced;  /* a larger buffer replaces the one before: growth_per_step is the
+                            * average */
     bool growth_filled;    /* not growing: it grew until growth_until, and is constant since */
     bool growth_in_steps;  /* the figures in steps are known */
     uint64_t growth_bytes, growth_per_step;

@@ -83,7 +83,8 @@ static void add_alone(struct vs_held *out, struct vs_picture_segment *rows,
 void vs_held_picture(const struct vs_summary *summary, unsigned account,
                      struct vs_held_blocks *blocks, struct vs_held *out)
 {
-    /* The segments of our allocator, and the memory of the device that holds a framework's blocks. */
+    /* The segments of our allocator, and the memory of the device that holds a framework's
+     * blocks. */
     const struct vs_replay *replay = summary->replay;
     struct vs_picture_segment *list = NULL;
     struct vs_user_segment *users = NULL;
@@ -93,7 +94,8 @@ void vs_held_picture(const struct vs_summary *summary, unsigned account,
         if (segment->device == account && !segment->view)
             VS_VEC_ADD(list, count, capacity,
                        (struct vs_picture_segment){.addr = segment->addr, .size = segment->size,
-                                                   .stream = segment->stream, .pool = segment->pool});
+                                                   .stream = segment->stream,
+                                                   .pool = segment->pool});
     }
     vs_user_segments(replay, account, &users, &user_count);
     for (size_t i = 0; i < user_count; i++)

@@ -47,12 +47,6 @@ static size_t append_function(char *out, size_t at, const char *function, bool f
     return append(out, append(out, at, tail, length), "…", (int)strlen("…"));
 }
 
-static bool same_frame(const struct vs_report_frame *a, const struct vs_report_frame *b)
-{
-    return a->line && a->line == b->line && strcmp(a->function, b->function) == 0 && a->file && b->file &&
-           strcmp(a->file, b->file) == 0;
-}
-
 /* A function that calls itself on one line is one frame: "visit (tree.c:12) x 3". */
 static size_t append_chain(char *out, size_t at, const struct vs_report_site *site, size_t frames)
 {
@@ -63,7 +57,9 @@ static size_t append_chain(char *out, size_t at, const struct vs_report_site *si
         const struct vs_report_frame *frame = i < site->frame_count ? &site->frames[i] : NULL;
         if (frame && site->folds && frame->library)
             continue;
-        if (frame && last && same_frame(frame, last)) {
+        if (frame && last && frame->line && frame->line == last->line && frame->file &&
+            last->file &&
+            strcmp(frame->function, last->function) == 0 && strcmp(frame->file, last->file) == 0) {
             times++;
             continue;
         }

@@ -177,7 +177,8 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
     for (size_t level = 0; level < VS_WRAPPERS_MAX; level++) {
         const char *name = NULL;
         for (size_t i = 0; i < count && !name; i++)
-            if (chains[i].count > level && strlen(chains[i].functions[level]) < VS_WRAPPER_NAME_MAX &&
+            if (chains[i].count > level &&
+                strlen(chains[i].functions[level]) < VS_WRAPPER_NAME_MAX &&
                 is_wrapper(chains, count, level, chains[i].functions[level]))
                 name = chains[i].functions[level];
         if (!name)
@@ -211,7 +212,8 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
         const char *at = vs_reader_string(summary->replay->reader, mark), *colon = strrchr(at, ':');
         site->line = *line ? line : NULL;
         if (site->line && strncmp(at, "at ", 3) == 0 && colon) {
-            site->line_file = vs_xarena_printf(summary->memory, "%.*s", (int)(colon - at) - 3, at + 3);
+            site->line_file = vs_xarena_printf(summary->memory, "%.*s", (int)(colon - at) - 3,
+                                               at + 3);
             site->line_number = (unsigned)strtoul(colon + 1, NULL, 10);
         }
     }
@@ -242,7 +244,8 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
         site->through = vs_xarena_text(summary->memory, vs_text_clean(through));
     site->frames = frames;
     const struct vs_wrappers *wrappers = summary->wrappers;
-    for (size_t k = 0; wrappers && k < wrappers->count; k++) { /* the program's, among the frames that are shown */
+    for (size_t k = 0; wrappers && k < wrappers->count; k++) { /* the program's, among the frames
+                                                                * that are shown */
         size_t next = site->wrappers + 1;
         while (site->folds && next < count && *chain[next].library)
             next++;
@@ -289,7 +292,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
                                          const struct vs_report_site *site)
 {
-    uint64_t key = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level, site->line);
+    uint64_t key = hash_text(VS_TEXT_HASH_START ^ site->family << 8 ^ (uint64_t)site->level,
+                             site->line);
     if (!site->line && !site->frame_count)
         key = hash_text(key, site->api);
     for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
@@ -497,7 +501,7 @@ void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *ro
         const struct vs_site_part *first = site->parts.items;
         char text[VS_THROUGH_MAX];
         vs_summary_sort_parts(&site->parts);
-        if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) { /* it was called */
+        if (site->parts.count == 1 && first->bytes == site->bytes && !site->through) {
             snprintf(text, sizeof text, "%s: %s", first->library, first->function);
             site->through = vs_text_copy(summary->memory, vs_text_clean(text));
         }
@@ -525,7 +529,8 @@ static void list_sites(const struct vs_summary *summary, unsigned account,
     *out = (struct vs_report_sites){.weight = weight};
     for (uint32_t i = 0; i < sites->count; i++) {
         const struct vs_site *site = &sites->items[i];
-        struct vs_summary_row one = {.bytes = site->live_bytes, .count = site->live_count, .site = i};
+        struct vs_summary_row one = {.bytes = site->live_bytes, .count = site->live_count,
+                                     .site = i};
         if (kind == VS_SITES_LEFT) {
             one.bytes += site->lost_bytes;
             one.count += site->lost_count;

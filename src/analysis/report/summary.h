@@ -72,8 +72,9 @@ struct vs_site_list {
 struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
                                          const struct vs_report_site *site);
 
-/* vs_site_list_add: *count* pieces of memory of the device with *bytes* in all, by *stack*; of stacks
- * that read the same, *api* is that of the first. Adds to the sums of *out*. Returns the site. */
+/* vs_site_list_add: *count* pieces of memory of the device with *bytes* in all, by *stack*; of
+ * stacks that read the same, *api* is that of the first. Adds to the sums of *out*. Returns the
+ * site. */
 struct vs_report_site *vs_site_list_add(const struct vs_summary *summary, struct vs_site_list *list,
                                         uint64_t stack, const char *api, uint64_t bytes,
                                         uint64_t count, struct vs_report_sites *out);
@@ -85,8 +86,9 @@ int vs_heavier_site(const void *a, const void *b);
 void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *list,
                       struct vs_report_sites *out);
 
-/* Of the trace, in the summary's arena: vs_summary_text: the string with number *id*; vs_summary_name:
- * likewise, the name of a function or kernel, demangled; vs_summary_place: a place as text. */
+/* Of the trace, in the summary's arena: vs_summary_text: the string with number *id*;
+ * vs_summary_name: likewise, the name of a function or kernel, demangled; vs_summary_place: a place
+ * as text. */
 const char *vs_summary_text(const struct vs_summary *summary, uint64_t id);
 const char *vs_summary_name(const struct vs_summary *summary, uint64_t id);
 const char *vs_summary_place(const struct vs_summary *summary, struct vs_place place);

@@ -107,7 +107,8 @@ static void find_peaks(struct vs_reader *reader, struct open_windows *windows, s
         size_t open = 0;
         for (size_t i = 0; i < windows->open_count; i++) {
             const struct vs_report_window *window = &windows->all[windows->open[i]];
-            if (event.time_ns <= windows->start_ns || event.time_ns - windows->start_ns <= window->to_ns)
+            if (event.time_ns <= windows->start_ns ||
+                event.time_ns - windows->start_ns <= window->to_ns)
                 windows->open[open++] = windows->open[i];
         }
         windows->open_count = open;
@@ -168,7 +169,8 @@ static int by_site(const void *a, const void *b)
 
 /* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
  * blocks is left out. The caller frees the rows. */
-static struct begin_sites live_sites(const struct vs_replay *replay, const struct window_point *point)
+static struct begin_sites live_sites(const struct vs_replay *replay,
+                                     const struct window_point *point)
 {
     uint64_t weight = vs_recording_weight(&replay->recording);
     struct begin_sites out = {0};
@@ -201,9 +203,11 @@ static void list_above(const struct vs_summary *summary, const struct begin_site
         while (k < before->count && before->rows[k].site < row->site)
             k++;
         bool same = k < before->count && before->rows[k].site == row->site;
-        uint64_t bytes = same ? before->rows[k].bytes : 0, blocks = same ? before->rows[k].count : 0;
+        uint64_t bytes = same ? before->rows[k].bytes : 0, blocks = same ? before->rows[k].count
+            : 0;
         if (row->bytes > bytes)
-            above[count++] = (struct vs_summary_row){row->bytes - bytes, without(row->count, blocks), row->site};
+            above[count++] = (struct vs_summary_row){row->bytes - bytes,
+                                                     without(row->count, blocks), row->site};
     }
     vs_summary_rows(summary, above, count, out);
     free(above);
@@ -223,7 +227,8 @@ static void list_sites(struct vs_reader *reader, struct vs_summary summary,
             struct vs_window_peak *row = &windows->all[i].devices[a];
             if (!row->peak_event)
                 continue;
-            struct window_point point = {windows->begins[i], row, &begins[count / 2], (unsigned)a, false,
+            struct window_point point = {windows->begins[i], row, &begins[count / 2], (unsigned)a,
+                                         false,
                                            row->level == VS_LEVEL_FRAMEWORK ? windows->backing : NULL};
             points[count++] = point;
             point.event = row->peak_event;
@@ -258,8 +263,9 @@ static void list_sites(struct vs_reader *reader, struct vs_summary summary,
 void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t start_ns,
                      struct vs_report_window *windows, size_t count, size_t sites_max)
 {
-    struct open_windows work = {.all = windows, .count = count, .memory = memory, .start_ns = start_ns,
-                                .open = vs_xcalloc(count + 1, sizeof *work.open),
+    struct open_windows work = {.all = windows, .count = count, .memory = memory,
+                                .start_ns = start_ns, .open =
+                                    vs_xcalloc(count + 1, sizeof *work.open),
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = vs_symbols_open(reader);
     struct vs_wrappers wrappers;

@@ -26,11 +26,11 @@ struct vs_report_window {
     size_t count;
 };
 
-/* vs_window_peaks: fills *count* windows of a trace that starts at *start_ns*, with lists in *memory*; sorts
- * them by their begin. A window after the end of the trace shows the state at
- * the end. Cost: reads the trace twice; for each event, looks
- * at the windows that are open; for each window, sorts the live memory at its begin
- * and at its peak, and names the call sites that differ. */
+/* vs_window_peaks: fills *count* windows of a trace that starts at *start_ns*, with lists in
+ * *memory*; sorts them by their begin. A window after the end of the trace shows the state at the
+ * end. Cost: reads the trace twice; for each event, looks at the windows that are open; for each
+ * window, sorts the live memory at its begin and at its peak, and names the call sites that
+ * differ. */
 void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t start_ns,
                      struct vs_report_window *windows, size_t count, size_t sites_max);
 

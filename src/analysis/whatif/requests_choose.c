@@ -37,7 +37,8 @@ enum vs_err vs_requests_choose(struct vs_reader *reader, uint64_t *device,
             if (d->live > d->peak)
                 d->peak = d->live;
             vs_xmap_put(&live, e.alloc.addr, e.alloc.size << 8 | e.alloc.device);
-        } else if (e.kind == VS_EVENT_free && e.free.addr && vs_map_remove(&live, e.free.addr, &was)) {
+        } else if (e.kind == VS_EVENT_free && e.free.addr &&
+                   vs_map_remove(&live, e.free.addr, &was)) {
             devices[was & 0xff].live -= was >> 8;
         }
         if (*device < DEVICES && devices[*device].framework)

@@ -139,7 +139,8 @@ static void begin_block(struct vs_requests_reading *r, uint32_t slot, const stru
     struct vs_request_block *block = &r->blocks[slot];
     *block = (struct vs_request_block){.role = request ? VS_ROLE_REQUEST : VS_ROLE_OTHER};
     if (may_hold(r, live->family)) {
-        /* not counted as other memory, until a tensor elsewhere shows that it is not the framework's */
+        /* not counted as other memory, until a tensor elsewhere shows that it is not the
+         * framework's */
         block->role = VS_ROLE_SEGMENT;
         block->undecided = true;
         if (!r->undecided++)
@@ -341,7 +342,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
             recorded->device_name = e->device.name;
         recorded->total_bytes = r->memory.total = e->device.total_bytes;
         if (r->limit[0] && vs_limit_parse(r->limit, &spec) == VS_OK)
-            recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device, e->device.total_bytes);
+            recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device,
+                                                   e->device.total_bytes);
         break;
     case VS_EVENT_context:
         if (e->context.alive || !e->context.context || e->context.device != r->device)

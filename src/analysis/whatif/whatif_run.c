@@ -36,20 +36,6 @@ struct site_rules {
     } *slots;
 };
 
-static void site_rules_add(struct site_rules *rules, uint32_t number, uint32_t slot)
-{
-    struct ruled_site *site = &rules->sites[number];
-    if (!site->rule)
-        return;
-    rules->slots[slot] = (struct ruled_slot){.before = site->last, .site = number,
-                                                .linked = true, .step = rules->steps};
-    if (site->last)
-        rules->slots[site->last - 1].after = slot + 1;
-    else
-        site->first = slot + 1;
-    site->last = slot + 1;
-}
-
 static void site_rules_remove(struct site_rules *rules, uint32_t slot)
 {
     struct ruled_slot *s = &rules->slots[slot];
@@ -121,8 +107,8 @@ static enum vs_err from_cache(struct setting_run *r, const struct vs_request_ent
     struct vs_allocator **cache = &r->caches[server - IN_CACHE];
     struct vs_allocation got;
     enum vs_err err = *cache ? VS_OK
-                             : vs_allocator_create(&r->config, &vs_limited_device_ops, &r->device, NULL,
-                                                   NULL, cache);
+                             : vs_allocator_create(&r->config, &vs_limited_device_ops, &r->device,
+                                                   NULL, NULL, cache);
     if (!err)
         err = vs_allocator_malloc(*cache, e->bytes, e->lane & ~VS_LANE_ORDERED, &got);
     if (err == VS_ERR_DEVICE_OOM && r->makes_room) {
@@ -213,8 +199,13 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
     }
     if (err)
         return err;
-    if (r->rules.any)
-        site_rules_add(&r->rules, e->site, e->slot);
+    if (site && site->rule) {
+        uint32_t number = e->slot + 1, last = r->rules.sites[e->site].last;
+        r->rules.slots[e->slot] = (struct ruled_slot){.before = last, .site = e->site, .linked =
+                                                      true, .step = r->rules.steps};
+        *(last ? &r->rules.slots[last - 1].after : &r->rules.sites[e->site].first) = number;
+        r->rules.sites[e->site].last = number;
+    }
     r->out->requests++;
     note_peaks(r);
     return VS_OK;
@@ -313,7 +304,8 @@ static void take_step(struct setting_run *r, const struct vs_request_entry *e)
     rules->steps++;
     for (size_t i = 0; e->bytes && i < rules->site_count; i++) {
         struct ruled_site *site = &rules->sites[i];
-        for (uint32_t slot = site->rule == VS_WHATIF_FREE_AT_STEP_END ? site->first : 0, after; slot;
+        for (uint32_t slot = site->rule == VS_WHATIF_FREE_AT_STEP_END ? site->first : 0, after;
+             slot;
              slot = after) {
             after = rules->slots[slot - 1].after;
             if (!rules->slots[slot - 1].step)
