@@ -18,7 +18,8 @@
 
 #define PIECE_BYTES ((size_t)256 << 10)
 #define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.8 MB of base64 */
-#define LEVEL 6
+#define LEVEL 2 /* 1 to 4 % larger than at level 6, in less than half the time */
+#define MEMORY 8
 #define PACKERS_MAX 8
 
 struct vs_column_piece {
@@ -150,7 +151,8 @@ static void pack_job(struct pack_job *job)
     size_t room = job->bytes + job->bytes / 64 + 1024;
     unsigned char *out = vs_xrealloc(NULL, room, 1);
     z_stream stream = {.next_out = out, .avail_out = (uInt)room};
-    bool good = deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK;
+    bool good = deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY,
+                             Z_DEFAULT_STRATEGY) == Z_OK;
     while (good && job->first) {
         struct vs_column_piece *piece = job->first;
         stream.next_in = piece->bytes;
