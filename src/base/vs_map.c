@@ -7,23 +7,6 @@
 
 #define CAPACITY_MIN 256u
 
-static size_t home(const struct vs_map *map, uint64_t key)
-{
-    /* Fibonacci hashing: uses the top bits, because the low bits of the product stay zero for
-     * device addresses, which are multiples of large powers of two */
-    key ^= key >> 32;
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >>
-                    (__builtin_clzll((unsigned long long)map->capacity) + 1));
-}
-
-static struct vs_map_slot *find(const struct vs_map *map, uint64_t key)
-{
-    size_t i = home(map, key);
-    while (map->slots[i].key && map->slots[i].key != key)
-        i = (i + 1) & (map->capacity - 1);
-    return &map->slots[i];
-}
-
 static enum vs_err grow(struct vs_map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : CAPACITY_MIN;
@@ -32,44 +15,41 @@ static enum vs_err grow(struct vs_map *map)
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < map->capacity; i++) {
         if (map->slots[i].key)
-            *find(&larger, map->slots[i].key) = map->slots[i];
+            *vs_map_slot(&larger, map->slots[i].key) = map->slots[i];
     }
     vs_pages_unmap(map->slots, map->capacity * sizeof *map->slots);
     *map = larger;
     return VS_OK;
 }
 
+uint64_t *vs_map_add(struct vs_map *map, uint64_t key, uint64_t fresh)
+{
+    if ((map->count + 1) * 4 > map->capacity * 3 && grow(map))
+        return NULL;
+    struct vs_map_slot *slot = vs_map_slot(map, key);
+    if (!slot->key) {
+        *slot = (struct vs_map_slot){key, fresh};
+        map->count++;
+    }
+    return &slot->value;
+}
+
 enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value)
 {
     if (!key)
         return VS_ERR_ARG;
-    if ((map->count + 1) * 4 > map->capacity * 3) {
-        enum vs_err err = grow(map);
-        if (err)
-            return err;
-    }
-    struct vs_map_slot *slot = find(map, key);
-    if (!slot->key) {
-        slot->key = key;
-        map->count++;
-    }
-    slot->value = value;
+    uint64_t *slot = vs_map_add(map, key, value);
+    if (!slot)
+        return VS_ERR_NOMEM;
+    *slot = value;
     return VS_OK;
-}
-
-uint64_t *vs_map_get(const struct vs_map *map, uint64_t key)
-{
-    if (!map->count || !key)
-        return NULL;
-    struct vs_map_slot *slot = find(map, key);
-    return slot->key ? &slot->value : NULL;
 }
 
 bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value)
 {
     if (!map->count || !key)
         return false;
-    struct vs_map_slot *slot = find(map, key);
+    struct vs_map_slot *slot = vs_map_slot(map, key);
     if (!slot->key)
         return false;
     if (value)
@@ -77,7 +57,7 @@ bool vs_map_remove(struct vs_map *map, uint64_t key, uint64_t *value)
     map->count--;
     size_t mask = map->capacity - 1, hole = (size_t)(slot - map->slots);
     for (size_t i = (hole + 1) & mask; map->slots[i].key; i = (i + 1) & mask) {
-        size_t h = home(map, map->slots[i].key);
+        size_t h = vs_map_home(map, map->slots[i].key);
         /* the entry at i may move into the hole if its home is not in (hole, i] */
         if (((i - h) & mask) >= ((i - hole) & mask)) {
             map->slots[hole] = map->slots[i];

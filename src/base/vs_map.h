@@ -22,12 +22,41 @@ struct vs_map {
     size_t count;
 };
 
+/* vs_map_home: the first slot to look at. */
+static inline size_t vs_map_home(const struct vs_map *map, uint64_t key)
+{
+    /* Fibonacci hashing: uses the top bits, because the low bits of the product stay zero for
+     * device addresses, which are multiples of large powers of two */
+    key ^= key >> 32;
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >>
+                    (__builtin_clzll((unsigned long long)map->capacity) + 1));
+}
+
+/* vs_map_add: the value of *key* (not 0), which is *fresh* if the key is new. NULL without memory, with the
+ * map unchanged. Valid until the next put, add or remove. Cost: as of a put. */
+uint64_t *vs_map_add(struct vs_map *map, uint64_t key, uint64_t fresh);
+
 /* vs_map_put: inserts or replaces. *key* != 0. VS_ERR_NOMEM leaves the map unchanged. Cost:
  * amortised O(1), grows at 3/4 full. */
 enum vs_err vs_map_put(struct vs_map *map, uint64_t key, uint64_t value) VS_MUST_CHECK;
 
-/* vs_map_get: NULL if absent. The pointer is valid until the next put or remove. */
-uint64_t *vs_map_get(const struct vs_map *map, uint64_t key);
+/* vs_map_slot: the slot of *key*, or the empty one where it would be. The map has slots. */
+static inline struct vs_map_slot *vs_map_slot(const struct vs_map *map, uint64_t key)
+{
+    size_t i = vs_map_home(map, key);
+    while (map->slots[i].key && map->slots[i].key != key)
+        i = (i + 1) & (map->capacity - 1);
+    return &map->slots[i];
+}
+
+/* vs_map_get: NULL if absent. The pointer is valid until the next put, add or remove. */
+static inline uint64_t *vs_map_get(const struct vs_map *map, uint64_t key)
+{
+    if (!map->count || !key)
+        return NULL;
+    struct vs_map_slot *slot = vs_map_slot(map, key);
+    return slot->key ? &slot->value : NULL;
+}
 
 /* vs_map_pointer: the value as a pointer; NULL if absent. vs_map_put_pointer stores one. */
 static inline void *vs_map_pointer(const struct vs_map *map, uint64_t key)

@@ -64,7 +64,7 @@ struct loop_search {
     uint32_t account;
     struct loop_symbol *symbols; /* all, then the regular ones */
     size_t symbol_count, symbol_capacity, all_count;
-    uint32_t *positions, *gaps, *symbol_of; /* each has requests->count elements */
+    uint32_t *positions, *symbol_of; /* each has requests->count elements */
     uint64_t *transient;                    /* likewise; before each request */
     struct loop_group groups[LOOPS_MAX];
     size_t group_count;
@@ -85,17 +85,24 @@ void vs_loop_free(struct vs_loop_requests *requests)
 /* Numbers the symbols and lists the positions of each. */
 static void list_symbols(struct loop_search *search)
 {
-    size_t count = search->requests->count;
+    size_t count = search->requests->count, site_capacity = 0;
     struct vs_map by_key = {0};
+    uint32_t *of_site = NULL; /* index + 1 */
     for (size_t i = 0; i < count; i++) {
         const struct vs_loop_request *request = vs_loop_at(search->requests, i);
         search->symbol_of[i] = UINT32_MAX;
         if (request->account != search->account)
             continue;
-        uint64_t key = request->site + UINT64_C(1);
-        if (search->sized)
+        uint64_t key = request->site + UINT64_C(1), index = search->symbol_count;
+        if (search->sized) {
             key = (key ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-        uint64_t index = vs_xmap_number(&by_key, key, search->symbol_count);
+            index = vs_xmap_number(&by_key, key, index);
+        } else {
+            vs_vec_room(&of_site, &site_capacity, key, sizeof *of_site);
+            if (!of_site[request->site])
+                of_site[request->site] = (uint32_t)index + 1;
+            index = of_site[request->site] - 1;
+        }
         if (index == search->symbol_count) {
             struct loop_symbol *symbol = vs_vec_push(&search->symbols, &search->symbol_count,
                                                      &search->symbol_capacity, sizeof *symbol);
@@ -105,6 +112,7 @@ static void list_symbols(struct loop_search *search)
         search->symbol_of[i] = (uint32_t)index;
     }
     vs_map_free(&by_key);
+    free(of_site);
     search->all_count = search->symbol_count;
     uint32_t start = 0;
     for (size_t s = 0; s < search->symbol_count; s++) {
@@ -126,14 +134,14 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
     if (symbol->count < (search->sized ? REPEATS_SIZED_MIN : REPEATS_MIN))
         return false;
     const uint32_t *at = search->positions + symbol->start;
-    uint32_t n = symbol->count - 1, *gaps = search->gaps, usual = 0;
+    uint32_t n = symbol->count - 1, usual = 0;
+    uint64_t gaps[SAMPLES];
     symbol->first = at[0];
     symbol->last = at[n];
     uint32_t taken = 0, each = (n + SAMPLES - 1) / SAMPLES;
     for (uint32_t i = 0; i < n; i += each)
         gaps[taken++] = at[i + 1] - at[i];
-    qsort(gaps, taken, sizeof *gaps, vs_order_u32);
-    uint32_t median = gaps[taken / 2], longest = 0;
+    uint32_t median = (uint32_t)vs_vec_nth(gaps, taken, taken / 2), longest = 0;
     uint64_t within = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t gap = at[i + 1] - at[i];
@@ -156,28 +164,25 @@ static int by_count(const void *a, const void *b)
     return vs_then(VS_ORDER(y->count, x->count), VS_ORDER(x->first, y->first));
 }
 
-static int by_height(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return VS_ORDER(*x, *y);
-}
-
 /* Finds the floor of a loop, its height and how steadily the floor changes. */
 static void measure_group(struct loop_search *search, struct loop_group *group)
 {
     const struct loop_symbol *mark = group->mark;
     const uint32_t *at = search->positions + mark->start;
-    double rises = 0, falls = 0, heights[SAMPLES];
+    const uint64_t *transient = search->transient;
+    const uint32_t *symbol_of = search->symbol_of;
+    uint64_t heights[SAMPLES];
+    double rises = 0, falls = 0;
     size_t taken = 0, each = (mark->count + SAMPLES - 1) / SAMPLES;
     group->lows = vs_xcalloc(mark->count, sizeof *group->lows);
     group->count = mark->count - 1;
     for (uint32_t k = 0; k < group->count; k++) {
         struct loop_low low = {UINT64_MAX, at[k]};
         uint64_t high = 0, requested = 0;
-        for (size_t i = at[k]; i < at[k + 1]; i++) {
-            if (search->symbol_of[i] == UINT32_MAX)
+        for (size_t i = at[k], end = at[k + 1]; i < end; i++) {
+            if (symbol_of[i] == UINT32_MAX)
                 continue;
-            uint64_t before = search->transient[i];
+            uint64_t before = transient[i];
             uint64_t after = before + vs_loop_at(search->requests, i)->size;
             requested += after - before;
             if (before < low.level)
@@ -190,14 +195,13 @@ static void measure_group(struct loop_search *search, struct loop_group *group)
         group->lows[k] = low;
         group->floor += (double)low.level / (double)group->count;
         if (k % each == 0)
-            heights[taken++] = (double)(high - low.level);
+            heights[taken++] = high - low.level;
     }
     for (size_t k = 0; k + 1 < group->count; k++) {
         double by = (double)group->lows[k + 1].level - (double)group->lows[k].level;
         *(by > 0 ? &rises : &falls) += fabs(by);
     }
-    qsort(heights, taken, sizeof *heights, by_height);
-    group->height = heights[taken / 2];
+    group->height = (double)vs_vec_nth(heights, taken, taken / 2);
     group->change = fmin(rises, falls) / (double)group->count;
 }
 
@@ -363,7 +367,6 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
         lead += requests->items[i].account == search.account ? 1 : -1u;
     }
     search.positions = vs_xcalloc(count, sizeof *search.positions);
-    search.gaps = vs_xcalloc(count, sizeof *search.gaps);
     search.symbol_of = vs_xcalloc(count, sizeof *search.symbol_of);
     search.transient = vs_xcalloc(count, sizeof *search.transient);
     for (int sized = 0; sized < 2 && !out->found; sized++) {
@@ -406,7 +409,6 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
         memset(search.groups, 0, sizeof search.groups);
     }
     free(search.positions);
-    free(search.gaps);
     free(search.symbol_of);
     free(search.transient);
     free(search.symbols);

@@ -327,7 +327,7 @@ struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symb
     struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
     kinds->replay = replay;
     kinds->makers = vs_makers_open(replay->reader, symbols);
-    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED, on_change, kinds);
+    vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_OF_TENSORS, on_change, kinds);
     return kinds;
 }
 

@@ -570,7 +570,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     vs_kinds_close(pass.kinds);
     if (options->state && !err) {
         *options->state = pass.point;
-        pass.point->replay->subscriber_count = pass.point->replay->subscribed = 0; /* they end here */
+        pass.point->replay->subscriber_count = 0; /* they end here */
     } else {
         vs_trace_state_close(pass.point);
     }

@@ -52,13 +52,14 @@ static inline struct vs_live *vs_live_table_find(const struct vs_live_table *tab
     return slot ? &table->items[*slot] : NULL;
 }
 
-/* vs_live_table_add: a new row for *addr*, which must not be there; the caller sets all of it, with
- * *addr* and *used*, before the next call. */
+/* vs_live_table_add: a new row for *addr*, of which the caller sets everything, with *addr* and *used*, before
+ * the next call. NULL if there is a row for *addr*. */
 static inline struct vs_live *vs_live_table_add(struct vs_live_table *table, uint64_t addr)
 {
     size_t slot = table->free ? table->free - 1 : table->slots;
+    if (vs_xmap_number(&table->by_addr, addr, slot) != slot)
+        return NULL;
     vs_vec_room(&table->items, &table->capacity, slot + 1, sizeof *table->items);
-    vs_xmap_put(&table->by_addr, addr, slot);
     struct vs_live *row = &table->items[slot];
     if (table->free)
         table->free = row->next_free;

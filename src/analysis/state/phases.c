@@ -60,11 +60,8 @@ void vs_phases_init(struct vs_phases *phases)
     phases->count = 1;
 }
 
-struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint32_t tid)
+struct vs_thread *vs_phases_find_thread(struct vs_phases *phases, uint32_t tid)
 {
-    if (phases->last_thread < phases->thread_count &&
-        phases->threads[phases->last_thread].tid == tid)
-        return &phases->threads[phases->last_thread];
     const uint64_t *found = vs_map_get(&phases->by_tid, (uint64_t)tid + 1);
     if (!found && phases->thread_count >= VS_THREADS_MAX)
         return &phases->others;
@@ -292,7 +289,7 @@ static const struct vs_thread *find_thread(const struct vs_phases *phases, uint3
     return found ? &phases->threads[*found] : NULL;
 }
 
-struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
+struct vs_place vs_phases_place_inside(const struct vs_phases *phases, uint32_t tid)
 {
     const uint32_t tids[2] = {tid, phases->main_tid};
     for (int i = 0; i < 2; i++) {
@@ -311,37 +308,33 @@ struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
     return outside;
 }
 
-static void raise_peak(uint64_t **peaks, unsigned *count, unsigned device,
-                       uint64_t allocated)
+/* Returns false where there was a peak as high: those of outer phases are not lower. */
+static bool raise_peak(uint64_t **peaks, unsigned *count, unsigned device, uint64_t allocated)
 {
+    if (device < *count && allocated <= (*peaks)[device])
+        return false;
     if (device >= *count) {
         *peaks = vs_xrealloc(*peaks, device + 1, sizeof **peaks);
         memset(*peaks + *count, 0, (device + 1 - *count) * sizeof **peaks);
         *count = device + 1;
     }
-    if (allocated > (*peaks)[device])
-        (*peaks)[device] = allocated;
+    (*peaks)[device] = allocated;
+    return true;
 }
 
 void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated)
 {
-    struct vs_phase *p;
-    do {
-        p = &phases->items[phase];
-        raise_peak(&p->peaks, &p->peak_count, device, allocated);
-        phase = p->parent;
-    } while (p != phases->items);
+    struct vs_phase *p = &phases->items[phase];
+    while (raise_peak(&p->peaks, &p->peak_count, device, allocated) && p != phases->items)
+        p = &phases->items[p->parent];
 }
 
 void vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
                           uint64_t allocated)
 {
-    struct vs_phase *p;
-    do {
-        p = &phases->items[phase];
-        raise_peak(&p->user_peaks, &p->user_count, device, allocated);
-        phase = p->parent;
-    } while (p != phases->items);
+    struct vs_phase *p = &phases->items[phase];
+    while (raise_peak(&p->user_peaks, &p->user_count, device, allocated) && p != phases->items)
+        p = &phases->items[p->parent];
 }
 
 void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t backing)
@@ -349,8 +342,7 @@ void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t ba
     for (size_t i = 0; i < phases->count; i++) {
         struct vs_phase *p = &phases->items[i];
         uint64_t peak = device < p->peak_count ? p->peaks[device] : 0;
-        raise_peak(&p->user_peaks, &p->user_count, device,
-                   peak > backing ? peak - backing : 0);
+        (void)raise_peak(&p->user_peaks, &p->user_count, device, peak > backing ? peak - backing : 0);
     }
 }
 

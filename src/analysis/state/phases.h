@@ -109,7 +109,12 @@ void vs_phases_init(struct vs_phases *phases);
 
 /* vs_phases_thread: the thread's record, added when new; beyond VS_THREADS_MAX the shared record,
  * which has no ranges. Valid until the next call with another tid. */
-struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint32_t tid);
+struct vs_thread *vs_phases_find_thread(struct vs_phases *phases, uint32_t tid);
+static inline struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint32_t tid)
+{
+    return phases->thread_count && phases->threads[phases->last_thread].tid == tid
+               ? &phases->threads[phases->last_thread] : vs_phases_find_thread(phases, tid);
+}
 
 /* vs_phases_room: reserve *depth* ranges for *thread* (at most VS_RANGE_DEPTH_MAX). False: all threads
  * together reached the maximum. */
@@ -130,8 +135,14 @@ void vs_phases_start(struct vs_phases *phases, uint64_t range, uint32_t tid,
                      const char *name, uint64_t time_ns);
 bool vs_phases_end(struct vs_phases *phases, uint64_t range, uint64_t time_ns);
 
-/* vs_phases_place: the present place of *tid*. */
-struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid);
+/* vs_phases_place: the present place of *tid*. (_inside: where there are ranges.) */
+struct vs_place vs_phases_place_inside(const struct vs_phases *phases, uint32_t tid);
+static inline struct vs_place vs_phases_place(const struct vs_phases *phases, uint32_t tid)
+{
+    if (phases->count == 1 && !phases->steps.open)
+        return (struct vs_place){0};
+    return vs_phases_place_inside(phases, tid);
+}
 
 /* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase* is open; raises the
  * peaks of the phase and of its ancestors. vs_phases_user_level: likewise at the user's level. */

@@ -61,9 +61,9 @@ const char *vs_replay_policy(const struct vs_replay *replay)
 
 unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device)
 {
-    unsigned index = vs_replay_account(replay, device);
-    if (index != VS_ACCOUNT_NONE)
-        return index;
+    for (unsigned i = 0; i < replay->account_count; i++)
+        if (replay->accounts[i]->device == device)
+            return i;
     if (replay->account_count == VS_DEVICES_MAX) {
         replay->ignored++;
         return VS_ACCOUNT_NONE;
@@ -79,7 +79,8 @@ void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
 {
     assert(replay->subscriber_count < VS_SUBSCRIBERS_MAX);
     replay->subscribers[replay->subscriber_count++] = (struct vs_subscriber){kinds, on, context};
-    replay->subscribed |= kinds;
+    replay->subscribed |= kinds & VS_CHANGE_OF_TENSORS ? 0 : kinds;
+    replay->tensors_subscribed |= kinds;
 }
 
 void vs_replay_publish(const struct vs_replay *replay, struct vs_published change)

@@ -114,6 +114,8 @@ enum vs_change_kind {
     VS_CHANGE_RELEASED = 16,
     VS_CHANGE_REFUSED = 32, /* a failure: the last of replay->failures */
     VS_CHANGE_FORGOTTEN = 64, /* a failure that makes room for a later one */
+    VS_CHANGE_OF_TENSORS = 128, /* with kinds above: only a framework's blocks are wanted; others come too where
+                                 * another subscriber wants them */
 };
 struct vs_published {
     enum vs_change_kind kind;
@@ -134,7 +136,8 @@ struct vs_replay {
     const struct vs_reader *reader; /* for strings; not owned */
     const struct vs_event *event;   /* while it is applied */
     struct vs_subscriber subscribers[VS_SUBSCRIBERS_MAX];
-    unsigned subscriber_count, subscribed; /* the kinds of change that somebody asked for */
+    /* the kinds of change that somebody asked for, and those of blocks of a framework */
+    unsigned subscriber_count, subscribed, tensors_subscribed;
     uint64_t events;                /* applied so far */
     uint64_t first_ns, now_ns;
     bool has_process, has_end;

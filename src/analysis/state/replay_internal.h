@@ -14,7 +14,7 @@ void vs_replay_publish(const struct vs_replay *replay, struct vs_published chang
 static inline void vs_replay_publish_block(const struct vs_replay *replay, enum vs_change_kind kind,
                                            const struct vs_live *live)
 {
-    if (replay->subscribed & kind)
+    if ((live->level == VS_LEVEL_FRAMEWORK ? replay->tensors_subscribed : replay->subscribed) & kind)
         vs_replay_publish(replay, (struct vs_published){.kind = kind, .live = live,
                                                         .slot = vs_replay_slot(replay, live)});
 }

@@ -41,86 +41,76 @@ static void drop_live(struct vs_replay *replay, struct vs_live *live, bool freed
     vs_live_table_remove(&replay->device_live, live);
 }
 
-/* Enters the allocation of *event* into *live* and every sum. Returns which of the account's sums have a
- * new maximum. */
-static unsigned add_live(struct vs_replay *replay, struct vs_live *live, const struct vs_event *event,
-                         unsigned index)
+void vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
 {
+    const struct vs_event_alloc *alloc = &event->alloc;
+    if (alloc->family >= VS_FAMILY_COUNT || alloc->addr == 0)
+        return; /* a newer writer's family, or memory that is never freed */
+    unsigned index = vs_family_on_host(alloc->family) ? VS_HOST_INDEX
+                                                      : vs_replay_account_for(replay, alloc->device);
+    if (index == VS_ACCOUNT_NONE)
+        return;
     struct vs_account *account = replay->accounts[index];
-    live->addr = event->alloc.addr; /* one by one: a whole row would be written twice */
-    live->requested = event->alloc.requested;
-    live->size = event->alloc.size;
+    struct vs_live *live = vs_live_table_add(&replay->device_live, alloc->addr);
+    if (!live) { /* its free is not in the trace, but the address is in use again */
+        replay->unmatched_frees++;
+        drop_live(replay, vs_live_table_find(&replay->device_live, alloc->addr), true);
+        live = vs_live_table_add(&replay->device_live, alloc->addr);
+    }
+    struct vs_thread *thread = vs_phases_thread(&replay->phases, event->tid);
+    struct vs_place place = vs_phases_place(&replay->phases, event->tid);
+    thread->last_alloc = alloc->addr;
+    live->addr = alloc->addr; /* one by one: a whole row would be written twice */
+    live->requested = alloc->requested;
+    live->size = alloc->size;
     live->time_ns = event->time_ns;
-    live->context = event->alloc.context;
+    live->context = alloc->context;
     live->epoch = vs_replay_epoch(replay);
     live->event = replay->events;
-    live->place = vs_phases_place(&replay->phases, event->tid);
+    live->place = place;
     live->tid = event->tid;
     live->mark = (uint32_t)replay->mark.name;
-    live->family = (uint8_t)event->alloc.family;
+    live->family = (uint8_t)alloc->family;
     live->device = (uint8_t)index;
     live->level = VS_LEVEL_DEVICE;
     live->used = true;
     live->in_segment = false;
     live->counted = live->family != VS_FAMILY_IPC;
-    if (live->family == VS_FAMILY_DEVICE) {
+    if (live->family == VS_FAMILY_DEVICE && replay->segments.count) {
         const struct vs_replay_segment *segment = vs_segments_find(&replay->segments, live->addr);
         live->in_segment = segment && segment->device == index;
     }
-    struct vs_site_key key = {event->alloc.stack, event->alloc.api, 0, index, VS_LEVEL_DEVICE};
+    struct vs_site_key key = {alloc->stack, alloc->api, 0, index, VS_LEVEL_DEVICE};
     live->site = vs_sites_get(&replay->sites, &key);
     struct vs_site *site = &replay->sites.items[live->site];
     replay->changed_site = live->site;
+    replay->changed = index;
     vs_peak_states_keep_site(replay, live->site);
     if (!site->allocs) /* new, or not used in this window */
         vs_user_judge_site(replay, site);
-    struct vs_change change =
-        vs_change_alloc(level_of(live), live->family, live->device, live->requested, live->size);
-    unsigned rose = vs_ledger_apply(&account->sums, &change);
-    account->family[live->family].bytes += live->requested;
-    site->api = event->alloc.api;
+    site->api = alloc->api;
     site->family = live->family;
-    vs_sites_count(&replay->sites, live->site, live->requested, live->size);
+    vs_sites_count(&replay->sites, live->site, alloc->requested, alloc->size);
+    struct vs_change change =
+        vs_change_alloc(level_of(live), live->family, live->device, alloc->requested, alloc->size);
+    unsigned rose = vs_ledger_apply(&account->sums, &change);
+    account->family[live->family].bytes += alloc->requested;
     if (live->counted) {
-        if (live->size > account->step_largest)
-            account->step_largest = live->size;
-        if (live->size > account->largest)
-            account->largest = live->size;
+        if (alloc->size > account->step_largest)
+            account->step_largest = alloc->size;
+        if (alloc->size > account->largest)
+            account->largest = alloc->size;
     }
     if (account->user.split && site->backing && live->counted)
-        account->user.backing += live->size;
+        account->user.backing += alloc->size;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
-    return rose;
-}
-
-void vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
-{
-    uint64_t addr = event->alloc.addr;
-    if (event->alloc.family >= VS_FAMILY_COUNT || addr == 0)
-        return; /* a newer writer's family, or memory that is never freed */
-    unsigned index = vs_family_on_host(event->alloc.family)
-                         ? VS_HOST_INDEX : vs_replay_account_for(replay, event->alloc.device);
-    if (index == VS_ACCOUNT_NONE)
-        return;
-    struct vs_live *live = vs_live_table_find(&replay->device_live, addr);
-    if (live) { /* its free is not in the trace, but the address is in use again */
-        replay->unmatched_frees++;
-        drop_live(replay, live, true);
-    }
-    live = vs_live_table_add(&replay->device_live, addr);
-    unsigned rose = add_live(replay, live, event, index);
-    vs_phases_thread(&replay->phases, event->tid)->last_alloc = addr;
-    struct vs_place place = live->place;
-    struct vs_account *account = replay->accounts[index];
     vs_replay_note_peaks(replay, account, place, &account->sums.now, replay->now_ns, rose);
-    if (!live->in_segment)
+    if (!live->in_segment && account->between.read)
         vs_replay_note_use(replay, account, place, &account->sums.now, 0);
     replay->phases.items[place.phase].allocs++;
-    replay->phases.items[place.phase].alloc_bytes += event->alloc.requested;
-    replay->changed = index;
+    replay->phases.items[place.phase].alloc_bytes += alloc->requested;
     if (replay->failures_open || replay->firsts.count)
-        vs_replay_served(replay, index, VS_LEVEL_DEVICE, event->alloc.requested,
-                         event->alloc.stack, event->tid);
+        vs_replay_served(replay, index, VS_LEVEL_DEVICE, alloc->requested, alloc->stack, event->tid);
     vs_phases_level(&replay->phases, place.phase, index, account->sums.now.allocated);
     if (account->user.split)
         vs_user_device_rose(replay, index, live);

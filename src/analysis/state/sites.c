@@ -85,17 +85,6 @@ const struct vs_site *vs_sites_find(const struct vs_sites *sites, const struct v
     return found ? &sites->items[*found] : NULL;
 }
 
-void vs_sites_touch(struct vs_sites *sites, uint32_t index)
-{
-    struct vs_site *site = &sites->items[index];
-    if (site->touched)
-        return;
-    vs_vec_room(&sites->touched, &sites->touched_capacity,
-                sites->touched_count + 1, sizeof *sites->touched);
-    sites->touched[sites->touched_count++] = index;
-    site->touched = true;
-}
-
 void vs_sites_count(struct vs_sites *sites, uint32_t index, uint64_t requested, uint64_t size)
 {
     struct vs_site *site = &sites->items[index];

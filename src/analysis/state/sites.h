@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 
@@ -90,7 +91,14 @@ struct vs_site_key {
 uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key);
 
 /* vs_sites_touch: mark *index* as changed since the last step end. */
-void vs_sites_touch(struct vs_sites *sites, uint32_t index);
+static inline void vs_sites_touch(struct vs_sites *sites, uint32_t index)
+{
+    struct vs_site *site = &sites->items[index];
+    if (site->touched)
+        return;
+    site->touched = true;
+    VS_VEC_ADD(sites->touched, sites->touched_count, sites->touched_capacity, index);
+}
 
 /* vs_sites_count: an allocation at site *index*. */
 void vs_sites_count(struct vs_sites *sites, uint32_t index, uint64_t requested, uint64_t size);

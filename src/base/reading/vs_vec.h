@@ -53,6 +53,32 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
         qsort(items, count, element, compare);
 }
 
+/* vs_vec_nth: the value that would be at *index* if the *count* values were sorted; rearranges them. */
+static inline uint64_t vs_vec_nth(uint64_t *values, size_t count, size_t index)
+{
+    size_t low = 0, high = count - 1;
+    while (low < high) {
+        uint64_t pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            uint64_t value = values[i];
+            values[i] = values[j];
+            values[j] = value;
+        }
+        if (index <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[index];
+}
+
 /* VS_ORDER: the order of two numbers, as for qsort. vs_then: *order*, of equal ones that of *next*. */
 #define VS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 static inline int vs_then(int order, int next)

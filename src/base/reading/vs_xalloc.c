@@ -116,9 +116,8 @@ void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value)
 
 uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh)
 {
-    const uint64_t *known = vs_map_get(map, key);
-    if (known)
-        return *known;
-    vs_xmap_put(map, key, fresh);
-    return fresh;
+    const uint64_t *value = vs_map_add(map, key, fresh);
+    if (!value)
+        vs_out_of_memory();
+    return *value;
 }

@@ -134,7 +134,7 @@ static enum vs_err define_kind(struct vs_reader *r)
             (info && i < info->field_count && kind->codecs[i] != info->fields[i].codec))
             return stop_at_record(r, problem);
         if (kind->codecs[i] != VS_CODEC_U)
-            kind->coded[kind->coded_count++] = (unsigned char)i;
+            kind->coded[kind->coded_count++] = (struct vs_coded){(unsigned char)i, kind->codecs[i]};
     }
     for (uint64_t i = 0; i <= fields; i++) { /* names */
         if (!vs_get_varint(&p, end, &length) || length > (uint64_t)(end - p))
@@ -219,14 +219,17 @@ static inline bool get_step(struct vs_reader *r, uint64_t *step)
 /* The value of a field whose number was *value*. False: it refers to something undefined. */
 static inline bool decode_field(struct vs_reader *r, unsigned codec, uint64_t *value)
 {
-    switch (codec) {
-    case VS_CODEC_S: *value = vs_unzigzag(*value); return true;
-    case VS_CODEC_A: *value = r->last_address += vs_unzigzag(*value); return true;
-    case VS_CODEC_T: *value = r->last_t += vs_unzigzag(*value); return true;
-    case VS_CODEC_STR: return *value <= r->strings_seen;
-    case VS_CODEC_STK: return *value <= r->nodes_seen;
-    default: return true;
-    }
+    if (codec == VS_CODEC_STR)
+        return *value <= r->strings_seen;
+    if (codec == VS_CODEC_STK)
+        return *value <= r->nodes_seen;
+    if (codec == VS_CODEC_A)
+        *value = r->last_address += vs_unzigzag(*value);
+    else if (codec == VS_CODEC_T)
+        *value = r->last_t += vs_unzigzag(*value);
+    else
+        *value = vs_unzigzag(*value);
+    return true;
 }
 
 /* At the end of the present frame: checks that its contents match its header. */
@@ -249,17 +252,15 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
         return end_frame(r);
     unsigned char head = *heads->next++;
     *what = VS_RECORD_IS_DEFINITION;
-    switch (head) {
-    case VS_DEFINE_STRING: return define_string(r);
-    case VS_DEFINE_STACK: return define_stack(r);
-    case VS_DEFINE_KIND: return define_kind(r);
-    default: break;
-    }
+    if (head >= VS_DEFINE_STRING && head <= VS_DEFINE_KIND)
+        return head == VS_DEFINE_STRING  ? define_string(r)
+               : head == VS_DEFINE_STACK ? define_stack(r)
+                                         : define_kind(r);
     unsigned code = head & VS_RECORD_CODE;
     struct vs_reader_kind *kind = &r->kinds[code];
-    uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0;
-    /* room for the fields of a kind that has more than this build knows of any */
-    uint64_t *fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + 2 : event->fields;
+    uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0, *fields = event->fields;
+    if (__builtin_expect(kind->field_count > VS_EVENT_FIELDS_MAX, 0))
+        fields = numbers + 2; /* more than this build knows of any kind */
     if (!kind->defined)
         return stop_at_record(r, "is of a kind that was never described");
     if ((head & VS_RECORD_TID) &&
@@ -271,8 +272,8 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
         const unsigned char *p = heads->next, *end = heads->end; /* copies, for registers */
         memset(event, 0, sizeof *event); /* of a constant size: no call */
         event->kind = code;
-        for (unsigned i = 0; i < kind->field_count; i++)
-            if (!vs_get_varint(&p, end, &fields[i]))
+        for (uint64_t *field = fields, *last = fields + kind->field_count; field < last; field++)
+            if (!vs_get_varint(&p, end, field))
                 return stop_at_record(r, cut);
         heads->next = p;
     } else {
@@ -300,8 +301,8 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
         keep_row(r, head, numbers, count + kind->field_count, NULL, 0);
         fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + count : fields;
     }
-    for (unsigned i = 0; i < kind->coded_count; i++)
-        if (!decode_field(r, kind->codecs[kind->coded[i]], &fields[kind->coded[i]]))
+    for (const struct vs_coded *c = kind->coded, *last = c + kind->coded_count; c < last; c++)
+        if (!decode_field(r, c->codec, &fields[c->field]))
             return stop_at_record(r, cut);
     if (kind->field_count > kind->known_fields) {
         memmove(event->fields, fields, kind->known_fields * sizeof *fields);
@@ -311,15 +312,20 @@ static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *even
     r->frame_events++;
     r->events++;
     r->events_recovered += r->frame_recovered;
-    r->events_unknown += !kind->known;
-    *what = kind->known ? VS_RECORD_IS_EVENT : VS_RECORD_IS_UNKNOWN;
-    r->end_seen = code == VS_EVENT_end;
-    if (r->end_seen) {
+    *what = VS_RECORD_IS_EVENT;
+    r->end_seen = false;
+    if (__builtin_expect(kind->known && code != VS_EVENT_end && code != VS_EVENT_module, 1))
+        return VS_OK;
+    if (!kind->known) {
+        *what = VS_RECORD_IS_UNKNOWN;
+        r->events_unknown++;
+    } else if (code == VS_EVENT_end) {
+        r->end_seen = true;
         r->stopped = event->end.reason == VS_END_STOPPED;
         r->stopped_error = event->end.status; /* an errno */
-    }
-    if (code == VS_EVENT_module && vs_reader_table_set_module(&r->table, event))
+    } else if (vs_reader_table_set_module(&r->table, event)) {
         return stop_at_table(r);
+    }
     return VS_OK;
 }
 

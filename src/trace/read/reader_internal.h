@@ -136,7 +136,10 @@ struct vs_reader_kind {
     unsigned field_count;  /* in the file */
     unsigned known_fields; /* of these, fields this build has */
     unsigned coded_count;  /* fields with another codec than U, and which they are */
-    unsigned char codecs[VS_KIND_FIELDS_MAX], coded[VS_KIND_FIELDS_MAX];
+    struct vs_coded {
+        unsigned char field, codec;
+    } coded[VS_KIND_FIELDS_MAX];
+    unsigned char codecs[VS_KIND_FIELDS_MAX];
     /* how its events are put together from the columns of the frame that was begun as number *plan* */
     uint64_t plan;
     struct vs_event constants; /* with the numbers that never change, as in a row */
