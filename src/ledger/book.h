@@ -54,38 +54,26 @@ static inline uint64_t vs_book_user_peak(const struct vs_book *book, uint32_t de
     return book->user[device].split ? book->user[device].peak : book->account[device].peak.allocated;
 }
 
-/* vs_book_before, _after: around vs_ledger_apply or _move of a change of *book*: keep the user's
- * level. Cost without a framework: a load. The others are their slow paths. */
+/* vs_book_apply: vs_ledger_apply of a change of *book*, and of the user's level. Cost of that without a
+ * framework: a load. The others are its slow paths. */
 void vs_book_user_split(struct vs_book *book, uint32_t device);
 void vs_book_user_holds(struct vs_book *book, uint32_t device, uint64_t allocs, uint64_t frees,
                         uint64_t bytes);
 void vs_book_user_raise(struct vs_book *book, uint32_t device);
-
-VS_ALWAYS_INLINE static inline void vs_book_before(struct vs_book *book,
-                                                   const struct vs_change *change)
-{
-    if (change->level == VS_LEVEL_FRAMEWORK && __builtin_expect(!book->user[change->device].split, 0))
-        vs_book_user_split(book, change->device);
-    if (__builtin_expect(change->holds, 0)) /* by value: see vs_recorder_change */
-        vs_book_user_holds(book, change->device, change->allocs, change->frees,
-                           change->size - change->freed_size);
-}
-
-VS_ALWAYS_INLINE static inline void vs_book_after(struct vs_book *book,
-                                                  const struct vs_change *change)
-{
-    if (change->allocs && __builtin_expect(book->split, 0))
-        vs_book_user_raise(book, change->device);
-}
 
 VS_ALWAYS_INLINE static inline unsigned vs_book_apply(struct vs_book *book,
                                                       const struct vs_change *change)
 {
     if (!vs_book_has(change))
         return 0;
-    vs_book_before(book, change);
+    if (change->level == VS_LEVEL_FRAMEWORK && __builtin_expect(!book->user[change->device].split, 0))
+        vs_book_user_split(book, change->device);
+    if (__builtin_expect(change->holds, 0)) /* by value: see vs_recorder_change */
+        vs_book_user_holds(book, change->device, change->allocs, change->frees,
+                           change->size - change->freed_size);
     unsigned rose = vs_ledger_apply(&book->account[vs_book_index(change)], change);
-    vs_book_after(book, change);
+    if (change->allocs && __builtin_expect(book->split, 0))
+        vs_book_user_raise(book, change->device);
     return rose;
 }
 

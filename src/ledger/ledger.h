@@ -130,42 +130,36 @@ VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_led
     return step;
 }
 
-VS_ALWAYS_INLINE static inline void vs_ledger_count(struct vs_ledger *ledger,
-                                                    const struct vs_change *change,
-                                                    const struct vs_step *step)
+/* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
+ * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
+ * sums. */
+VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
+                                                        const struct vs_change *change)
 {
+    struct vs_step step = vs_ledger_step(ledger, change);
+    unsigned rose = 0;
     if (change->family == VS_FAMILY_GRAPH) {
-        ledger->graph_reserved += (uint64_t)step->reserved;
+        ledger->graph_reserved += (uint64_t)step.reserved;
         if (change->level == VS_LEVEL_SEGMENT && !change->summed)
             ledger->graph_driver = change->held;
     }
-    if (change->level != VS_LEVEL_SEGMENT) {
-        struct vs_family_counts *counts = &ledger->family[change->family];
-        if (change->allocs)
-            vs_sum_add(&counts->allocs, change->allocs);
-        if (change->frees)
-            vs_sum_add(change->lost ? &counts->lost : &counts->frees, change->frees);
-        if (change->level == VS_LEVEL_DEVICE && change->family == VS_FAMILY_DEVICE)
-            ledger->direct_bytes += (uint64_t)step->family;
-    } else if (change->family != VS_FAMILY_GRAPH) {
-        ledger->segment_bytes += (uint64_t)step->reserved;
-    }
-}
-
-/* vs_ledger_move: apply *change*, whose *step* was just calculated. Returns as vs_ledger_apply. */
-VS_ALWAYS_INLINE static inline unsigned vs_ledger_move(struct vs_ledger *ledger,
-                                                       const struct vs_change *change,
-                                                       struct vs_step step)
-{
-    unsigned rose = 0;
-    vs_ledger_count(ledger, change, &step);
     if (step.reserved) {
         vs_sum_add(&ledger->now.reserved, (uint64_t)step.reserved);
         if (!change->summed && vs_sum_raise(&ledger->peak.reserved, ledger->now.reserved))
             rose |= VS_ROSE_RESERVED;
     }
-    if (change->level == VS_LEVEL_SEGMENT)
+    if (change->level == VS_LEVEL_SEGMENT) {
+        if (change->family != VS_FAMILY_GRAPH)
+            ledger->segment_bytes += (uint64_t)step.reserved;
         return rose;
+    }
+    struct vs_family_counts *counts = &ledger->family[change->family];
+    if (change->allocs)
+        vs_sum_add(&counts->allocs, change->allocs);
+    if (change->frees)
+        vs_sum_add(change->lost ? &counts->lost : &counts->frees, change->frees);
+    if (change->level == VS_LEVEL_DEVICE && change->family == VS_FAMILY_DEVICE)
+        ledger->direct_bytes += (uint64_t)step.family;
     vs_sum_add(&ledger->now.family[change->family], (uint64_t)step.family);
     if (change->family != VS_FAMILY_IPC) {
         vs_sum_add(&ledger->now.allocated, (uint64_t)step.allocated);
@@ -179,15 +173,6 @@ VS_ALWAYS_INLINE static inline unsigned vs_ledger_move(struct vs_ledger *ledger,
     if (vs_sum_raise(&ledger->peak.requested, ledger->now.requested))
         rose |= VS_ROSE_REQUESTED;
     return rose;
-}
-
-/* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
- * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
- * sums. */
-VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
-                                                        const struct vs_change *change)
-{
-    return vs_ledger_move(ledger, change, vs_ledger_step(ledger, change));
 }
 
 /* vs_ledger_rise: the sums reached *height* meanwhile; returns the raised peaks likewise. Raises

@@ -191,9 +191,7 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
         return; /* the allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
     struct vs_step step = vs_ledger_step(ledger, change);
-    vs_book_before(book, change);
-    vs_ledger_move(ledger, change, step);
-    vs_book_after(book, change);
+    vs_book_apply(book, change);
     if (!cell)
         return;
     struct vs_event_unrecorded *u = &cell->sums;
