@@ -43,11 +43,6 @@ struct vs_ledger {
  * are a few additions, as calls they are slow. */
 #define VS_ALWAYS_INLINE __attribute__((always_inline))
 
-/* By how much one change moves the sums. */
-struct vs_step {
-    int64_t allocated, requested, reserved, family;
-};
-
 /* Sums that reached a new peak. */
 enum vs_rise { VS_ROSE_ALLOCATED = 1, VS_ROSE_REQUESTED = 2, VS_ROSE_RESERVED = 4 };
 
@@ -93,64 +88,46 @@ static inline uint64_t vs_ledger_larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* vs_ledger_step: the effect of *change* on the sums. */
-VS_ALWAYS_INLINE static inline struct vs_step vs_ledger_step(const struct vs_ledger *ledger,
-                                                             const struct vs_change *change)
-{
-    struct vs_step step = {.reserved = change->reserved};
-    if (change->level == VS_LEVEL_SEGMENT) {
-        if (change->family == VS_FAMILY_GRAPH && !change->summed)
-            step.reserved =
-                (int64_t)(vs_ledger_larger(ledger->now.family[VS_FAMILY_GRAPH], change->held) -
-                          ledger->graph_reserved);
-        return step;
-    }
-    step.family = (int64_t)(change->size - change->freed_size);
-    /* a framework also frees memory whose allocation it never reported */
-    if (change->level == VS_LEVEL_FRAMEWORK) {
-        uint64_t live = ledger->now.family[change->family] + change->size;
-        if (change->freed_size > live)
-            step.family = -(int64_t)ledger->now.family[change->family];
-        step.allocated = step.requested = step.family;
-        step.reserved = 0;
-        return step;
-    }
-    if (change->family != VS_FAMILY_IPC) {
-        step.allocated = step.family;
-        step.requested = (int64_t)(change->requested - change->freed_requested);
-    }
-    if (change->summed || change->level == VS_LEVEL_BLOCK)
-        return step;
-    step.reserved = step.allocated;
-    if (change->family == VS_FAMILY_GRAPH)
-        step.reserved =
-            (int64_t)(vs_ledger_larger(ledger->now.family[VS_FAMILY_GRAPH] + (uint64_t)step.family,
-                                       ledger->graph_driver) -
-                      ledger->graph_reserved);
-    return step;
-}
-
 /* vs_ledger_apply: apply *change*. Returns the sums that rose above their peaks, as bits of
  * vs_rise. A summed change raises no peak: vs_ledger_rise is called before it with the highest
  * sums. */
 VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger,
                                                         const struct vs_change *change)
 {
-    struct vs_step step = vs_ledger_step(ledger, change);
+    uint64_t *now = &ledger->now.family[change->family];
+    /* by how much the sums move */
+    uint64_t family = change->size - change->freed_size, allocated = family;
+    uint64_t requested = change->requested - change->freed_requested;
+    uint64_t reserved = (uint64_t)change->reserved;
     unsigned rose = 0;
+    if (change->level == VS_LEVEL_FRAMEWORK) {
+        /* a framework also frees memory whose allocation it never reported */
+        if (change->freed_size > *now + change->size)
+            family = 0 - *now;
+        allocated = requested = family;
+        reserved = 0;
+    } else if (change->level == VS_LEVEL_SEGMENT) {
+        if (change->family == VS_FAMILY_GRAPH && !change->summed)
+            reserved = vs_ledger_larger(*now, change->held) - ledger->graph_reserved;
+    } else if (!change->summed && change->level == VS_LEVEL_DEVICE) {
+        reserved = change->family == VS_FAMILY_IPC ? 0
+                   : change->family == VS_FAMILY_GRAPH
+                       ? vs_ledger_larger(*now + family, ledger->graph_driver) - ledger->graph_reserved
+                       : allocated;
+    }
     if (change->family == VS_FAMILY_GRAPH) {
-        ledger->graph_reserved += (uint64_t)step.reserved;
+        ledger->graph_reserved += reserved;
         if (change->level == VS_LEVEL_SEGMENT && !change->summed)
             ledger->graph_driver = change->held;
     }
-    if (step.reserved) {
-        vs_sum_add(&ledger->now.reserved, (uint64_t)step.reserved);
+    if (reserved) {
+        vs_sum_add(&ledger->now.reserved, reserved);
         if (!change->summed && vs_sum_raise(&ledger->peak.reserved, ledger->now.reserved))
             rose |= VS_ROSE_RESERVED;
     }
     if (change->level == VS_LEVEL_SEGMENT) {
         if (change->family != VS_FAMILY_GRAPH)
-            ledger->segment_bytes += (uint64_t)step.reserved;
+            ledger->segment_bytes += reserved;
         return rose;
     }
     struct vs_family_counts *counts = &ledger->family[change->family];
@@ -159,15 +136,15 @@ VS_ALWAYS_INLINE static inline unsigned vs_ledger_apply(struct vs_ledger *ledger
     if (change->frees)
         vs_sum_add(change->lost ? &counts->lost : &counts->frees, change->frees);
     if (change->level == VS_LEVEL_DEVICE && change->family == VS_FAMILY_DEVICE)
-        ledger->direct_bytes += (uint64_t)step.family;
-    vs_sum_add(&ledger->now.family[change->family], (uint64_t)step.family);
+        ledger->direct_bytes += family;
+    vs_sum_add(now, family);
     if (change->family != VS_FAMILY_IPC) {
-        vs_sum_add(&ledger->now.allocated, (uint64_t)step.allocated);
-        vs_sum_add(&ledger->now.requested, (uint64_t)step.requested);
+        vs_sum_add(&ledger->now.allocated, allocated);
+        vs_sum_add(&ledger->now.requested, requested);
     }
     if (change->summed || !change->allocs)
         return rose;
-    vs_sum_raise(&ledger->peak.family[change->family], ledger->now.family[change->family]);
+    vs_sum_raise(&ledger->peak.family[change->family], *now);
     if (vs_sum_raise(&ledger->peak.allocated, ledger->now.allocated))
         rose |= VS_ROSE_ALLOCATED;
     if (vs_sum_raise(&ledger->peak.requested, ledger->now.requested))

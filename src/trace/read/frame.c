@@ -147,8 +147,8 @@ enum vs_err vs_frame_payload(const struct vs_source *file, uint64_t offset,
     return VS_OK;
 }
 
-void vs_frame_unpack(const struct vs_source *file, uint64_t offset, struct vs_frame_scratch *scratch,
-                     struct vs_frame_bytes *out)
+void vs_frame_unpack(const struct vs_source *file, uint64_t offset,
+                     struct vs_frame_scratch *scratch, struct vs_frame_bytes *out)
 {
     struct vs_frame_header *h = &out->header;
     uint32_t bytes;

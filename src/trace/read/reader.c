@@ -126,7 +126,9 @@ static enum vs_err define_kind(struct vs_reader *r)
     struct vs_reader_kind *kind = &r->kinds[code];
     *kind = (struct vs_reader_kind){.defined = true, .known = info != NULL};
     kind->field_count = (unsigned)fields;
-    kind->known_fields = !info ? 0 : info->field_count < fields ? info->field_count : (unsigned)fields;
+    kind->known_fields = info ? info->field_count : 0;
+    if (kind->known_fields > fields)
+        kind->known_fields = (unsigned)fields;
     for (unsigned i = 0; i < fields; i++) {
         kind->codecs[i] = *p++;
         /* a field of this build must have the same codec in the file */
@@ -149,8 +151,8 @@ static enum vs_err define_kind(struct vs_reader *r)
     return VS_OK;
 }
 
-/* Decides how the events of kind *code* are put together from the present frame's columns. False: these
- * are not the columns of the kind. */
+/* Decides how the events of kind *code* are put together from the present frame's columns. False:
+ * these are not the columns of the kind. */
 static bool plan_kind(struct vs_reader *r, unsigned code)
 {
     struct vs_reader_kind *kind = &r->kinds[code];
@@ -176,7 +178,8 @@ static bool plan_kind(struct vs_reader *r, unsigned code)
     return true;
 }
 
-/* An address in columns: **value*, the distance to an earlier one, becomes the difference to the last. */
+/* An address in columns: **value*, the distance to an earlier one, becomes the difference to the
+ * last. */
 static inline bool get_difference(struct vs_columns *c, uint64_t *value)
 {
     struct vs_lane *deltas = &c->fixed[VS_COLUMN_DELTAS];
@@ -243,95 +246,113 @@ static enum vs_err end_frame(struct vs_reader *r)
     return vs_frame_load(r);
 }
 
-static inline enum vs_err next_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)
+enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
 {
     static const char cut[] = "is cut off or has an undefined reference";
-    struct vs_lane *heads = r->fixed[VS_COLUMN_HEADS], *threads = r->fixed[VS_COLUMN_THREADS];
-    *what = VS_RECORD_IS_FRAME;
-    if (heads->next == heads->end)
-        return end_frame(r);
-    unsigned char head = *heads->next++;
-    *what = VS_RECORD_IS_DEFINITION;
-    if (head >= VS_DEFINE_STRING && head <= VS_DEFINE_KIND)
-        return head == VS_DEFINE_STRING  ? define_string(r)
-               : head == VS_DEFINE_STACK ? define_stack(r)
-                                         : define_kind(r);
-    unsigned code = head & VS_RECORD_CODE;
-    struct vs_reader_kind *kind = &r->kinds[code];
-    uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0, *fields = event->fields;
-    if (__builtin_expect(kind->field_count > VS_EVENT_FIELDS_MAX, 0))
-        fields = numbers + 2; /* more than this build knows of any kind */
-    if (!kind->defined)
-        return stop_at_record(r, "is of a kind that was never described");
-    if ((head & VS_RECORD_TID) &&
-        (!vs_get_varint(&threads->next, threads->end, &tid) || tid > UINT32_MAX))
-        return stop_at_record(r, cut);
-    if (!(head & VS_RECORD_SAME_TIME) && (!get_step(r, &step) || step > UINT64_MAX - r->time_ns))
-        return stop_at_record(r, cut);
-    if (heads == &r->rows) {
-        const unsigned char *p = heads->next, *end = heads->end; /* copies, for registers */
-        memset(event, 0, sizeof *event); /* of a constant size: no call */
-        event->kind = code;
-        for (uint64_t *field = fields, *last = fields + kind->field_count; field < last; field++)
-            if (!vs_get_varint(&p, end, field))
-                return stop_at_record(r, cut);
-        heads->next = p;
-    } else {
-        if (kind->plan != r->plan && !plan_kind(r, code))
-            return stop_at_record(r, cut);
-        *event = kind->constants;
-        for (const struct vs_reader_step *s = kind->steps; s < kind->steps + kind->step_count; s++) {
-            const unsigned char *p = s->lane->next;
-            if (!vs_get_varint(&p, s->lane->end, &fields[s->field]))
-                return stop_at_record(r, cut);
-            s->lane->next = s->constant ? s->lane->next : p;
-            if (s->distance && !get_difference(r->columns, &fields[s->field]))
-                return stop_at_record(r, cut);
-        }
-    }
-    event->tid = r->tid = (uint32_t)tid;
-    event->time_ns = r->time_ns += step;
-    if (__builtin_expect(r->row_kinds >> code & 1, 0)) {
-        size_t count = 0;
-        if (head & VS_RECORD_TID)
-            numbers[count++] = tid;
-        if (!(head & VS_RECORD_SAME_TIME))
-            numbers[count++] = step;
-        memmove(numbers + count, fields, kind->field_count * sizeof *fields);
-        keep_row(r, head, numbers, count + kind->field_count, NULL, 0);
-        fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + count : fields;
-    }
-    for (const struct vs_coded *c = kind->coded, *last = c + kind->coded_count; c < last; c++)
-        if (!decode_field(r, c->codec, &fields[c->field]))
-            return stop_at_record(r, cut);
-    if (kind->field_count > kind->known_fields) {
-        memmove(event->fields, fields, kind->known_fields * sizeof *fields);
-        memset(event->fields + kind->known_fields, 0,
-               (VS_EVENT_FIELDS_MAX - kind->known_fields) * sizeof *fields);
-    }
-    r->frame_events++;
-    r->events++;
-    r->events_recovered += r->frame_recovered;
-    *what = VS_RECORD_IS_EVENT;
-    r->end_seen = false;
-    if (__builtin_expect(kind->known && code != VS_EVENT_end && code != VS_EVENT_module, 1))
+    if (__builtin_expect(r->held, 0)) {
+        r->held = false;
+        *event = r->held_event;
         return VS_OK;
-    if (!kind->known) {
-        *what = VS_RECORD_IS_UNKNOWN;
-        r->events_unknown++;
-    } else if (code == VS_EVENT_end) {
-        r->end_seen = true;
-        r->stopped = event->end.reason == VS_END_STOPPED;
-        r->stopped_error = event->end.status; /* an errno */
-    } else if (vs_reader_table_set_module(&r->table, event)) {
-        return stop_at_table(r);
     }
-    return VS_OK;
+    for (;;) {
+        struct vs_lane *heads = r->fixed[VS_COLUMN_HEADS], *threads = r->fixed[VS_COLUMN_THREADS];
+        bool more = heads->next != heads->end;
+        unsigned char head = more ? *heads->next++ : 0;
+        if (!more || (head >= VS_DEFINE_STRING && head <= VS_DEFINE_KIND)) {
+            enum vs_err err = !more                     ? end_frame(r)
+                              : head == VS_DEFINE_STRING ? define_string(r)
+                              : head == VS_DEFINE_STACK  ? define_stack(r)
+                                                         : define_kind(r);
+            r->record = more ? VS_RECORD_IS_DEFINITION : VS_RECORD_IS_FRAME;
+            if (err || r->single)
+                return err;
+            continue;
+        }
+        unsigned code = head & VS_RECORD_CODE;
+        struct vs_reader_kind *kind = &r->kinds[code];
+        uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0, *fields = event->fields;
+        if (__builtin_expect(kind->field_count > VS_EVENT_FIELDS_MAX, 0))
+            fields = numbers + 2; /* more than this build knows of any kind */
+        if (!kind->defined)
+            return stop_at_record(r, "is of a kind that was never described");
+        if ((head & VS_RECORD_TID) &&
+            (!vs_get_varint(&threads->next, threads->end, &tid) || tid > UINT32_MAX))
+            return stop_at_record(r, cut);
+        if (!(head & VS_RECORD_SAME_TIME) &&
+            (!get_step(r, &step) || step > UINT64_MAX - r->time_ns))
+            return stop_at_record(r, cut);
+        if (heads == &r->rows) {
+            const unsigned char *p = heads->next, *end = heads->end; /* copies, for registers */
+            memset(event, 0, sizeof *event); /* of a constant size: no call */
+            event->kind = code;
+            for (uint64_t *field = fields; field < fields + kind->field_count; field++)
+                if (!vs_get_varint(&p, end, field))
+                    return stop_at_record(r, cut);
+            heads->next = p;
+        } else {
+            if (kind->plan != r->plan && !plan_kind(r, code))
+                return stop_at_record(r, cut);
+            *event = kind->constants;
+            const struct vs_reader_step *s = kind->steps, *last = s + kind->step_count;
+            for (; s < last; s++) {
+                const unsigned char *p = s->lane->next;
+                if (!vs_get_varint(&p, s->lane->end, &fields[s->field]))
+                    return stop_at_record(r, cut);
+                s->lane->next = s->constant ? s->lane->next : p;
+                if (s->distance && !get_difference(r->columns, &fields[s->field]))
+                    return stop_at_record(r, cut);
+            }
+        }
+        event->tid = r->tid = (uint32_t)tid;
+        event->time_ns = r->time_ns += step;
+        if (__builtin_expect(r->row_kinds >> code & 1, 0)) {
+            size_t count = 0;
+            if (head & VS_RECORD_TID)
+                numbers[count++] = tid;
+            if (!(head & VS_RECORD_SAME_TIME))
+                numbers[count++] = step;
+            memmove(numbers + count, fields, kind->field_count * sizeof *fields);
+            keep_row(r, head, numbers, count + kind->field_count, NULL, 0);
+            fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + count : fields;
+        }
+        for (const struct vs_coded *c = kind->coded, *last = c + kind->coded_count; c < last; c++)
+            if (!decode_field(r, c->codec, &fields[c->field]))
+                return stop_at_record(r, cut);
+        if (kind->field_count > kind->known_fields) {
+            memmove(event->fields, fields, kind->known_fields * sizeof *fields);
+            memset(event->fields + kind->known_fields, 0,
+                   (VS_EVENT_FIELDS_MAX - kind->known_fields) * sizeof *fields);
+        }
+        r->frame_events++;
+        r->events++;
+        r->events_recovered += r->frame_recovered;
+        r->record = VS_RECORD_IS_EVENT;
+        r->end_seen = false;
+        if (__builtin_expect(kind->known && code != VS_EVENT_end && code != VS_EVENT_module, 1))
+            return VS_OK;
+        if (!kind->known) {
+            r->record = VS_RECORD_IS_UNKNOWN;
+            r->events_unknown++;
+            if (!r->single)
+                continue;
+        } else if (code == VS_EVENT_end) {
+            r->end_seen = true;
+            r->stopped = event->end.reason == VS_END_STOPPED;
+            r->stopped_error = event->end.status; /* an errno */
+        } else if (vs_reader_table_set_module(&r->table, event)) {
+            return stop_at_table(r);
+        }
+        return VS_OK;
+    }
 }
 
 enum vs_err vs_reader_record(struct vs_reader *r, struct vs_event *event, enum vs_record *what)
 {
-    return next_record(r, event, what);
+    r->single = true;
+    enum vs_err err = vs_reader_next(r, event);
+    r->single = false;
+    *what = r->record;
+    return err;
 }
 
 enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, size_t bytes)
@@ -342,11 +363,11 @@ enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, 
     vs_reader_point(r, payload, bytes, false);
     r->last_address = r->last_t = 0;
     r->tid = 0;
-    r->ended = r->frame_recovered = false;
+    r->ended = r->frame_recovered = r->held = false;
     while (!err && !vs_reader_at_end(r)) {
         unsigned char head = *r->rows.next;
-        bool definition = head == VS_DEFINE_STRING || head == VS_DEFINE_STACK || head == VS_DEFINE_KIND;
-        if (definition || head == (VS_EVENT_module | VS_RECORD_SAME_TIME))
+        if ((head >= VS_DEFINE_STRING && head <= VS_DEFINE_KIND) ||
+            head == (VS_EVENT_module | VS_RECORD_SAME_TIME))
             err = vs_reader_record(r, &event, &what);
         else
             err = VS_ERR_CORRUPT;
@@ -354,21 +375,6 @@ enum vs_err vs_reader_define(struct vs_reader *r, const unsigned char *payload, 
     vs_reader_point(r, NULL, 0, false);
     r->ended = false; /* invalid definitions do not end the trace */
     return err ? VS_ERR_CORRUPT : VS_OK;
-}
-
-enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
-{
-    enum vs_err err;
-    enum vs_record what;
-    if (__builtin_expect(r->held, 0)) {
-        r->held = false;
-        *event = r->held_event;
-        return VS_OK;
-    }
-    do
-        err = next_record(r, event, &what);
-    while (!err && what != VS_RECORD_IS_EVENT);
-    return err;
 }
 
 /* --- the rest --- */

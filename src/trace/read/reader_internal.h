@@ -140,7 +140,7 @@ struct vs_reader_kind {
         unsigned char field, codec;
     } coded[VS_KIND_FIELDS_MAX];
     unsigned char codecs[VS_KIND_FIELDS_MAX];
-    /* how its events are put together from the columns of the frame that was begun as number *plan* */
+    /* how its events are put together from the columns of the frame begun as number *plan* */
     uint64_t plan;
     struct vs_event constants; /* with the numbers that never change, as in a row */
     unsigned step_count;       /* the others */
@@ -163,6 +163,13 @@ struct vs_frame_bytes {
 #define VS_FRAMES_AHEAD 3u /* kept at once: the present one, and those after it */
 
 struct vs_read_ahead; /* read_ahead.c */
+
+enum vs_record {
+    VS_RECORD_IS_FRAME, /* no record: a frame was started */
+    VS_RECORD_IS_DEFINITION,
+    VS_RECORD_IS_EVENT,
+    VS_RECORD_IS_UNKNOWN, /* an event of a kind unknown to this build */
+};
 
 struct vs_reader {
     struct vs_source file;
@@ -187,7 +194,7 @@ struct vs_reader {
     struct vs_lane rows, *fixed[VS_COLUMNS_FIXED];
     struct vs_columns *columns; /* NULL before the first frame with columns */
     uint64_t plan;              /* frames begun so far */
-    /* The latest definition, or event of one of *row_kinds* (bits), as the bytes of its row. 0: none. */
+    /* the latest definition, or event of one of *row_kinds* (bits), as its row; 0: none is kept */
     uint64_t row_kinds;
     unsigned char *row;
     size_t row_bytes, row_capacity;
@@ -216,6 +223,8 @@ struct vs_reader {
                                          * start or the last rewind */
     bool held;                          /* held_event is returned next */
     struct vs_event held_event;
+    bool single;                        /* vs_reader_next returns after one record */
+    enum vs_record record;              /* the latest */
 
     bool ended;
     enum vs_condition condition;
@@ -227,13 +236,6 @@ struct vs_reader {
 enum vs_err vs_reader_open_bytes(const void *file, size_t bytes, const void *live,
                                  size_t live_bytes, const char *name, struct vs_reader **out,
                                  char *why) VS_MUST_CHECK;
-
-enum vs_record {
-    VS_RECORD_IS_FRAME, /* no record: a frame was started */
-    VS_RECORD_IS_DEFINITION,
-    VS_RECORD_IS_EVENT,
-    VS_RECORD_IS_UNKNOWN, /* an event of a kind unknown to this build */
-};
 
 /* vs_reader_record: like vs_reader_next, in single steps. */
 enum vs_err vs_reader_record(struct vs_reader *reader, struct vs_event *event,
@@ -256,10 +258,12 @@ const char *vs_reader_ending_text(const struct vs_reader *reader, char *out);
 /* vs_reader_readable_text: "the 60 events before it are readable"; *out* likewise. */
 const char *vs_reader_readable_text(const struct vs_reader *reader, char *out);
 
-/* vs_reader_point: the next records are the *bytes* of rows at *rows* (NULL: there are none), or those of
- * the reader's columns. vs_reader_at_end: whether all of them were read. vs_reader_left_over: whether the
- * columns have bytes that no record used: each byte must have one meaning. */
-void vs_reader_point(struct vs_reader *reader, const unsigned char *rows, size_t bytes, bool columns);
+/* vs_reader_point: the next records are the *bytes* of rows at *rows* (NULL: there are none), or
+ * those of the reader's columns. vs_reader_at_end: whether all of them were read.
+ * vs_reader_left_over: whether the columns have bytes that no record used: each must have one
+ * meaning. */
+void vs_reader_point(struct vs_reader *reader, const unsigned char *rows, size_t bytes,
+                     bool columns);
 bool vs_reader_left_over(const struct vs_reader *reader);
 static inline bool vs_reader_at_end(const struct vs_reader *r)
 {
@@ -273,16 +277,16 @@ enum vs_err vs_frame_load(struct vs_reader *reader) VS_MUST_CHECK;
 void vs_frame_begin(struct vs_reader *reader, const unsigned char *data, size_t bytes,
                     uint64_t base_ns, bool columns);
 /* vs_frame_unpack: reads the frame at *offset* into *out*, and checks it. */
-void vs_frame_unpack(const struct vs_source *file, uint64_t offset, struct vs_frame_scratch *scratch,
-                     struct vs_frame_bytes *out);
-/* vs_frame_read: reads the frame at the reader's offset into its *frame* and *loaded*, and finds its
- * columns. NULL, or the problem (*cut*: bytes are missing). */
+void vs_frame_unpack(const struct vs_source *file, uint64_t offset,
+                     struct vs_frame_scratch *scratch, struct vs_frame_bytes *out);
+/* vs_frame_read: reads the frame at the reader's offset into its *frame* and *loaded*, and finds
+ * its columns. NULL, or the problem (*cut*: bytes are missing). */
 const char *vs_frame_read(struct vs_reader *reader, bool *cut);
 
 /* --- read_ahead.c: a thread that reads and decompresses the next frames of a file --- */
 
-/* vs_read_ahead_next: the frame at the reader's offset, as from vs_frame_unpack: from the thread, which it
- * starts when there is more than one frame to come. NULL: there is no thread, or it was elsewhere. */
+/* vs_read_ahead_next: the frame at the reader's offset, as from vs_frame_unpack: from the thread,
+ * which it starts after the first frame. NULL: there is no thread, or it was elsewhere. */
 const struct vs_frame_bytes *vs_read_ahead_next(struct vs_reader *reader);
 
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */

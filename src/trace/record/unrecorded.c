@@ -163,16 +163,17 @@ VS_ALWAYS_INLINE static inline bool raise_heights(struct vs_unrecorded_account *
 
 /* Whether the pending cells have to be written before a change of the sums *now* by *step*:
  * otherwise the reader would miss a peak, or see one that never was. */
-static bool must_precede(const struct vs_unrecorded_account *a, const struct vs_levels *now,
-                         const struct vs_step *step, unsigned family)
+static bool must_precede(const struct vs_unrecorded_account *a, const struct vs_ledger *ledger,
+                         const struct vs_change *change)
 {
-    const int64_t by[CHANGED_SUMS] = {step->allocated, step->requested, step->reserved,
-                                      step->family};
+    struct vs_ledger after = *ledger;
+    const struct vs_levels *now = &ledger->now;
     bool must = false;
+    vs_ledger_apply(&after, change);
     for (unsigned i = 0; i < CHANGED_SUMS; i++) {
-        unsigned k = sum_of(i, family);
-        uint64_t written = a->written.now.sum[k], more = (uint64_t)by[i];
-        if (now->sum[k] != written && by[i] > 0)
+        unsigned k = sum_of(i, change->family);
+        uint64_t written = a->written.now.sum[k], more = after.now.sum[k] - now->sum[k];
+        if (now->sum[k] != written && (int64_t)more > 0)
             must |= now->sum[k] + more > a->written.peak.sum[k] ||
                     written + more > a->range_high.sum[k];
     }
@@ -190,8 +191,9 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
         change->level != VS_LEVEL_SEGMENT)
         return; /* the allocation was never seen */
     struct vs_unrecorded_cell *cell = cell_of_locked(r, change, why);
-    struct vs_step step = vs_ledger_step(ledger, change);
+    uint64_t before = ledger->now.reserved;
     vs_book_apply(book, change);
+    int64_t reserved = (int64_t)(ledger->now.reserved - before);
     if (!cell)
         return;
     struct vs_event_unrecorded *u = &cell->sums;
@@ -201,11 +203,10 @@ void vs_unrecorded_add_locked(struct vs_recorder *r, struct vs_book *book,
     u->frees += change->frees;
     u->freed_requested += change->freed_requested;
     u->freed_size += change->freed_size;
-    u->reserved += (uint64_t)step.reserved;
+    u->reserved += (uint64_t)reserved;
     if (!change->allocs && !change->frees) { /* memory that the driver holds for graphs */
-        *(step.reserved >= 0 ? &u->allocs : &u->frees) += 1;
-        *(step.reserved >= 0 ? &u->size : &u->freed_size) +=
-            (uint64_t)(step.reserved >= 0 ? step.reserved : -step.reserved);
+        *(reserved >= 0 ? &u->allocs : &u->frees) += 1;
+        *(reserved >= 0 ? &u->size : &u->freed_size) += (uint64_t)(reserved >= 0 ? reserved : -reserved);
     }
     cell->tid = vs_encode_thread();
     bool higher = raise_heights(a, &ledger->now, change->family, &s->must);
@@ -238,10 +239,9 @@ void vs_unrecorded_follow_locked(struct vs_recorder *r, struct vs_book *book,
     /* the room comes first: other threads may count while we wait for it, and the copies in
      * FILE.live name the event from which they are valid */
     bool room = vs_window_reserve_locked(r, VS_EVENT_BYTES_MAX), unknown = false;
-    struct vs_step step = vs_ledger_step(ledger, change);
     if (room && s->pending &&
         (s->must || (change->family == VS_FAMILY_GRAPH && a->pending) ||
-         must_precede(a, &ledger->now, &step, change->family)))
+         must_precede(a, ledger, change)))
         vs_unrecorded_write_locked(r); /* leaves room for one more event */
     vs_book_apply(book, change);
     raise_heights(a, &ledger->now, change->family, &unknown);
