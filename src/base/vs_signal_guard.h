@@ -6,10 +6,11 @@
 #ifndef VS_SIGNAL_GUARD_H
 #define VS_SIGNAL_GUARD_H
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+
+#include "base/vs_cancel.h"
 
 struct vs_signal_guard {
     sigset_t before, raised;
@@ -28,12 +29,11 @@ static inline void vs_signal_guard_enter(struct vs_signal_guard *guard)
  * these kinds that was already pending for the thread is consumed as well. errno is preserved. */
 static inline void vs_signal_guard_leave(struct vs_signal_guard *guard)
 {
-    int saved_errno = errno;
+    VS_KEEP_ERRNO();
     static const struct timespec no_time = {0, 0};
     while (sigtimedwait(&guard->raised, NULL, &no_time) > 0) {
     }
     pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
-    errno = saved_errno;
 }
 
 #endif

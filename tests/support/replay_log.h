@@ -9,6 +9,22 @@
 
 #include "allocator/core/allocator_internal.h"
 
+struct vs_block_layout {
+    uint64_t size;      /* multiple of 512 */
+    uint64_t requested; /* live blocks: 1..size */
+    bool live;
+};
+
+/* replay_adopt_segment: enters an existing segment, tiled by *count* blocks in address order
+ * (no two free ones adjacent), as if it had been allocated and filled by requests: statistics count
+ * it, except num_device_alloc; the sink receives nothing. Freed blocks of it count as safe to
+ * reuse. The segment is freed through ops->segment_free like any other. *Returns* VS_ERR_ARG when
+ * the blocks do not tile the segment or it overlaps another; VS_ERR_NOMEM leaves a part adopted:
+ * destroy the allocator. */
+enum vs_err replay_adopt_segment(struct vs_allocator *allocator, uint64_t addr, uint64_t size,
+                                 enum vs_pool_kind kind, uint64_t stream,
+                                 const struct vs_block_layout *blocks, size_t count) VS_MUST_CHECK;
+
 enum replay_kind {
     REPLAY_ALLOC,
     REPLAY_FREE,

@@ -469,15 +469,6 @@ static const struct key {
 
 /* --- the text --- */
 
-static const struct key *find_key(struct token t)
-{
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (is(t, keys[i].name))
-            return &keys[i];
-    }
-    return NULL;
-}
-
 const char *vs_alloc_conf_key(size_t index)
 {
     return index < sizeof keys / sizeof *keys ? keys[index].name : NULL;
@@ -489,7 +480,10 @@ _Static_assert(TOKEN_SHOWN + 4 <= VS_ALLOC_CONF_KEY_MAX, "a shown name fits");
 static enum vs_err entry(struct alloc_conf_reader *r, bool first_pass)
 {
     struct token name = next(r);
-    const struct key *key = find_key(name);
+    const struct key *key = keys;
+    while (key < keys + sizeof keys / sizeof *keys && !is(name, key->name))
+        key++;
+    key = key < keys + sizeof keys / sizeof *keys ? key : NULL;
     r->key = key ? key->name : "unknown key";
     bool colon = take(r, ":");
     if (key && !colon)
@@ -528,19 +522,6 @@ static enum vs_err pass(struct alloc_conf_reader *r, bool first_pass)
     return VS_OK;
 }
 
-static enum vs_err check_together(struct alloc_conf_reader *r)
-{
-    const struct vs_allocator_config *c = &r->conf.config;
-    if (c->expandable_segments && c->large_segment_size % VS_PAGE_BYTES) {
-        r->key = "large_segment_size_mb";
-        return refuse(r, (struct token){"an odd number", 13}, "even numbers with expandable_segments");
-    }
-    r->key = "backend";
-    if (r->conf.backend == VS_BACKEND_MALLOC_ASYNC && r->native_only)
-        warn(r, (struct token){"cudaMallocAsync", 15}, "ignores the options of the native one");
-    return VS_OK;
-}
-
 enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc_conf *conf,
                                 struct vs_alloc_conf_messages *messages)
 {
@@ -562,9 +543,16 @@ enum vs_err vs_alloc_conf_parse(const char *text, size_t length, struct vs_alloc
     r.at = packed;
     if (!err)
         err = pass(&r, false);
-    if (!err)
-        err = check_together(&r);
-    if (!err)
-        *conf = r.conf;
-    return err;
+    if (err)
+        return err;
+    if (r.conf.config.expandable_segments && r.conf.config.large_segment_size % VS_PAGE_BYTES) {
+        r.key = "large_segment_size_mb";
+        return refuse(&r, (struct token){"an odd number", 13},
+                      "even numbers with expandable_segments");
+    }
+    r.key = "backend";
+    if (r.conf.backend == VS_BACKEND_MALLOC_ASYNC && r.native_only)
+        warn(&r, (struct token){"cudaMallocAsync", 15}, "ignores the options of the native one");
+    *conf = r.conf;
+    return VS_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The allocator's own structures, shared by its files; and functions for trace replay and what-if
- * beyond the public header (vs_allocator_adopt_segment). Everything in struct vs_allocator that is
+ * The allocator's own structures, shared by its files. Everything in struct vs_allocator that is
  * not immutable changes under the full lock (all shards' locks, see shard.h) and may be read under
  * any one shard's lock. Pools, segments and blocks change under the lock of the shard they belong
  * to.
@@ -668,24 +667,5 @@ struct vs_private_pool *vs_private_pool_for_locked(const struct vs_allocator *al
                                                    uint64_t stream);
 /* Releases the free memory of freeable pools; removes pools without memory. */
 enum vs_err vs_private_pools_release_locked(struct vs_allocator *allocator, uint64_t *released);
-
-/* --- replay and what-if --- */
-
-struct vs_block_layout {
-    uint64_t size;      /* multiple of 512 */
-    uint64_t requested; /* live blocks: 1..size */
-    bool live;
-};
-
-/* vs_allocator_adopt_segment: enters an existing segment, tiled by *count* blocks in address order
- * (no two free ones adjacent), as if it had been allocated and filled by requests: statistics count
- * it, except num_device_alloc; the sink receives nothing. Freed blocks of it count as safe to
- * reuse. The segment is freed through ops->segment_free like any other. *Returns* VS_ERR_ARG when
- * the blocks do not tile the segment or it overlaps another; VS_ERR_NOMEM leaves a part adopted:
- * destroy the allocator. */
-enum vs_err vs_allocator_adopt_segment(struct vs_allocator *allocator, uint64_t addr, uint64_t size,
-                                       enum vs_pool_kind kind, uint64_t stream,
-                                       const struct vs_block_layout *blocks, size_t count)
-    VS_MUST_CHECK;
 
 #endif

@@ -54,24 +54,16 @@ static bool commit(void)
     return true;
 }
 
-static char *take_locked(void)
-{
-    char *slab = recycled;
-    if (slab) {
-        recycled = *link_of(slab);
-        return slab;
-    }
-    if ((!reserved && !reserve()) || (next + VS_SLAB_BYTES > committed && !commit()))
-        return NULL;
-    slab = vs_block_store_base + next;
-    next += VS_SLAB_BYTES;
-    return slab;
-}
-
 void *vs_slab_take(struct vs_slabs *slabs)
 {
     vs_quick_acquire(&lock);
-    char *slab = take_locked();
+    char *slab = recycled;
+    if (slab) {
+        recycled = *link_of(slab);
+    } else if ((reserved || reserve()) && (next + VS_SLAB_BYTES <= committed || commit())) {
+        slab = vs_block_store_base + next;
+        next += VS_SLAB_BYTES;
+    }
     vs_quick_release(&lock);
     if (!slab)
         return NULL;

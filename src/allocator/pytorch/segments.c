@@ -434,23 +434,18 @@ static uint64_t collect_older(struct vs_allocator *a, double mean_age)
     return released;
 }
 
-/* garbage_collect_cached_blocks */
-static void collect_garbage(struct vs_allocator *a)
-{
-    uint64_t threshold =
-        (uint64_t)(a->config.garbage_collection_threshold * (double)a->allowed_bytes);
-    while (a->reserved_bytes > threshold) {
-        uint64_t count, sum = ages(a, &count);
-        if (!count || !collect_older(a, (double)sum / (double)count))
-            return;
-    }
-}
-
 enum vs_err vs_segment_obtain_locked(struct vs_allocator *a, struct vs_request *request,
                                      struct vs_block **out)
 {
-    if (a->limited && a->config.garbage_collection_threshold > 0)
-        collect_garbage(a);
+    uint64_t threshold = /* garbage_collect_cached_blocks */
+        a->limited && a->config.garbage_collection_threshold > 0
+            ? (uint64_t)(a->config.garbage_collection_threshold * (double)a->allowed_bytes)
+            : UINT64_MAX;
+    while (a->reserved_bytes > threshold) {
+        uint64_t count, sum = ages(a, &count);
+        if (!count || !collect_older(a, (double)sum / (double)count))
+            break;
+    }
     enum vs_err err = request->policy->grow(a, request, out);
     if (err != VS_ERR_DEVICE_OOM)
         return err;

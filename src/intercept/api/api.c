@@ -23,24 +23,19 @@ VS_EXPORT const char *vramscope_version(void)
     return VRAMSCOPE_VERSION;
 }
 
-/* The driver returns an error before CUDA is initialised. Exit handlers and children of a fork use
- * the number found earlier. */
-static int device_count(void)
-{
-    static _Atomic int known; /* atomic; 0: not yet */
-    int count = atomic_load_explicit(&known, memory_order_relaxed);
-    if (count || vs_process_forked() || vs_process_state() == VS_PROCESS_EXITING)
-        return count ? count : VS_DEVICES_MAX;
-    VS_OWN_WORK();
-    if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
-        count = 0;
-    atomic_store_explicit(&known, count, memory_order_relaxed);
-    return count > 0 && count < VS_DEVICES_MAX ? count : VS_DEVICES_MAX;
-}
-
 bool vs_api_device(int device)
 {
-    return device >= 0 && device < VS_DEVICES_MAX && device < device_count();
+    static _Atomic int known; /* atomic; the number of devices; 0: not yet */
+    int count = atomic_load_explicit(&known, memory_order_relaxed);
+    /* the driver returns an error before CUDA is initialised. Exit handlers and children of a fork
+     * use the number found earlier */
+    if (!count && !vs_process_forked() && vs_process_state() != VS_PROCESS_EXITING) {
+        VS_OWN_WORK();
+        if (VS_CALL(cuDeviceGetCount, &count) != CUDA_SUCCESS)
+            count = 0;
+        atomic_store_explicit(&known, count, memory_order_relaxed);
+    }
+    return device >= 0 && device < (count > 0 && count < VS_DEVICES_MAX ? count : VS_DEVICES_MAX);
 }
 
 VS_EXPORT int vramscope_get_device_stats(int device, struct vramscope_device_stats *stats)

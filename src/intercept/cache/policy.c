@@ -42,7 +42,7 @@ static void warn(void *ctx, const char *message)
     vs_log(VS_LOG_WARN, "allocator options: %s", message);
 }
 
-static void read_text_locked(enum vs_reuse reuse)
+static void apply_text(enum vs_reuse reuse, struct vs_allocator_config *config)
 {
     struct vs_alloc_conf_messages messages = {.warn = warn};
     const char *text = vs_process_options()->text[VS_OPT_alloc_conf];
@@ -52,23 +52,17 @@ static void read_text_locked(enum vs_reuse reuse)
         text = vs_environment("PYTORCH_ALLOC_CONF");
         text = text ? text : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
     }
-    texts[reuse].read = true;
-    if (!text || !*text)
-        return;
-    texts[reuse].set =
-        vs_alloc_conf_parse(text, strlen(text), &texts[reuse].conf, &messages) == VS_OK;
-    if (!texts[reuse].set)
-        vs_log(VS_LOG_WARN, "allocator options '%.200s' are ignored: %s", text, messages.error);
-    else if (texts[reuse].conf.backend != VS_BACKEND_NATIVE)
-        vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is not used; "
-                            "memory comes from vramscope's own cache");
-}
-
-static void apply_text(enum vs_reuse reuse, struct vs_allocator_config *config)
-{
     VS_LOCK_SCOPE(&lock);
-    if (!texts[reuse].read)
-        read_text_locked(reuse);
+    if (!texts[reuse].read && text && *text) {
+        texts[reuse].set =
+            vs_alloc_conf_parse(text, strlen(text), &texts[reuse].conf, &messages) == VS_OK;
+        if (!texts[reuse].set)
+            vs_log(VS_LOG_WARN, "allocator options '%.200s' are ignored: %s", text, messages.error);
+        else if (texts[reuse].conf.backend != VS_BACKEND_NATIVE)
+            vs_log(VS_LOG_WARN, "allocator options: the backend cudaMallocAsync is not used; "
+                                "memory comes from vramscope's own cache");
+    }
+    texts[reuse].read = true;
     if (texts[reuse].set)
         *config = texts[reuse].conf.config;
 }

@@ -222,29 +222,6 @@ static CUptiResult switch_on(void)
  * function and the driver function below it usually share their number; where they do not, both are
  * recorded, and the copy's record selects one. */
 
-/* Functions of the driver, each also for the per-thread default stream. */
-#define DRIVER_COPIES(ROW)                                                                        \
-    ROW(cuMemcpy) ROW(cuMemcpy_ptds) ROW(cuMemcpyAsync) ROW(cuMemcpyAsync_ptsz)                   \
-    ROW(cuMemcpyHtoD_v2) ROW(cuMemcpyHtoD_v2_ptds) ROW(cuMemcpyHtoDAsync_v2)                      \
-    ROW(cuMemcpyHtoDAsync_v2_ptsz) ROW(cuMemcpyDtoH_v2) ROW(cuMemcpyDtoH_v2_ptds)                 \
-    ROW(cuMemcpyDtoHAsync_v2) ROW(cuMemcpyDtoHAsync_v2_ptsz) ROW(cuMemcpyDtoD_v2)                 \
-    ROW(cuMemcpyDtoD_v2_ptds) ROW(cuMemcpyDtoDAsync_v2) ROW(cuMemcpyDtoDAsync_v2_ptsz)            \
-    ROW(cuMemcpy2D_v2) ROW(cuMemcpy2D_v2_ptds) ROW(cuMemcpy2DUnaligned_v2)                        \
-    ROW(cuMemcpy2DUnaligned_v2_ptds) ROW(cuMemcpy2DAsync_v2) ROW(cuMemcpy2DAsync_v2_ptsz)         \
-    ROW(cuMemcpy3D_v2) ROW(cuMemcpy3D_v2_ptds) ROW(cuMemcpy3DAsync_v2)                            \
-    ROW(cuMemcpy3DAsync_v2_ptsz) ROW(cuMemcpyPeer) ROW(cuMemcpyPeer_ptds) ROW(cuMemcpyPeerAsync)  \
-    ROW(cuMemcpyPeerAsync_ptsz) ROW(cuMemcpyHtoA_v2) ROW(cuMemcpyAtoH_v2) ROW(cuMemcpyDtoA_v2)    \
-    ROW(cuMemcpyAtoD_v2) ROW(cuMemcpyAtoA_v2) ROW(cuMemcpyHtoAAsync_v2) ROW(cuMemcpyAtoHAsync_v2)
-
-#define RUNTIME_COPIES(ROW)                                                                       \
-    ROW(cudaMemcpy_v3020) ROW(cudaMemcpy_ptds_v7000) ROW(cudaMemcpyAsync_v3020)                   \
-    ROW(cudaMemcpyAsync_ptsz_v7000) ROW(cudaMemcpy2D_v3020) ROW(cudaMemcpy2D_ptds_v7000)          \
-    ROW(cudaMemcpy2DAsync_v3020) ROW(cudaMemcpy2DAsync_ptsz_v7000) ROW(cudaMemcpy3D_v3020)        \
-    ROW(cudaMemcpy3DAsync_v3020) ROW(cudaMemcpyPeer_v4000) ROW(cudaMemcpyPeerAsync_v4000)         \
-    ROW(cudaMemcpyToSymbol_v3020) ROW(cudaMemcpyToSymbolAsync_v3020)                              \
-    ROW(cudaMemcpyFromSymbol_v3020) ROW(cudaMemcpyFromSymbolAsync_v3020)                          \
-    ROW(cudaMemcpyToArray_v3020) ROW(cudaMemcpyFromArray_v3020)
-
 static CUpti_SubscriberHandle copies_handle; /* guarded by handing_over */
 static bool copies_started;               /* likewise */
 
@@ -270,14 +247,32 @@ static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_Call
 /* Becomes the subscriber; *other* as in vs_cupti_subscribe. Once per process. */
 static CUptiResult copy_calls_start(char other[VS_CUPTI_NAME_MAX])
 {
+    /* functions of the driver, each also for the per-thread default stream */
     static const CUpti_CallbackId driver[] = {
 #define ROW(name) CUPTI_DRIVER_TRACE_CBID_##name,
-        DRIVER_COPIES(ROW)
+        ROW(cuMemcpy) ROW(cuMemcpy_ptds) ROW(cuMemcpyAsync) ROW(cuMemcpyAsync_ptsz)
+        ROW(cuMemcpyHtoD_v2) ROW(cuMemcpyHtoD_v2_ptds) ROW(cuMemcpyHtoDAsync_v2)
+        ROW(cuMemcpyHtoDAsync_v2_ptsz) ROW(cuMemcpyDtoH_v2) ROW(cuMemcpyDtoH_v2_ptds)
+        ROW(cuMemcpyDtoHAsync_v2) ROW(cuMemcpyDtoHAsync_v2_ptsz) ROW(cuMemcpyDtoD_v2)
+        ROW(cuMemcpyDtoD_v2_ptds) ROW(cuMemcpyDtoDAsync_v2) ROW(cuMemcpyDtoDAsync_v2_ptsz)
+        ROW(cuMemcpy2D_v2) ROW(cuMemcpy2D_v2_ptds) ROW(cuMemcpy2DUnaligned_v2)
+        ROW(cuMemcpy2DUnaligned_v2_ptds) ROW(cuMemcpy2DAsync_v2) ROW(cuMemcpy2DAsync_v2_ptsz)
+        ROW(cuMemcpy3D_v2) ROW(cuMemcpy3D_v2_ptds) ROW(cuMemcpy3DAsync_v2)
+        ROW(cuMemcpy3DAsync_v2_ptsz) ROW(cuMemcpyPeer) ROW(cuMemcpyPeer_ptds) ROW(cuMemcpyPeerAsync)
+        ROW(cuMemcpyPeerAsync_ptsz) ROW(cuMemcpyHtoA_v2) ROW(cuMemcpyAtoH_v2) ROW(cuMemcpyDtoA_v2)
+        ROW(cuMemcpyAtoD_v2) ROW(cuMemcpyAtoA_v2) ROW(cuMemcpyHtoAAsync_v2)
+        ROW(cuMemcpyAtoHAsync_v2)
 #undef ROW
     };
     static const CUpti_CallbackId runtime[] = {
 #define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-        RUNTIME_COPIES(ROW)
+        ROW(cudaMemcpy_v3020) ROW(cudaMemcpy_ptds_v7000) ROW(cudaMemcpyAsync_v3020)
+        ROW(cudaMemcpyAsync_ptsz_v7000) ROW(cudaMemcpy2D_v3020) ROW(cudaMemcpy2D_ptds_v7000)
+        ROW(cudaMemcpy2DAsync_v3020) ROW(cudaMemcpy2DAsync_ptsz_v7000) ROW(cudaMemcpy3D_v3020)
+        ROW(cudaMemcpy3DAsync_v3020) ROW(cudaMemcpyPeer_v4000) ROW(cudaMemcpyPeerAsync_v4000)
+        ROW(cudaMemcpyToSymbol_v3020) ROW(cudaMemcpyToSymbolAsync_v3020)
+        ROW(cudaMemcpyFromSymbol_v3020) ROW(cudaMemcpyFromSymbolAsync_v3020)
+        ROW(cudaMemcpyToArray_v3020) ROW(cudaMemcpyFromArray_v3020)
 #undef ROW
     };
     CUptiResult r = vs_cupti_subscribe(cupti, &copies_handle, on_copy, other);

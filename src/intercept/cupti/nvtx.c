@@ -78,7 +78,7 @@ static bool waiting(void)
 
 void vs_nvtx_push_in(const char *name, const char *domain)
 {
-    if (!recording() && !(waiting() && !vs_nvtx_pending_push(name, domain)))
+    if (!recording() && !(waiting() && !vs_nvtx_pending_begin(0, name, domain)))
         return;
     VS_RECORD(range_push, .name = vs_process_string(name), .domain = vs_process_string(domain));
 }
@@ -90,7 +90,7 @@ static void record_pop(const char *domain)
 
 void vs_nvtx_pop_in(const char *domain)
 {
-    if (recording() || (waiting() && !vs_nvtx_pending_pop(domain)))
+    if (recording() || (waiting() && !vs_nvtx_pending_end(0, domain)))
         record_pop(domain);
 }
 
@@ -109,7 +109,7 @@ static int pop(nvtxDomainHandle_t domain)
 static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
 {
     uint64_t id = atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed) + 1;
-    if (recording() || (waiting() && !vs_nvtx_pending_start(id, name, domain_name(domain)))) {
+    if (recording() || (waiting() && !vs_nvtx_pending_begin(id, name, domain_name(domain)))) {
         VS_RECORD(range_start, .range = id,
                   .name = vs_process_string(name),
                   .domain = vs_process_string(domain_name(domain)));
@@ -203,7 +203,7 @@ static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text
 
 static void on_end(nvtxRangeId_t id)
 {
-    if (!recording() && !(waiting() && !vs_nvtx_pending_end(id)))
+    if (!recording() && !(waiting() && !vs_nvtx_pending_end(id, NULL)))
         return;
     VS_RECORD(range_end, .range = id);
 }

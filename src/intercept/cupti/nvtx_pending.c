@@ -106,15 +106,25 @@ static const char *name_of(const struct nvtx_pending_range *range)
     return range->long_name ? range->long_name : range->name;
 }
 
-bool vs_nvtx_pending_push(const char *name, const char *domain)
+static struct nvtx_pending_range *find_started_locked(uint64_t id)
+{
+    for (struct nvtx_pending_range *r = started; r < started + STARTED_MAX; r++) {
+        if (r->id == id)
+            return r;
+    }
+    return NULL;
+}
+
+bool vs_nvtx_pending_begin(uint64_t id, const char *name, const char *domain)
 {
     acquire();
     bool keep = !replayed;
-    struct slot *slot = keep ? slot_locked() : NULL;
-    if (slot && slot->depth < DEPTH_MAX)
-        fill(&slot->ranges[slot->depth], 0, name, domain);
-    if (slot)
-        slot->depth++;
+    struct slot *slot = keep && !id ? slot_locked() : NULL;
+    struct nvtx_pending_range *range = keep && id ? find_started_locked(0) : NULL;
+    if (slot && slot->depth++ < DEPTH_MAX)
+        range = &slot->ranges[slot->depth - 1];
+    if (range)
+        fill(range, id, name, domain);
     release();
     return keep;
 }
@@ -141,45 +151,17 @@ static void pop_locked(struct slot *slot, const char *domain)
     }
 }
 
-bool vs_nvtx_pending_pop(const char *domain)
+bool vs_nvtx_pending_end(uint64_t id, const char *domain)
 {
     acquire();
     bool keep = !replayed;
-    if (keep && mine)
-        pop_locked(mine, domain);
-    release();
-    return keep;
-}
-
-static struct nvtx_pending_range *find_started_locked(uint64_t id)
-{
-    for (struct nvtx_pending_range *r = started; r < started + STARTED_MAX; r++) {
-        if (r->id == id)
-            return r;
-    }
-    return NULL;
-}
-
-bool vs_nvtx_pending_start(uint64_t id, const char *name, const char *domain)
-{
-    acquire();
-    bool keep = !replayed;
-    struct nvtx_pending_range *range = keep ? find_started_locked(0) : NULL;
-    if (range)
-        fill(range, id, name, domain);
-    release();
-    return keep;
-}
-
-bool vs_nvtx_pending_end(uint64_t id)
-{
-    acquire();
-    bool keep = !replayed;
-    struct nvtx_pending_range *range = keep ? find_started_locked(id) : NULL;
+    struct nvtx_pending_range *range = keep && id ? find_started_locked(id) : NULL;
     if (range) {
         forget_name(range);
         range->id = 0;
     }
+    if (keep && !id && mine)
+        pop_locked(mine, domain);
     release();
     return keep;
 }

@@ -34,7 +34,7 @@ static bool room_made(const struct vs_context *context, uint64_t bytes, CUresult
 static CUresult allocate(const struct vs_context *context, CUdeviceptr *ptr, size_t bytes)
 {
     uint32_t device = vs_limit_device(context);
-    if (!vs_limit_take_within(device, bytes, vs_policy_most(context)))
+    if (!vs_limit_take(device, bytes, vs_policy_most(context)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     return vs_limit_settle(device, bytes, VS_REAL(cuMemAlloc_v2, ptr, bytes));
 }
@@ -68,7 +68,7 @@ static CUresult allocate_pitch(const struct vs_context *context, CUdeviceptr *pt
     uint32_t device = vs_limit_device(context);
     CUresult r = VS_LIMITED(device, width * height,
                             VS_REAL(cuMemAllocPitch_v2, ptr, pitch, width, height, element));
-    if (r != CUDA_SUCCESS || vs_limit_take(device, (*pitch - width) * height))
+    if (r != CUDA_SUCCESS || vs_limit_take(device, (*pitch - width) * height, VS_LIMIT_NONE))
         return r;
     VS_REAL(cuMemFree_v2, *ptr);
     vs_limit_give(device, width * height);

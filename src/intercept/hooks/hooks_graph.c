@@ -256,7 +256,7 @@ static bool taken_begin(CUgraphExec exec, struct taken *taken)
     uint64_t used_now = ask(taken->device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT);
     uint64_t spare_now = held_now > used_now ? held_now - used_now : 0;
     bytes = bytes > spare_now ? bytes - spare_now : 0;
-    if (!vs_limit_take(taken->device, bytes))
+    if (!vs_limit_take(taken->device, bytes, VS_LIMIT_NONE))
         return false;
     taken->bytes = bytes;
     return true;
@@ -429,28 +429,26 @@ static CUresult call_driver(const struct graph_call *call)
                             : VS_REAL(cuGraphLaunch, call->exec, call->stream);
 }
 
-/* The driver's result, unless *exec* would exceed the device's limit. */
-static CUresult call_within_limit(const struct graph_call *call)
-{
-    struct taken taken;
-    vs_thread.inside++;
-    bool fits = taken_begin(call->exec, &taken);
-    vs_thread.inside--;
-    CUresult r = fits ? call_driver(call) : CUDA_ERROR_OUT_OF_MEMORY;
-    if (!taken.bytes)
-        return r;
-    VS_OWN_WORK();
-    sample(); /* from here on the driver's actual graph memory counts */
-    vs_limit_give(taken.device, taken.bytes);
-    return r;
-}
-
+/* The driver's result, unless the graph would exceed the device's limit; tried once more if the
+ * cache gave memory back. */
 static CUresult make_call(const struct graph_call *call, bool follow)
 {
-    CUresult r = follow ? call_within_limit(call) : call_driver(call);
-    if (vs_room_made_unseen(-1, r))
-        r = follow ? call_within_limit(call) : call_driver(call);
-    return r;
+    for (bool again = false;; again = true) {
+        struct taken taken = {.bytes = 0};
+        bool fits = true;
+        if (follow) {
+            VS_OWN_WORK();
+            fits = taken_begin(call->exec, &taken);
+        }
+        CUresult r = fits ? call_driver(call) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (taken.bytes) {
+            VS_OWN_WORK();
+            sample(); /* from here on the driver's actual graph memory counts */
+            vs_limit_give(taken.device, taken.bytes);
+        }
+        if (again || !vs_room_made_unseen(-1, r))
+            return r;
+    }
 }
 
 static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread)

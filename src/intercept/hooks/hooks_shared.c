@@ -10,25 +10,17 @@
 #include "intercept/track/ipc_import.h"
 #include "intercept/track/tracker.h"
 
-/* Bytes to the end of the allocation that contains *ptr*; 0 if the driver does not return it. */
-static uint64_t bytes_from(CUdeviceptr ptr)
-{
-    struct vs_ipc_opened opened;
-    CUdeviceptr base;
-    size_t bytes;
-    if (vs_ipc_find(ptr, &opened))
-        return opened.bytes;
-    if (VS_REAL(cuMemGetAddressRange_v2, &base, &bytes, ptr) != CUDA_SUCCESS)
-        return 0;
-    return bytes - (ptr - base);
-}
-
 static CUresult mapped(CUresult r, const CUdeviceptr *ptr, uint64_t bytes, const char *driver_name)
 {
     if (r != CUDA_SUCCESS || !ptr)
         return r;
-    if (!bytes)
-        bytes = bytes_from(*ptr);
+    struct vs_ipc_opened opened;
+    CUdeviceptr base;
+    size_t all;
+    if (!bytes && vs_ipc_find(*ptr, &opened))
+        bytes = opened.bytes;
+    else if (!bytes && VS_REAL(cuMemGetAddressRange_v2, &base, &all, *ptr) == CUDA_SUCCESS)
+        bytes = all - (*ptr - base); /* to the end; 0 if the driver does not return it */
     struct vs_tracked live = vs_live_in(vs_context_current(), *ptr, bytes, bytes, VS_FAMILY_IPC);
     vs_opened(&live, vs_api(driver_name));
     return r;

@@ -13,15 +13,15 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props)
     CUresult r = VS_REAL(cuMemPoolCreate, pool, props);
     if (r == CUDA_SUCCESS && pool && props && props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
         props->location.id >= 0)
-        vs_usage_pool_made(*pool, (uint32_t)props->location.id);
+        vs_usage_pool_replace(NULL, *pool, (uint32_t)props->location.id);
     return r;
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool)
 {
     /* before the call: afterwards it must not be queried, and another may have its handle */
-    if (!vs_process_forked())
-        vs_usage_pool_gone(pool);
+    if (pool && !vs_process_forked())
+        vs_usage_pool_replace(pool, NULL, 0);
     return VS_REAL(cuMemPoolDestroy, pool);
 }
 

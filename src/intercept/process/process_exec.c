@@ -99,14 +99,10 @@ static void warn_user(const char *path)
 
 /* --- before and after the call --- */
 
-struct attempt {
-    bool held; /* the trace is ended; the recorder is held */
-};
-
-/* *path* NULL or without a slash: the program's location is not known here. */
-static struct attempt before(const char *path, char *const *environment)
+/* *path* NULL or without a slash: the program's location is not known here. Returns whether the
+ * trace is ended, and the recorder held. */
+static bool before(const char *path, char *const *environment)
 {
-    struct attempt attempt = {false};
     VS_KEEP_ERRNO();
     bool likely = !path || !strchr(path, '/') || access(path, X_OK) == 0;
     bool leaves_us = likely && path && !preloads_us(environment);
@@ -125,15 +121,13 @@ static struct attempt before(const char *path, char *const *environment)
         if (state == VS_PROCESS_ACTIVE)
             vs_upcalls.ending();
     }
-    if (ours && likely)
-        attempt.held = vs_recorder_exec_begin(vs_process_recorder());
-    return attempt;
+    return ours && likely && vs_recorder_exec_begin(vs_process_recorder());
 }
 
 /* The call returned, so it failed. */
-static int after(struct attempt attempt, int result)
+static int after(bool held, int result)
 {
-    if (attempt.held)
+    if (held)
         vs_recorder_exec_failed(vs_process_recorder());
     vs_process_resume();
     return result;
@@ -147,16 +141,16 @@ typedef int (*envp_fn)(const char *, char *const *, char *const *);
 static int with_argv(enum exec_function which, const char *path, char *const *argv)
 {
     argv_fn fn = (argv_fn)real(which);
-    struct attempt attempt = before(path, environ);
-    return after(attempt, fn ? fn(path, argv) : (errno = ENOSYS, -1));
+    bool held = before(path, environ);
+    return after(held, fn ? fn(path, argv) : (errno = ENOSYS, -1));
 }
 
 static int with_envp(enum exec_function which, const char *path, char *const *argv,
                      char *const *envp)
 {
     envp_fn fn = (envp_fn)real(which);
-    struct attempt attempt = before(path, envp);
-    return after(attempt, fn ? fn(path, argv, envp) : (errno = ENOSYS, -1));
+    bool held = before(path, envp);
+    return after(held, fn ? fn(path, argv, envp) : (errno = ENOSYS, -1));
 }
 
 VS_EXPORT int execv(const char *path, char *const argv[])
@@ -182,8 +176,8 @@ VS_EXPORT int execvpe(const char *file, char *const argv[], char *const envp[])
 VS_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
     int (*fn)(int, char *const *, char *const *) = real(FEXECVE);
-    struct attempt attempt = before(NULL, envp);
-    return after(attempt, fn ? fn(fd, argv, envp) : (errno = ENOSYS, -1));
+    bool held = before(NULL, envp);
+    return after(held, fn ? fn(fd, argv, envp) : (errno = ENOSYS, -1));
 }
 
 VS_EXPORT int execveat(int folder, const char *path, char *const argv[], char *const envp[],
@@ -191,8 +185,8 @@ VS_EXPORT int execveat(int folder, const char *path, char *const argv[], char *c
 int execveat(int folder, const char *path, char *const argv[], char *const envp[], int flags)
 {
     int (*fn)(int, const char *, char *const *, char *const *, int) = real(EXECVEAT);
-    struct attempt attempt = before(NULL, envp);
-    return after(attempt, fn ? fn(folder, path, argv, envp, flags) : (errno = ENOSYS, -1));
+    bool held = before(NULL, envp);
+    return after(held, fn ? fn(folder, path, argv, envp, flags) : (errno = ENOSYS, -1));
 }
 
 /* Counts the variable arguments, and copies them to a vector on the caller's stack, as the C

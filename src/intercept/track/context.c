@@ -157,24 +157,19 @@ bool vs_primary_active(CUdevice device)
     return VS_CALL(cuDevicePrimaryCtxGetState, device, &flags, &active) != CUDA_SUCCESS || active;
 }
 
-static bool is_primary(CUcontext handle, CUdevice device)
-{
-    /* retain and release leave the count unchanged and return the handle */
-    CUcontext primary = NULL;
-    unsigned flags;
-    int active = 0;
-    return VS_CALL(cuDevicePrimaryCtxGetState, device, &flags, &active) == CUDA_SUCCESS && active &&
-           VS_REAL(cuDevicePrimaryCtxRetain, &primary, device) == CUDA_SUCCESS &&
-           VS_REAL(cuDevicePrimaryCtxRelease_v2, device) == CUDA_SUCCESS && primary == handle;
-}
-
 static struct vs_context *register_context(CUcontext handle)
 {
     CUdevice device;
     if (VS_CALL(cuCtxGetDevice, &device) != CUDA_SUCCESS || device < 0 || device >= VS_DEVICES_MAX)
         return NULL;
-    int replayed = vs_replay_suspend();
-    bool primary = is_primary(handle, device);
+    CUcontext kept = NULL;
+    unsigned flags;
+    int active = 0, replayed = vs_replay_suspend();
+    /* retain and release leave the count unchanged and return the handle */
+    bool primary =
+        VS_CALL(cuDevicePrimaryCtxGetState, device, &flags, &active) == CUDA_SUCCESS && active &&
+        VS_REAL(cuDevicePrimaryCtxRetain, &kept, device) == CUDA_SUCCESS &&
+        VS_REAL(cuDevicePrimaryCtxRelease_v2, device) == CUDA_SUCCESS && kept == handle;
     vs_replay_resume(replayed);
     find_functions();
     VS_LOCK_SCOPE(&lock);

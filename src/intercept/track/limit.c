@@ -10,7 +10,6 @@
 
 #include <stdatomic.h>
 
-#include "base/vs_limit_spec.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
 #include "intercept/route/replayed_call.h"
@@ -64,7 +63,7 @@ static uint64_t bound(uint32_t device)
     return bytes ? bytes : work_out(device);
 }
 
-bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most)
+bool vs_limit_take(uint32_t device, uint64_t bytes, uint64_t most)
 {
     if (device >= VS_DEVICES_MAX)
         return true;
@@ -78,11 +77,6 @@ bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most)
     } while (!atomic_compare_exchange_weak_explicit(&used[device], &now, now + bytes,
                                                     memory_order_relaxed, memory_order_relaxed));
     return true;
-}
-
-bool vs_limit_take(uint32_t device, uint64_t bytes)
-{
-    return vs_limit_take_within(device, bytes, VS_LIMIT_NONE);
 }
 
 void vs_limit_give(uint32_t device, uint64_t bytes)

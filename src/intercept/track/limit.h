@@ -14,16 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vs_limit_spec.h"
 #include "intercept/track/context.h"
 #include "intercept/track/tracker.h"
 
 /* vs_limit_take: count *bytes* of *device* before they are allocated. False when they exceed its
- * limit: nothing is counted, and the caller returns out of memory. Any thread, no lock; one atomic
- * operation. */
-bool vs_limit_take(uint32_t device, uint64_t bytes);
-
-/* vs_limit_take_within: likewise, and with a total of *most* bytes at most. */
-bool vs_limit_take_within(uint32_t device, uint64_t bytes, uint64_t most);
+ * limit, or the total *most* (VS_LIMIT_NONE: no other limit): nothing is counted, and the caller
+ * returns out of memory. Any thread, no lock; one atomic operation. */
+bool vs_limit_take(uint32_t device, uint64_t bytes, uint64_t most);
 
 /* vs_limit_give: *bytes* that were counted are free again, or were never allocated. Call after the
  * driver's free. */
@@ -66,6 +64,7 @@ static inline CUresult vs_limit_settle(uint32_t device, uint64_t bytes, CUresult
 /* The driver's result of *call*, which allocates *bytes* of *device*, or out of memory without a
  * call. A later free subtracts the bytes. */
 #define VS_LIMITED(device, bytes, call)                                                    \
-    (vs_limit_take(device, bytes) ? vs_limit_settle(device, bytes, call) : CUDA_ERROR_OUT_OF_MEMORY)
+    (vs_limit_take(device, bytes, VS_LIMIT_NONE) ? vs_limit_settle(device, bytes, call) \
+                                                 : CUDA_ERROR_OUT_OF_MEMORY)
 
 #endif

@@ -119,15 +119,6 @@ static void *by_bus(CUdevice device)
     return handle;
 }
 
-/* Is it the device that CUDA shows, or the larger device that contains it? */
-static bool as_large(void *handle, CUdevice device)
-{
-    size_t total = 0;
-    struct nvml_memory memory;
-    return VS_CALL(cuDeviceTotalMem_v2, &total, device) == CUDA_SUCCESS &&
-           nvml.memory(handle, &memory) == 0 && memory.total - memory.total / 5 <= total;
-}
-
 static struct device *device_of(uint32_t ordinal)
 {
     struct device *device = ordinal < VS_DEVICES_MAX ? &devices[ordinal] : NULL;
@@ -145,7 +136,12 @@ void vs_nvml_load(uint32_t ordinal)
     void *handle = by_uuid((CUdevice)ordinal);
     if (!handle)
         handle = by_bus((CUdevice)ordinal);
-    bool found = handle && as_large(handle, (CUdevice)ordinal);
+    size_t total = 0;
+    struct nvml_memory memory;
+    /* is it the device that CUDA shows, or the larger device that contains it? */
+    bool found = handle &&
+                 VS_CALL(cuDeviceTotalMem_v2, &total, (CUdevice)ordinal) == CUDA_SUCCESS &&
+                 nvml.memory(handle, &memory) == 0 && memory.total - memory.total / 5 <= total;
     devices[ordinal].handle = handle;
     atomic_store_explicit(&devices[ordinal].state, found ? FOUND : ABSENT, memory_order_release);
     atomic_flag_clear(&asking);

@@ -197,9 +197,7 @@ uint64_t vs_physical_key(uint64_t handle)
 static void record_mapping_locked(const struct vs_reference *ref, bool mapped, const char *api)
 {
     const struct physical_memory *m = ref->memory;
-    struct vs_recorder *recorder = vs_process_recorder();
     uint64_t number = m->live.addr & ~VS_ADDR_MEMORY;
-    struct vs_event event;
     if (mapped && m->kind == VS_PHYSICAL_IMPORTED) {
         struct vs_tracked live = m->live;
         live.addr = ref->key;
@@ -208,23 +206,19 @@ static void record_mapping_locked(const struct vs_reference *ref, bool mapped, c
     } else if (!mapped && m->kind == VS_PHYSICAL_IMPORTED) {
         vs_track_free(ref->key, 0, api, NULL);
     }
-    if (!recorder)
+    if (!vs_process_recorder())
         return;
-    vs_event_begin(&event, mapped ? VS_EVENT_vmm_map : VS_EVENT_vmm_unmap);
     if (mapped)
-        event.vmm_map = (struct vs_event_vmm_map){.addr = ref->key,
-                                                  .size = ref->at,
-                                                  .memory = number,
-                                                  .offset = ref->offset,
-                                                  .device = m->live.device,
-                                                  .imported = m->kind == VS_PHYSICAL_IMPORTED,
-                                                  .stack = vs_process_stack()};
+        VS_RECORD(vmm_map, .addr = ref->key,
+                  .size = ref->at,
+                  .memory = number,
+                  .offset = ref->offset,
+                  .device = m->live.device,
+                  .imported = m->kind == VS_PHYSICAL_IMPORTED,
+                  .stack = vs_process_stack());
     else
-        event.vmm_unmap = (struct vs_event_vmm_unmap){.addr = ref->key,
-                                                      .size = ref->at,
-                                                      .memory = number,
-                                                      .device = m->live.device};
-    vs_recorder_event(recorder, &event);
+        VS_RECORD(vmm_unmap, .addr = ref->key, .size = ref->at, .memory = number,
+                  .device = m->live.device);
 }
 
 static void enter_mapping_locked(struct vs_reference *ref, const char *api)

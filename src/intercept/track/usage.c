@@ -159,28 +159,16 @@ static uint64_t known_bytes(uint32_t device, uint64_t reserved)
     return (paged + VS_PAGE_BYTES - 1) / VS_PAGE_BYTES * VS_PAGE_BYTES + pooled;
 }
 
-/* Replaces the first slot with *handle* by *pool*. */
-static void replace_pool(CUmemoryPool handle, CUmemoryPool pool, uint32_t device)
+void vs_usage_pool_replace(CUmemoryPool before, CUmemoryPool pool, uint32_t device)
 {
     VS_LOCK_SCOPE(&pools_lock);
     for (int i = 0; i < POOLS_MAX; i++) {
-        if (pools[i].handle != handle)
+        if (pools[i].handle != before)
             continue;
         pools[i].handle = pool;
         pools[i].device = device;
         break;
     }
-}
-
-void vs_usage_pool_made(CUmemoryPool pool, uint32_t device)
-{
-    replace_pool(NULL, pool, device);
-}
-
-void vs_usage_pool_gone(CUmemoryPool pool)
-{
-    if (pool)
-        replace_pool(pool, NULL, 0);
 }
 
 /* --- readings --- */

@@ -53,9 +53,8 @@ void vs_usage_answered(const struct vs_context *context, const uint64_t *free_by
  * vs_thread.inside > 0. */
 void vs_usage_failed(uint32_t device);
 
-/* vs_usage_pool_made, _gone: the program created a pool; it is about to destroy one. Only the first
- * few pools are queried. */
-void vs_usage_pool_made(CUmemoryPool pool, uint32_t device);
-void vs_usage_pool_gone(CUmemoryPool pool);
+/* vs_usage_pool_replace: in the first slot with *before*. NULL, *pool*: the program created a pool;
+ * a pool, NULL: it is about to destroy that one. Only the first few pools are queried. */
+void vs_usage_pool_replace(CUmemoryPool before, CUmemoryPool pool, uint32_t device);
 
 #endif

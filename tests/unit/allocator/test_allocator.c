@@ -7,6 +7,7 @@
 
 
 #include "allocator/core/allocator_internal.h"
+#include "support/replay_log.h"
 
 TEST(a_request_takes_the_start_of_a_new_segment)
 {
@@ -194,11 +195,11 @@ TEST(an_adopted_segment_behaves_like_an_allocated_one)
         {1024, 1000, true}, {512, 0, false}, {512, 512, true}, {2 * MIB - 2048, 0, false}};
     uint64_t addr;
     assert_int_equal(fake_device_ops.segment_alloc(&f.device, 2 * MIB, &addr), VS_OK);
-    assert_int_equal(vs_allocator_adopt_segment(f.allocator, addr, 2 * MIB, VS_POOL_SMALL, 0, layout, 4),
+    assert_int_equal(replay_adopt_segment(f.allocator, addr, 2 * MIB, VS_POOL_SMALL, 0, layout, 4),
                      VS_OK);
-    assert_int_equal(vs_allocator_adopt_segment(f.allocator, addr + MIB, 2 * MIB, VS_POOL_SMALL, 0,
+    assert_int_equal(replay_adopt_segment(f.allocator, addr + MIB, 2 * MIB, VS_POOL_SMALL, 0,
                                                 layout, 4), VS_ERR_ARG); /* overlaps */
-    assert_int_equal(vs_allocator_adopt_segment(f.allocator, GIB, 2 * MIB, VS_POOL_SMALL, 0, layout, 3),
+    assert_int_equal(replay_adopt_segment(f.allocator, GIB, 2 * MIB, VS_POOL_SMALL, 0, layout, 3),
                      VS_ERR_ARG); /* does not tile */
     struct vs_allocator_stats s = stats_of(&f);
     assert_stat(s.requested_bytes[VS_STAT_SMALL], 1512, 1512, 1512, 0);

@@ -6,6 +6,8 @@
 #include "allocator_test.h"
 
 #include "allocator/core/allocator_internal.h"
+#include "support/replay_log.h"
+
 /* The cost limit of a lookup: words of the page bitmaps, the words of the start bitmap of one page,
  * and the few blocks after the last one in use. */
 #define STEPS_LARGE 12
@@ -98,7 +100,7 @@ TEST(among_many_blocks_of_a_large_segment)
         layout[i] = (struct vs_block_layout){.size = bytes, .requested = bytes, .live = true};
         addrs[i] = base + i * bytes;
     }
-    assert_int_equal(vs_allocator_adopt_segment(f.allocator, base, COUNT * bytes, VS_POOL_LARGE, 0,
+    assert_int_equal(replay_adopt_segment(f.allocator, base, COUNT * bytes, VS_POOL_LARGE, 0,
                                                 layout, COUNT),
                      VS_OK);
     assert_near(&f, COUNT, bytes, STEPS_LARGE);
