@@ -324,11 +324,11 @@ static void *engine_main(void *arg)
 
 /* ---- submission ---- */
 
-static void append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
+static bool append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
 {
+    s->thread_started = s->thread_started || vs_sim_thread_start(engine_main, s);
     if (!s->thread_started)
-        vs_sim_need(vs_sim_thread_start(engine_main, s) ? s : NULL);
-    s->thread_started = true;
+        return false;
     op->seq = atomic_load(&s->submitted) + 1;
     if (atomic_load(&vs_sim_ahead) && vs_sim_has_effect(op))
         atomic_store(&s->effect, op->seq);
@@ -340,11 +340,12 @@ static void append_locked(struct vs_sim_stream *s, struct vs_sim_op *op)
     atomic_store(&s->submitted, op->seq);
     if (s->sleeping)
         pthread_cond_signal(&s->work);
+    return true;
 }
 
 /* Gives *op* its number, in *seq*, and queues it; *here* (NULL: no): unless it may run on this thread,
- * since the stream has no other work. */
-static void enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq, bool *here)
+ * since the stream has no other work. Returns false where no thread may start, as in a sandbox. */
+static bool enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq, bool *here)
 {
     struct vs_sim_context *ctx = s->ctx;
     vs_sim_uncomputed_submitted(op);
@@ -359,25 +360,28 @@ static void enqueue(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq
     pthread_mutex_lock(&s->mu);
     if (here)
         *here = !s->head && atomic_load(&s->completed) == atomic_load(&s->submitted);
+    bool ok = true;
     if (here && *here) {
         op->seq = atomic_load(&s->submitted) + 1;
         atomic_store(&s->submitted, op->seq);
     } else {
-        append_locked(s, op);
+        ok = append_locked(s, op);
     }
-    if (seq)
+    if (seq && ok)
         *seq = op->seq; /* a queued op may be gone once the lock is released */
     pthread_mutex_unlock(&s->mu);
     pthread_mutex_unlock(&ctx->submit_mu);
+    return ok;
 }
 
 CUresult vs_sim_submit(struct vs_sim_stream *s, struct vs_sim_op *op, uint64_t *seq)
 {
     bool taken = false;
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
-    if (!taken)
-        enqueue(s, op, seq, NULL);
-    return e;
+    if (taken || enqueue(s, op, seq, NULL))
+        return e;
+    vs_sim_op_drop(s, op);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
@@ -387,7 +391,7 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
-    enqueue(s, op, &seq, &here);
+    vs_sim_need(enqueue(s, op, &seq, &here) ? s : NULL);
     if (here) {
         run(s, op);
         vs_sim_op_drop(s, op);
