@@ -31,28 +31,6 @@ static int compare(const void *a, const void *b)
     return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
 }
 
-/* The names in the trace, by module and offset. */
-static void put_symbols(const struct vs_reader *reader)
-{
-    struct vs_symbol_set set = {.budget = UINT64_C(1) << 30};
-    vs_trace_symbols_load(reader, &set);
-    if (set.count)
-        qsort(set.entries, set.count, sizeof *set.entries, compare);
-    for (size_t i = 0; i < set.count; i++) {
-        const struct vs_symbol_entry *e = set.entries[i];
-        printf("symbol %" PRIu32 "+0x%" PRIx64 " %d", e->module, e->offset, (int)e->level);
-        for (uint32_t j = 0; j < e->count; j++) {
-            putchar(' ');
-            put_text(e->symbols[j].function);
-            putchar(' ');
-            put_text(e->symbols[j].file);
-            printf(" %u", e->symbols[j].line);
-        }
-        putchar('\n');
-    }
-    vs_symbol_set_free(&set);
-}
-
 /* How the recording ended: the first words of the condition. Only the C reader checks whether a
  * trace is still being recorded. */
 static void put_ending(const struct vs_reader *reader)
@@ -83,7 +61,24 @@ static int put_trace(const char *path)
         return err == VS_ERR_NOMEM;
     }
     err = vs_trace_dump(reader, stdout, true);
-    put_symbols(reader);
+    /* The names in the trace, by module and offset. */
+    struct vs_symbol_set set = {.budget = UINT64_C(1) << 30};
+    vs_trace_symbols_load(reader, &set);
+    if (set.count)
+        qsort(set.entries, set.count, sizeof *set.entries, compare);
+    for (size_t i = 0; i < set.count; i++) {
+        const struct vs_symbol_entry *e = set.entries[i];
+        printf("symbol %" PRIu32 "+0x%" PRIx64 " %d", e->module, e->offset, (int)e->level);
+        for (uint32_t j = 0; j < e->count; j++) {
+            putchar(' ');
+            put_text(e->symbols[j].function);
+            putchar(' ');
+            put_text(e->symbols[j].file);
+            printf(" %u", e->symbols[j].line);
+        }
+        putchar('\n');
+    }
+    vs_symbol_set_free(&set);
     if (!err)
         printf("== %s %" PRIu64 " %" PRIu64, names[vs_reader_condition(reader, NULL)],
                reader->events, reader->events_recovered);

@@ -41,39 +41,35 @@ static enum vs_err count(void *context, const unsigned char *bytes, size_t n)
     return VS_OK;
 }
 
-/* Continues from an accepted state: ends everything live in it. */
-static void go_on(struct vs_trace_state *m)
-{
-    size_t saved = 0;
-    struct vs_event event = {.kind = VS_EVENT_range_pop, .tid = 1, .time_ns = UINT64_MAX / 2};
-    for (size_t i = 0; i < m->replay->device_live.slots && i < 100; i++) {
-        struct vs_event freed = {.kind = VS_EVENT_free, .time_ns = UINT64_MAX / 2,
-                                 .free = {.addr = m->replay->device_live.items[i].addr}};
-        vs_trace_state_event(m, &freed);
-    }
-    for (unsigned i = 0; i < m->replay->account_count; i++) {
-        struct vs_event gone = {.kind = VS_EVENT_context, .time_ns = UINT64_MAX / 2,
-                                .context = {.context = 1,
-                                            .device = m->replay->accounts[i]->device}};
-        struct vs_holes holes;
-        vs_trace_state_event(m, &gone);
-        vs_replay_holes(m->replay, i, &holes);
-    }
-    vs_trace_state_event(m, &event);
-    if (vs_trace_state_save(m, count, &saved))
-        abort();
-    vs_trace_state_window(m, 0);
-    if (vs_trace_state_save(m, count, &saved))
-        abort();
-    vs_replay_finish(m->replay);
-}
-
 static void state(const uint8_t *data, size_t size)
 {
     struct vs_reader *reader = empty_reader();
     struct vs_trace_state *point = vs_trace_state_open(reader);
-    if (vs_trace_state_load(point, data, size) == VS_OK && vs_trace_state_loaded(point) == VS_OK)
-        go_on(point);
+    if (vs_trace_state_load(point, data, size) == VS_OK && vs_trace_state_loaded(point) == VS_OK) {
+        /* Continues from an accepted state: ends everything live in it. */
+        size_t saved = 0;
+        struct vs_event event = {.kind = VS_EVENT_range_pop, .tid = 1, .time_ns = UINT64_MAX / 2};
+        for (size_t i = 0; i < point->replay->device_live.slots && i < 100; i++) {
+            struct vs_event freed = {.kind = VS_EVENT_free, .time_ns = UINT64_MAX / 2,
+                                     .free = {.addr = point->replay->device_live.items[i].addr}};
+            vs_trace_state_event(point, &freed);
+        }
+        for (unsigned i = 0; i < point->replay->account_count; i++) {
+            struct vs_event gone = {.kind = VS_EVENT_context, .time_ns = UINT64_MAX / 2,
+                                    .context = {.context = 1,
+                                                .device = point->replay->accounts[i]->device}};
+            struct vs_holes holes;
+            vs_trace_state_event(point, &gone);
+            vs_replay_holes(point->replay, i, &holes);
+        }
+        vs_trace_state_event(point, &event);
+        if (vs_trace_state_save(point, count, &saved))
+            abort();
+        vs_trace_state_window(point, 0);
+        if (vs_trace_state_save(point, count, &saved))
+            abort();
+        vs_replay_finish(point->replay);
+    }
     vs_trace_state_close(point);
     vs_reader_close(reader);
 }

@@ -44,17 +44,6 @@ static void remove_all(void)
     rmdir(folder);
 }
 
-static void make_folder(void)
-{
-    char folder[] = "/dev/shm/vs-fuzz-XXXXXX", other[] = "/tmp/vs-fuzz-XXXXXX";
-    const char *made = mkdtemp(folder) ? folder : mkdtemp(other);
-    check(made != NULL);
-    snprintf(old_path, sizeof old_path, "%s/old.vst", made);
-    snprintf(live_path, sizeof live_path, "%s/old.vst.live", made);
-    snprintf(new_path, sizeof new_path, "%s/new.vst", made);
-    atexit(remove_all);
-}
-
 static void put_file(const char *path, const void *bytes, size_t size)
 {
     unlink(path); /* the old one may have been locked or mapped */
@@ -132,8 +121,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct trace_input in;
     struct vs_rewrite *rewrite = NULL;
     char why[VS_READER_WHY_MAX];
-    if (!*old_path)
-        make_folder();
+    if (!*old_path) {
+        char folder[] = "/dev/shm/vs-fuzz-XXXXXX", other[] = "/tmp/vs-fuzz-XXXXXX";
+        const char *made = mkdtemp(folder) ? folder : mkdtemp(other);
+        check(made != NULL);
+        snprintf(old_path, sizeof old_path, "%s/old.vst", made);
+        snprintf(live_path, sizeof live_path, "%s/old.vst.live", made);
+        snprintf(new_path, sizeof new_path, "%s/new.vst", made);
+        atexit(remove_all);
+    }
     if (!trace_input_make(data, size, &in))
         return 0;
     put_file(old_path, in.file, in.file_bytes);

@@ -93,16 +93,11 @@ static void make_image(size_t bytes)
 
 /* --- steps --- */
 
-static uint64_t *field_of(unsigned window, size_t offset)
+static void set_field(unsigned window, size_t offset, uint64_t value, bool add)
 {
     size_t at = offsetof(struct vs_live_header, window) +
                 window % VS_LIVE_WINDOWS_MAX * sizeof(struct vs_live_window) + offset;
-    return at + 8 <= scene.image_bytes ? (uint64_t *)(void *)(scene.image + at) : NULL;
-}
-
-static void set_field(unsigned window, size_t offset, uint64_t value, bool add)
-{
-    uint64_t *field = field_of(window, offset);
+    uint64_t *field = at + 8 <= scene.image_bytes ? (uint64_t *)(void *)(scene.image + at) : NULL;
     if (field)
         *field = add ? *field + value : value;
 }

@@ -65,25 +65,6 @@ static void put_growth(FILE *out, const struct vs_growth *g)
 
 /* --- the records --- */
 
-static void put_totals(FILE *out, const struct vs_trace_state *m)
-{
-    const struct vs_replay *r = m->replay;
-    const struct vs_steps *s = &r->phases.steps;
-    const struct vs_recording_state *c = &r->recording;
-    fputs("totals", out);
-    NUMBERS(r->events, r->first_ns, r->now_ns, r->failure_total, r->unmatched_frees, r->ignored,
-            r->phases.unmatched_pops, m->activity.last_ns, r->phases.main_tid,
-            r->sites.step_seen);
-    r->has_process ? put_event(out, &r->process) : number(out, 0);
-    r->has_end ? put_event(out, &r->end) : number(out, 0);
-    NUMBERS(s->open, s->tid, s->range, s->begun, s->done, s->number, s->time_ns, s->total_ns,
-            s->shortest_ns, s->longest_ns, s->longest_number);
-    NUMBERS(c->selects, c->min_size, c->sample, c->seed, c->limit_bytes, c->stage);
-    for (int what = 0; what < 4; what++)
-        NUMBERS(c->since_ns[what], c->since_bytes[what]);
-    putc('\n', out);
-}
-
 static void put_phases(FILE *out, const struct vs_phases *phases)
 {
     for (size_t i = 0; i < phases->count; i++) {
@@ -248,19 +229,6 @@ static void put_segments(FILE *out, const struct vs_segments *set)
     }
 }
 
-static void put_failures(FILE *out, const struct vs_replay *replay)
-{
-    for (size_t i = 0; i < replay->failure_count; i++) {
-        const struct vs_failure *f = &replay->failures[i];
-        fputs("failures", out);
-        NUMBERS(f->event, f->time_ns, f->requested, f->context, f->stream, f->api, f->stack,
-                f->error, f->device_free, f->device_total, f->allocated, f->reserved,
-                f->step_begun, f->tid, f->framework, f->recovered, f->account, f->family);
-        put_place(out, &f->place);
-        putc('\n', out);
-    }
-}
-
 static void put_tally(FILE *out, const struct vs_activity_tally *t)
 {
     NUMBERS(t->count, t->bytes, t->time_ns);
@@ -289,7 +257,21 @@ static void put_activity(FILE *out, const struct vs_activity *activity)
 static void put_all(FILE *out, const struct vs_trace_state *m)
 {
     const struct vs_replay *replay = m->replay;
-    put_totals(out, m);
+    const struct vs_replay *r = m->replay;
+    const struct vs_steps *s = &r->phases.steps;
+    const struct vs_recording_state *c = &r->recording;
+    fputs("totals", out);
+    NUMBERS(r->events, r->first_ns, r->now_ns, r->failure_total, r->unmatched_frees, r->ignored,
+            r->phases.unmatched_pops, m->activity.last_ns, r->phases.main_tid,
+            r->sites.step_seen);
+    r->has_process ? put_event(out, &r->process) : number(out, 0);
+    r->has_end ? put_event(out, &r->end) : number(out, 0);
+    NUMBERS(s->open, s->tid, s->range, s->begun, s->done, s->number, s->time_ns, s->total_ns,
+            s->shortest_ns, s->longest_ns, s->longest_number);
+    NUMBERS(c->selects, c->min_size, c->sample, c->seed, c->limit_bytes, c->stage);
+    for (int what = 0; what < 4; what++)
+        NUMBERS(c->since_ns[what], c->since_bytes[what]);
+    putc('\n', out);
     put_phases(out, &replay->phases);
     for (unsigned i = 0; i < replay->account_count; i++)
         put_account(out, replay->accounts[i], false);
@@ -306,7 +288,15 @@ static void put_all(FILE *out, const struct vs_trace_state *m)
         fprintf(out, "framework_live %" PRIu64 " %" PRIu64 "\n", slots[i].key,
                 replay->framework_live.items[slots[i].value].size);
     free(slots);
-    put_failures(out, replay);
+    for (size_t i = 0; i < replay->failure_count; i++) {
+        const struct vs_failure *f = &replay->failures[i];
+        fputs("failures", out);
+        NUMBERS(f->event, f->time_ns, f->requested, f->context, f->stream, f->api, f->stack,
+                f->error, f->device_free, f->device_total, f->allocated, f->reserved,
+                f->step_begun, f->tid, f->framework, f->recovered, f->account, f->family);
+        put_place(out, &f->place);
+        putc('\n', out);
+    }
     put_activity(out, &m->activity);
     for (size_t i = 0; i < m->retained.count; i++) {
         if (!m->retained.items[i].kind)

@@ -63,35 +63,6 @@ static uint64_t put_stack(void *const *pcs, size_t count)
     return id;
 }
 
-static void put_head(void)
-{
-    PUT(MAIN, process, 4242, 4241, 1700000000000000000, START_NS - 5000, text("/opt/app/train"),
-        text("train --steps 4"), text("host"), text("1.0"), text("caching"), 4096, 77, 66,
-        text("boot-id"), text(""));
-    PUT(MAIN, option, text("allocator"), text("caching"));
-    PUT(MAIN, recording_changed, 0, 512, 1, 7, 1 << 30, 0);
-    put_module(0, 0x555500000000, "/opt/app/train", "");
-    put_module(1, 0x7f0000000000, "/opt/lib/libmodel.so", "");
-    put_module(2, 0, "/opt/app/train.py", "Trainer.step");
-    for (uint64_t d = 0; d < 2; d++) {
-        PUT(MAIN, device, d, text("Test GPU"), text(d ? "GPU-1" : "GPU-0"), 64 * MIB, 40, 7, 5, 1,
-            13000);
-        PUT(MAIN, context, 1 + d, d, 0xc0de00 + d, 1, 1);
-        PUT(MAIN, overhead, d, 1 + d, 0, 3 * MIB, d);
-        PUT(MAIN, overhead, d, 1 + d, 1, -4096, 2);
-    }
-    PUT(MAIN, stream, 1, 0, 0x5eed, text("copies"), 1);
-    PUT(MAIN, stream, 2, 0, 0x5eee, text("gone"), 1);
-    PUT(MAIN, stream, 2, 0, 0x5eee, 0, 0);
-    PUT(MAIN, thread, MAIN, text("main"));
-    PUT(LOADER, thread, LOADER, text("loader"));
-    PUT(MAIN, device_usage, 0, 0, 9 * MIB, 0, 0, 0, 0);
-    PUT(MAIN, device_usage, 0, 1, 5 * MIB, 2, 0, 0, 1);
-    PUT(MAIN, device_usage, 0, 2, 4 * MIB, 0, 900, text("other"), 1);
-    PUT(MAIN, device_usage, 0, 3, 2 * MIB, 1, 0, 0, 0);
-    vs_recorder_flush(r);
-}
-
 static void put_setup(void)
 {
     PUT(MAIN, range_push, text("setup"), domain);
@@ -117,16 +88,6 @@ static void put_setup(void)
     vs_recorder_flush(r);
 }
 
-static void put_activity(uint64_t step)
-{
-    uint64_t start = now_ns;
-    PUT(MAIN, kernel, start, start + 500 + step, 0, 1, 1, names[4 + step % 2], step, 1, 2, 3, 64, 1,
-        1, 1024);
-    PUT(MAIN, memcpy, start + 600, start + 700, 0, 1, 1, 4096 * step, 1 + step % 2, 1, step);
-    PUT(MAIN, memset, start + 800, start + 810, 1, 2, 0, 100, 0, step);
-    PUT(MAIN, sync, start, start + 900, 0, 1, 0, 1);
-}
-
 /* The memory live after each step grows, as in a leak; two threads allocate. */
 static void put_step(uint64_t step)
 {
@@ -137,7 +98,12 @@ static void put_step(uint64_t step)
     uint64_t block = SEGMENT + 6 * MIB + step * 65536;
     PUT(MAIN, alloc, block, 60000, 65536, 0, 0, 1, 0, api, stacks[1 + step % 2]);
     PUT(LOADER, alloc, 0x7f7000000000 + step * MIB, MIB, MIB, 0, 1, 2, 0, api, stacks[3]);
-    put_activity(step);
+    uint64_t start = now_ns;
+    PUT(MAIN, kernel, start, start + 500 + step, 0, 1, 1, names[4 + step % 2], step, 1, 2, 3, 64, 1,
+        1, 1024);
+    PUT(MAIN, memcpy, start + 600, start + 700, 0, 1, 1, 4096 * step, 1 + step % 2, 1, step);
+    PUT(MAIN, memset, start + 800, start + 810, 1, 2, 0, 100, 0, step);
+    PUT(MAIN, sync, start, start + 900, 0, 1, 0, 1);
     vs_recorder_flush(r);
     PUT(MAIN, range_pop, domain);
     PUT(MAIN, range_push, names[1], domain);
@@ -181,13 +147,6 @@ static void put_tail(void)
     vs_recorder_flush(r);
 }
 
-/* Values of every varint length, small deltas, a wrap of 64 bits. */
-static uint64_t value_of(uint32_t kind, unsigned round, unsigned field)
-{
-    uint64_t seed = (kind * 31u + round * 7u + field) * UINT64_C(0x9e3779b97f4a7c15);
-    return round % 3 == 2 ? seed >> (seed % 64) : seed % 1000;
-}
-
 static void put_all_kinds(unsigned round)
 {
     for (uint32_t kind = 1; kind <= VS_EVENT_CODE_MAX; kind++) {
@@ -196,7 +155,9 @@ static void put_all_kinds(unsigned round)
             continue;
         struct vs_event e = {.kind = kind, .tid = 100 + kind % 2, .time_ns = now_ns += kind % 3 * 500};
         for (unsigned i = 0; i < info->field_count; i++) {
-            uint64_t value = value_of(kind, round, i);
+            /* Values of every varint length, small deltas, a wrap of 64 bits. */
+            uint64_t seed = (kind * 31u + round * 7u + i) * UINT64_C(0x9e3779b97f4a7c15);
+            uint64_t value = round % 3 == 2 ? seed >> (seed % 64) : seed % 1000;
             if (info->fields[i].codec == VS_CODEC_STR)
                 value = value % 9 ? names[value % 9 - 1] : 0;
             else if (info->fields[i].codec == VS_CODEC_STK)
@@ -264,7 +225,31 @@ int main(int argc, char **argv)
     api = text("cudaMalloc");
     other_api = text("cudaHostAlloc");
     domain = text("app");
-    put_head();
+    PUT(MAIN, process, 4242, 4241, 1700000000000000000, START_NS - 5000, text("/opt/app/train"),
+        text("train --steps 4"), text("host"), text("1.0"), text("caching"), 4096, 77, 66,
+        text("boot-id"), text(""));
+    PUT(MAIN, option, text("allocator"), text("caching"));
+    PUT(MAIN, recording_changed, 0, 512, 1, 7, 1 << 30, 0);
+    put_module(0, 0x555500000000, "/opt/app/train", "");
+    put_module(1, 0x7f0000000000, "/opt/lib/libmodel.so", "");
+    put_module(2, 0, "/opt/app/train.py", "Trainer.step");
+    for (uint64_t d = 0; d < 2; d++) {
+        PUT(MAIN, device, d, text("Test GPU"), text(d ? "GPU-1" : "GPU-0"), 64 * MIB, 40, 7, 5, 1,
+            13000);
+        PUT(MAIN, context, 1 + d, d, 0xc0de00 + d, 1, 1);
+        PUT(MAIN, overhead, d, 1 + d, 0, 3 * MIB, d);
+        PUT(MAIN, overhead, d, 1 + d, 1, -4096, 2);
+    }
+    PUT(MAIN, stream, 1, 0, 0x5eed, text("copies"), 1);
+    PUT(MAIN, stream, 2, 0, 0x5eee, text("gone"), 1);
+    PUT(MAIN, stream, 2, 0, 0x5eee, 0, 0);
+    PUT(MAIN, thread, MAIN, text("main"));
+    PUT(LOADER, thread, LOADER, text("loader"));
+    PUT(MAIN, device_usage, 0, 0, 9 * MIB, 0, 0, 0, 0);
+    PUT(MAIN, device_usage, 0, 1, 5 * MIB, 2, 0, 0, 1);
+    PUT(MAIN, device_usage, 0, 2, 4 * MIB, 0, 900, text("other"), 1);
+    PUT(MAIN, device_usage, 0, 3, 2 * MIB, 1, 0, 0, 0);
+    vs_recorder_flush(r);
     void *one[] = {(void *)0x555500001001, (void *)0x555500000101};
     void *two[] = {(void *)0x7f0000000321, (void *)0x555500001001, (void *)0x555500000101};
     void *jit[] = {(void *)0x7fff12345679, (void *)0x7f0000000321};

@@ -298,15 +298,6 @@ static void server_request(struct case_run *run)
     give_all(run, kept, THREAD_MAIN);
 }
 
-static void evaluate(struct case_run *run)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        take(run, &run->step_blocks, THREAD_MAIN, 301, 6 * MIB, VS_FAMILY_DEVICE);
-        temporary(run, 302, 3 * MIB);
-        give_all(run, &run->step_blocks, THREAD_MAIN);
-    }
-}
-
 static void one_step(struct case_run *run)
 {
     const struct growth_case *one = run->one;
@@ -324,8 +315,13 @@ static void one_step(struct case_run *run)
         server_request(run);
     if (one->marks)
         emit(run, THREAD_MAIN, EVENT(range_pop));
-    if (one->evaluate_every && run->step % one->evaluate_every == 0)
-        evaluate(run);
+    if (one->evaluate_every && run->step % one->evaluate_every == 0) {
+        for (unsigned i = 0; i < 3; i++) {
+            take(run, &run->step_blocks, THREAD_MAIN, 301, 6 * MIB, VS_FAMILY_DEVICE);
+            temporary(run, 302, 3 * MIB);
+            give_all(run, &run->step_blocks, THREAD_MAIN);
+        }
+    }
 }
 
 static void end(struct case_run *run)

@@ -17,15 +17,6 @@ struct run {
     uint64_t enqueued[FAKE_STREAMS];
 };
 
-/* Completes the work that was enqueued when this was last called. */
-static void work_goes_on(struct run *run)
-{
-    for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
-        fake_device_complete(&run->device, stream, run->enqueued[stream]);
-        run->enqueued[stream] = run->device.recorded[stream];
-    }
-}
-
 static enum vs_err one(struct run *run, const struct request *r)
 {
     struct vs_allocation got;
@@ -56,8 +47,13 @@ enum vs_err policy_run(const struct request_log *log, const struct vs_allocator_
     err = vs_allocator_create(config, &fake_device_ops, &run->device, NULL, NULL, &run->allocator);
     size_t i = 0;
     for (; i < log->count && !err; i++) {
-        if (i % LAG == 0)
-            work_goes_on(run);
+        if (i % LAG == 0) {
+            /* Completes the work that was enqueued when this was last called. */
+            for (uint64_t stream = 0; stream < FAKE_STREAMS; stream++) {
+                fake_device_complete(&run->device, stream, run->enqueued[stream]);
+                run->enqueued[stream] = run->device.recorded[stream];
+            }
+        }
         err = one(run, &log->requests[i]);
         if (run->device.used > out->reserved_peak)
             out->reserved_peak = run->device.used;

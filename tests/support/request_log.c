@@ -73,22 +73,6 @@ static uint32_t named(struct names *names, uint64_t addr)
     return (uint32_t)(*id - 1);
 }
 
-static void take_initial(struct request_log *log, const struct replay_log *text,
-                         struct names *names)
-{
-    for (size_t i = 0; i < text->segment_count; i++) {
-        const struct replay_segment *s = &text->segments[i];
-        uint64_t addr = s->addr;
-        for (size_t k = s->first_block; k < s->first_block + s->block_count; k++) {
-            const struct vs_block_layout *b = &text->blocks[k];
-            if (b->live)
-                name_block(names, addr, request_log_alloc(log, b->requested, s->stream));
-            addr += b->size;
-        }
-    }
-    log->initial = log->count;
-}
-
 static void take_event(struct request_log *log, const struct replay_event *e, struct names *names)
 {
     if (e->kind == REPLAY_ALLOC) {
@@ -107,7 +91,17 @@ void request_log_load(const char *path, struct request_log *log)
     struct replay_log text;
     memset(log, 0, sizeof *log);
     replay_load(path, &text);
-    take_initial(log, &text, &names);
+    for (size_t i = 0; i < text.segment_count; i++) {
+        const struct replay_segment *s = &text.segments[i];
+        uint64_t addr = s->addr;
+        for (size_t k = s->first_block; k < s->first_block + s->block_count; k++) {
+            const struct vs_block_layout *b = &text.blocks[k];
+            if (b->live)
+                name_block(&names, addr, request_log_alloc(log, b->requested, s->stream));
+            addr += b->size;
+        }
+    }
+    log->initial = log->count;
     for (size_t i = 0; i < text.event_count; i++)
         take_event(log, &text.events[i], &names);
     vs_map_free(&names.ids);

@@ -71,20 +71,6 @@ static void project_and_add(struct training *t, uint64_t weight)
     give(t->w, dropped);
 }
 
-static void layer_forward(struct training *t)
-{
-    norm_and_cast(t, 3 * WIDTH * WIDTH);
-    keep(t->w, &t->saved, t->tokens * 3 * WIDTH * 2); /* q, k, v */
-    keep(t->w, &t->saved, t->tokens * WIDTH * 2);     /* attention */
-    keep(t->w, &t->saved, t->tokens * HEADS * 4);
-    keep(t->w, &t->saved, 16);
-    project_and_add(t, WIDTH * WIDTH);
-    norm_and_cast(t, 4 * WIDTH * WIDTH);
-    keep(t->w, &t->saved, t->tokens * 4 * WIDTH * 2);
-    keep(t->w, &t->saved, t->tokens * 4 * WIDTH * 2);
-    project_and_add(t, 4 * WIDTH * WIDTH);
-}
-
 /* Weight and bias gradients: computed in half precision, stored in single. */
 static void weight_gradient(struct training *t, uint64_t weight, uint64_t bias)
 {
@@ -154,8 +140,18 @@ static void step(struct training *t)
     keep(t->w, &input, t->tokens * 8);
     keep(t->w, &input, t->tokens * 8);
     keep(t->w, &t->saved, t->tokens * WIDTH * 4);
-    for (unsigned i = 0; i < LAYERS; i++)
-        layer_forward(t);
+    for (unsigned i = 0; i < LAYERS; i++) {
+        norm_and_cast(t, 3 * WIDTH * WIDTH);
+        keep(t->w, &t->saved, t->tokens * 3 * WIDTH * 2); /* q, k, v */
+        keep(t->w, &t->saved, t->tokens * WIDTH * 2);     /* attention */
+        keep(t->w, &t->saved, t->tokens * HEADS * 4);
+        keep(t->w, &t->saved, 16);
+        project_and_add(t, WIDTH * WIDTH);
+        norm_and_cast(t, 4 * WIDTH * WIDTH);
+        keep(t->w, &t->saved, t->tokens * 4 * WIDTH * 2);
+        keep(t->w, &t->saved, t->tokens * 4 * WIDTH * 2);
+        project_and_add(t, 4 * WIDTH * WIDTH);
+    }
     /* The loss, in single precision over the whole vocabulary, and back. */
     norm_and_cast(t, VOCABULARY * WIDTH);
     uint32_t logits = take(t->w, t->tokens * VOCABULARY * 2);

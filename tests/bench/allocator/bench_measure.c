@@ -268,19 +268,6 @@ static void pin(pthread_t thread, int n)
     }
 }
 
-static void start_crew(void)
-{
-    for (int i = 0; i < BENCH_THREADS; i++) {
-        struct worker *w = &crew.workers[i];
-        w->index = i;
-        if (sem_init(&w->go, 0, 0) || sem_init(&w->done, 0, 0) ||
-            pthread_create(&w->thread, NULL, worker_main, w))
-            fail("the benchmark", "a thread");
-        pin(w->thread, i);
-    }
-    crew.started = true;
-}
-
 static void prepare(struct worker *w, bool calls)
 {
     w->held = calloc(crew.load->slots, sizeof *w->held);
@@ -298,8 +285,17 @@ static uint64_t run(void (*work)(struct worker *w))
 {
     int n = crew.setup.threads;
     uint64_t first = UINT64_MAX, last = 0;
-    if (!crew.started)
-        start_crew();
+    if (!crew.started) {
+        for (int i = 0; i < BENCH_THREADS; i++) {
+            struct worker *w = &crew.workers[i];
+            w->index = i;
+            if (sem_init(&w->go, 0, 0) || sem_init(&w->done, 0, 0) ||
+                pthread_create(&w->thread, NULL, worker_main, w))
+                fail("the benchmark", "a thread");
+            pin(w->thread, i);
+        }
+        crew.started = true;
+    }
     crew.work = work;
     memset(crew.queues, 0, sizeof crew.queues);
     pthread_barrier_init(&crew.begin, NULL, (unsigned)n);

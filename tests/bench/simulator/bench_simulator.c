@@ -240,57 +240,6 @@ static void row(const char *name, void (*work)(long), const char *base_name, voi
     fflush(stdout);
 }
 
-static void make_graph(void)
-{
-    CUgraph g;
-    CUgraphNode last = NULL;
-    CUDA_KERNEL_NODE_PARAMS params = {.func = kernel,
-                                      .gridDimX = 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 32,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1};
-    OK(cuGraphCreate(&g, 0));
-    for (int i = 0; i < GRAPH_KERNELS; i++) {
-        CUgraphNode node;
-        OK(cuGraphAddKernelNode(&node, g, last ? &last : NULL, last != NULL, &params));
-        last = node;
-    }
-    OK(cuGraphInstantiate(&graph, g, 0));
-}
-
-static void start(void)
-{
-    CUmodule module;
-    pthread_t thread;
-    setenv("VRAMSCOPE_SIMULATE", "a100-40g,time=off", 0);
-    OK(cudaSetDevice(0));
-    OK(cuModuleLoadData(&module, "nothing"));
-    OK(cuModuleGetFunction(&kernel, module, "bench_kernel"));
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
-    OK(cuMemAlloc(&device_from, 4096));
-    OK(cuMemAlloc(&device_to, 4096));
-    host_from = calloc(1, 4096);
-    host_to = malloc(4096);
-    OK(!host_from || !host_to);
-    OK(pthread_create(&thread, NULL, queue_main, NULL));
-}
-
-static void pairs_rows(void)
-{
-    bytes = 4096;
-    row("cuMemAlloc + cuMemFree, 4 KiB", driver_pairs, "malloc + free", host_pairs, MILLION);
-    row("cudaMalloc + cudaFree, 4 KiB", runtime_pairs, "malloc + free", host_pairs, MILLION);
-    bytes = 1 << 20;
-    row("cuMemAlloc + cuMemFree, 1 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
-    row("cudaMalloc + cudaFree, 1 MiB", runtime_pairs, "mprotect twice", fenced_pairs, FENCED);
-    bytes = 64 << 20;
-    row("cuMemAlloc + cuMemFree, 64 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
-}
-
 static void pool_rows(void)
 {
     static CUdeviceptr live[LIVE];
@@ -311,7 +260,21 @@ static void pool_rows(void)
 
 int main(void)
 {
-    start();
+    CUmodule module;
+    pthread_t thread;
+    setenv("VRAMSCOPE_SIMULATE", "a100-40g,time=off", 0);
+    OK(cudaSetDevice(0));
+    OK(cuModuleLoadData(&module, "nothing"));
+    OK(cuModuleGetFunction(&kernel, module, "bench_kernel"));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuMemAlloc(&device_from, 4096));
+    OK(cuMemAlloc(&device_to, 4096));
+    host_from = calloc(1, 4096);
+    host_to = malloc(4096);
+    OK(!host_from || !host_to);
+    OK(pthread_create(&thread, NULL, queue_main, NULL));
     printf("%-38s %9s %9s   %-22s %9s %7s\n", "operation", "ns", "M/s", "beside it", "ns", "ratio");
     row("cuLaunchKernel, queued", launches_queued, "queued call", calls_queued, MILLION);
     row("cuLaunchKernel, a wait each 1000", launches_waited_for, "queued call", calls_waited_for,
@@ -319,9 +282,31 @@ int main(void)
     bytes = 4096;
     row("cuMemcpyDtoDAsync, 4 KiB", copies, "memcpy", host_copies, MILLION);
     row("cuEventRecord + cuStreamWaitEvent", events, "queued call", calls_queued, MILLION);
-    pairs_rows();
+    bytes = 4096;
+    row("cuMemAlloc + cuMemFree, 4 KiB", driver_pairs, "malloc + free", host_pairs, MILLION);
+    row("cudaMalloc + cudaFree, 4 KiB", runtime_pairs, "malloc + free", host_pairs, MILLION);
+    bytes = 1 << 20;
+    row("cuMemAlloc + cuMemFree, 1 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
+    row("cudaMalloc + cudaFree, 1 MiB", runtime_pairs, "mprotect twice", fenced_pairs, FENCED);
+    bytes = 64 << 20;
+    row("cuMemAlloc + cuMemFree, 64 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
     pool_rows();
-    make_graph();
+    CUgraph g;
+    CUgraphNode last = NULL;
+    CUDA_KERNEL_NODE_PARAMS params = {.func = kernel,
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 32,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    OK(cuGraphCreate(&g, 0));
+    for (int i = 0; i < GRAPH_KERNELS; i++) {
+        CUgraphNode node;
+        OK(cuGraphAddKernelNode(&node, g, last ? &last : NULL, last != NULL, &params));
+        last = node;
+    }
+    OK(cuGraphInstantiate(&graph, g, 0));
     row("cuGraphLaunch, 8 kernels in a row", graph_launches, "8 queued calls", graph_calls, 100000);
     return 0;
 }

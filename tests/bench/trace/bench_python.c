@@ -28,7 +28,7 @@ static void record_slice(void)
     run.slices[run.count++] = (double)(vs_clock_ns() - start) / (double)run.events;
 }
 
-static void *find_python(void)
+bool bench_python(uint64_t events, struct bench_figure *figure)
 {
     void *library = NULL;
     for (int minor = 14; minor >= 9 && !library; minor--) {
@@ -36,12 +36,7 @@ static void *find_python(void)
         snprintf(name, sizeof name, "libpython3.%d.so.1.0", minor);
         library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
     }
-    return library;
-}
-
-bool bench_python(uint64_t events, struct bench_figure *figure)
-{
-    void *python = find_python();
+    void *python = library;
     void (*initialize)(int) = python ? (void (*)(int))dlsym(python, "Py_InitializeEx") : NULL;
     int (*script)(const char *) = python ? (int (*)(const char *))dlsym(python, "PyRun_SimpleString")
                                          : NULL;

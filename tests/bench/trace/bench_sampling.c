@@ -55,19 +55,6 @@ static void give_back(const struct block *block)
     vs_recorder_change(recorder, &book, change, false, &event);
 }
 
-static void make(struct block *block)
-{
-    bool selected = vs_recorder_selects(recorder, VS_LEVEL_DEVICE, block->bytes);
-    struct vs_change change =
-        vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, block->bytes, block->bytes);
-    struct vs_event event;
-    vs_event_begin(&event, VS_EVENT_alloc);
-    event.alloc = (struct vs_event_alloc){.addr = block->addr, .requested = block->bytes,
-                                          .size = block->bytes, .api = api[0],
-                                          .stack = selected ? from_a_site() : 0};
-    vs_recorder_change(recorder, &book, change, selected, &event);
-}
-
 static void pairs(uint64_t count)
 {
     static const uint64_t sizes[] = {2097152, 524288, 8192, 6291456, 512, 2097152, 1024, 8388608};
@@ -79,7 +66,15 @@ static void pairs(uint64_t count)
             give_back(block);
         *block = (struct block){UINT64_C(0x7f3a00000000) + (i * 2654435761u % 65536) * 512 * 64,
                                 sizes[i % 8]};
-        make(block);
+        bool selected = vs_recorder_selects(recorder, VS_LEVEL_DEVICE, block->bytes);
+        struct vs_change change =
+            vs_change_alloc(VS_LEVEL_DEVICE, VS_FAMILY_DEVICE, 0, block->bytes, block->bytes);
+        struct vs_event event;
+        vs_event_begin(&event, VS_EVENT_alloc);
+        event.alloc = (struct vs_event_alloc){.addr = block->addr, .requested = block->bytes,
+                                              .size = block->bytes, .api = api[0],
+                                              .stack = selected ? from_a_site() : 0};
+        vs_recorder_change(recorder, &book, change, selected, &event);
     }
     for (unsigned k = 0; k < LIVE; k++) {
         if (live[k].addr)

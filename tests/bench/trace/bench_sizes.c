@@ -185,20 +185,6 @@ static void report_packing(struct run *runs, int count)
            rows.raw / rows.seconds / 1e6, 100 * rows.packed / rows.raw);
 }
 
-/* The largest of them, repeated several times in one trace. */
-static void report_reading(struct run *run)
-{
-    static const char *const names[] = {"stored", "columns"};
-    printf("reading, of processor time, median of %d\n", REPEATS);
-    for (unsigned compression = 0; compression < 2; compression++) {
-        double paces[REPEATS];
-        record(run, compression, true);
-        for (int i = 0; i < REPEATS; i++)
-            paces[i] = bench_read();
-        printf("  %-44s %8.1f M events/s\n", names[compression], bench_median(paces, REPEATS));
-    }
-}
-
 bool bench_snapshots(char **paths, int count, double limit)
 {
     static struct run runs[64];
@@ -230,7 +216,16 @@ bool bench_snapshots(char **paths, int count, double limit)
     printf("  %-44s %8.0f %8.2f %8.2f\n", "all", events, bytes / events, bytes_digits / events);
     if (!(limit > 0)) {
         report_packing(runs, n);
-        report_reading(&runs[largest]);
+        /* The largest of them, repeated several times in one trace. */
+        static const char *const names[] = {"stored", "columns"};
+        printf("reading, of processor time, median of %d\n", REPEATS);
+        for (unsigned compression = 0; compression < 2; compression++) {
+            double paces[REPEATS];
+            record(&runs[largest], compression, true);
+            for (int i = 0; i < REPEATS; i++)
+                paces[i] = bench_read();
+            printf("  %-44s %8.1f M events/s\n", names[compression], bench_median(paces, REPEATS));
+        }
     }
     for (int i = 0; i < n; i++)
         unlink(runs[i].trace);

@@ -224,26 +224,6 @@ static void record_by_threads(const char *what, uint64_t events, int count, bool
                (double)st.st_size / (double)(worker.events * BENCH_SLICES));
 }
 
-static void record_all(uint64_t events)
-{
-    char what[64];
-    struct bench_figure figure;
-    printf("recording, ns an event (wall time over all events of all threads)\n"
-           "  %-44s %8s %8s %8s\n", "", "median", "best", "ratio");
-    for (int stacks = 0; stacks < 2; stacks++) {
-        for (int threads = 1; threads <= THREADS_MAX; threads *= 2) {
-            snprintf(what, sizeof what, "%s, %d thread%s",
-                     stacks ? "20 native frames on each allocation" : "no stacks", threads,
-                     threads > 1 ? "s" : "");
-            record_by_threads(what, events, threads, stacks);
-        }
-    }
-    if (bench_python(events, &figure))
-        report("20 native + 15 Python frames, 1 thread", figure);
-    else
-        printf("  %-44s %8s\n", "20 native + 15 Python frames, 1 thread", "n/a (no libpython)");
-}
-
 int main(int argc, char **argv)
 {
     uint64_t events = 2000000, window = 1000000;
@@ -276,8 +256,24 @@ int main(int argc, char **argv)
     const char *tmp = getenv("TMPDIR");
     snprintf(bench_path, sizeof bench_path, "%.200s/bench_trace.%d.vst", tmp ? tmp : "/tmp",
              (int)getpid());
-    if (!(limit > 0))
-        record_all(events);
+    if (!(limit > 0)) {
+        char what[64];
+        struct bench_figure figure;
+        printf("recording, ns an event (wall time over all events of all threads)\n"
+               "  %-44s %8s %8s %8s\n", "", "median", "best", "ratio");
+        for (int stacks = 0; stacks < 2; stacks++) {
+            for (int threads = 1; threads <= THREADS_MAX; threads *= 2) {
+                snprintf(what, sizeof what, "%s, %d thread%s",
+                         stacks ? "20 native frames on each allocation" : "no stacks", threads,
+                         threads > 1 ? "s" : "");
+                record_by_threads(what, events, threads, stacks);
+            }
+        }
+        if (bench_python(events, &figure))
+            report("20 native + 15 Python frames, 1 thread", figure);
+        else
+            printf("  %-44s %8s\n", "20 native + 15 Python frames, 1 thread", "n/a (no libpython)");
+    }
     bool small = bench_snapshots(argv + at, argc - at, limit);
     if (!(limit > 0) && window)
         bench_window(window);

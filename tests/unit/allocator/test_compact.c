@@ -101,22 +101,6 @@ TEST(only_missing_pages_are_created)
     play("take 10M; used 18M");
 }
 
-/* An iteration whose requests overlap differently each time. */
-static void iterate(struct fixture *fixture, const uint64_t *sizes, size_t count)
-{
-    uint64_t addrs[64];
-    for (size_t i = 0; i < count; i++)
-        addrs[i] = take(fixture, sizes[i]);
-    for (size_t i = 1; i < count; i += 2)
-        give(fixture, addrs[i]);
-    for (size_t i = 1; i + 2 < count; i += 4)
-        addrs[i] = take(fixture, sizes[i] + sizes[i + 2]);
-    for (size_t i = 0; i < count; i += 2)
-        give(fixture, addrs[i]);
-    for (size_t i = 1; i + 2 < count; i += 4)
-        give(fixture, addrs[i]);
-}
-
 /* The round after which iterations over sizes drawn with *seed* make no more driver calls. */
 static int settles_after(uint64_t seed)
 {
@@ -127,7 +111,18 @@ static int settles_after(uint64_t seed)
     for (size_t i = 0; i < 40; i++)
         sizes[i] = (vs_random(&seed) % 24 + 1) * 700 * KIB;
     for (int round = 0; round < 24; round++) {
-        iterate(&f, sizes, 40);
+        /* An iteration whose requests overlap differently each time. */
+        uint64_t addrs[64];
+        for (size_t i = 0; i < 40; i++)
+            addrs[i] = take(&f, sizes[i]);
+        for (size_t i = 1; i < 40; i += 2)
+            give(&f, addrs[i]);
+        for (size_t i = 1; i + 2 < 40; i += 4)
+            addrs[i] = take(&f, sizes[i] + sizes[i + 2]);
+        for (size_t i = 0; i < 40; i += 2)
+            give(&f, addrs[i]);
+        for (size_t i = 1; i + 2 < 40; i += 4)
+            give(&f, addrs[i]);
         uint64_t calls = f.device.maps + f.device.creates + f.device.unmaps;
         if (calls != before)
             last = round;

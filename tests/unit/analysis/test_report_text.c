@@ -123,32 +123,28 @@ static char *read_golden(const char *path)
 
 static bool writing;
 
-static void check_case(size_t i)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_TEXT, cases[i].name);
-    vs_builder_open(&b, cases[i].policy);
-    b.tick_ns = 1000000;
-    vs_trace(&b, "%s", cases[i].trace);
-    vs_builder_close(&b, VS_END_EXIT, 0);
-    char *text = text_of(&cases[i].wish, cases[i].at, cases[i].ascii);
-    if (writing) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        fclose(file);
-    }
-    char *golden = read_golden(path);
-    if (strcmp(text, golden) != 0)
-        fail_msg("%s differs; now it is:\n%s", path, text);
-    free(golden);
-    free(text);
-}
-
 TEST(the_text_is_as_in_its_golden_file)
 {
-    for (size_t i = 0; i < CASES; i++)
-        check_case(i);
+    for (size_t i = 0; i < CASES; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s.txt", VS_GOLDEN_TEXT, cases[i].name);
+        vs_builder_open(&b, cases[i].policy);
+        b.tick_ns = 1000000;
+        vs_trace(&b, "%s", cases[i].trace);
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        char *text = text_of(&cases[i].wish, cases[i].at, cases[i].ascii);
+        if (writing) {
+            FILE *file = fopen(path, "w");
+            assert_non_null(file);
+            fputs(text, file);
+            fclose(file);
+        }
+        char *golden = read_golden(path);
+        if (strcmp(text, golden) != 0)
+            fail_msg("%s differs; now it is:\n%s", path, text);
+        free(golden);
+        free(text);
+    }
 }
 
 int main(int argc, char **argv)

@@ -205,18 +205,6 @@ static void same_account(const struct vs_account *a, const struct vs_account *b)
     assert_int_equal(a->framework.peak.allocated, b->framework.peak.allocated);
 }
 
-static void same_phases(const struct vs_replay *a, const struct vs_replay *b)
-{
-    assert_int_equal(a->phases.count, b->phases.count);
-    for (size_t i = 0; i < a->phases.count; i++) {
-        const struct vs_phase *x = &a->phases.items[i], *y = &b->phases.items[i];
-        assert_int_equal(x->allocs, y->allocs);
-        assert_int_equal(x->alloc_bytes, y->alloc_bytes);
-        for (unsigned k = 0; k < x->peak_count && k < y->peak_count; k++)
-            assert_int_equal(x->peaks[k], y->peaks[k]);
-    }
-}
-
 static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
 {
     assert_int_equal(a->account_count, b->account_count);
@@ -228,7 +216,14 @@ static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
         for (int f = 0; f < VS_FAMILY_COUNT; f++) /* a full trace has no room for all */
             assert_int_equal(x->family[f].failures, y->family[f].failures);
     }
-    same_phases(a, b);
+    assert_int_equal(a->phases.count, b->phases.count);
+    for (size_t i = 0; i < a->phases.count; i++) {
+        const struct vs_phase *x = &a->phases.items[i], *y = &b->phases.items[i];
+        assert_int_equal(x->allocs, y->allocs);
+        assert_int_equal(x->alloc_bytes, y->alloc_bytes);
+        for (unsigned k = 0; k < x->peak_count && k < y->peak_count; k++)
+            assert_int_equal(x->peaks[k], y->peaks[k]);
+    }
 }
 
 static const char *file(const char *name)

@@ -31,21 +31,6 @@ static uint64_t key_of(uint32_t number, int shape)
     }
 }
 
-static void agree(const struct vs_map *map, const struct model *model, int shape)
-{
-    assert_int_equal(map->count, model->count);
-    for (uint32_t i = 0; i < KEYS; i++) {
-        uint64_t *value = vs_map_get(map, key_of(i, shape));
-        assert_int_equal(value != NULL, model->present[i]);
-        if (value)
-            assert_int_equal(*value, model->value[i]);
-    }
-    size_t cursor = 0, seen = 0;
-    for (const struct vs_map_slot *s; (s = vs_map_next(map, &cursor)); seen++)
-        assert_ptr_equal(vs_map_get(map, s->key), &s->value);
-    assert_int_equal(seen, model->count);
-}
-
 static void step(struct vs_map *map, struct model *model, int shape, uint64_t *seed, unsigned put_percent)
 {
     uint32_t i = (uint32_t)(vs_random(seed) % KEYS);
@@ -74,7 +59,17 @@ TEST(random_puts_and_removals_agree_with_an_array)
             /* phases of growth and of draining, so that deletions happen in long runs */
             for (int i = 0; i < 1000; i++)
                 step(&map, model, shape, &seed, round % 8 < 4 ? 70 : 25);
-            agree(&map, model, shape);
+            assert_int_equal(map.count, model->count);
+            for (uint32_t i = 0; i < KEYS; i++) {
+                uint64_t *value = vs_map_get(&map, key_of(i, shape));
+                assert_int_equal(value != NULL, model->present[i]);
+                if (value)
+                    assert_int_equal(*value, model->value[i]);
+            }
+            size_t cursor = 0, seen = 0;
+            for (const struct vs_map_slot *s; (s = vs_map_next(&map, &cursor)); seen++)
+                assert_ptr_equal(vs_map_get(&map, s->key), &s->value);
+            assert_int_equal(seen, model->count);
         }
         vs_map_free(&map);
         free(model);

@@ -11,12 +11,6 @@
 
 static struct bench t;
 
-static void record(const char *text, int status)
-{
-    begin_trace(&t, "observe", text);
-    measure_trace(&t, VS_END_EXIT, status, 0);
-}
-
 static const struct budget_case runs[] = {
     {"limits_hold_at_the_limit_and_not_above", NULL, "alloc 0 10M-1 as 10M",
      "max-peak 10MiB; max-live-at-end 10485759; max-requested 10485759",
@@ -149,7 +143,8 @@ static void write_text(char *text, size_t size)
 TEST(baselines_are_read_as_they_were_written)
 {
     char text[4096], again[4096];
-    record("push load; alloc 0 7M; pop", 0);
+    begin_trace(&t, "observe", "push load; alloc 0 7M; pop");
+    measure_trace(&t, VS_END_EXIT, 0, 0);
     assert_int_equal(read_text("{\"schema\": \"vramscope.baseline/1\", \"z_note\": \"ours\", "
                                "\"processes\": {\"other\": {\"steps\": 4}}}", &baseline), VS_OK);
     assert_int_equal(vs_baseline_steps(baseline, "other"), 4);

@@ -239,14 +239,6 @@ static void assert_truth(const struct totals_read *t, const struct shared *share
     differs(t, shared, 0);
 }
 
-static void recover(const char *path)
-{
-    struct vs_rewrite *rewrite = NULL;
-    char why[VS_READER_WHY_MAX] = "";
-    assert_int_equal(vs_rewrite_open(path, NULL, 0, &rewrite, why), VS_OK);
-    assert_int_equal(vs_rewrite_commit(rewrite, why), VS_OK);
-}
-
 static void sums_after_kills(struct vs_recorder_config config, unsigned kills, unsigned steps)
 {
     const char *path = scratch("counted.vst");
@@ -261,7 +253,10 @@ static void sums_after_kills(struct vs_recorder_config config, unsigned kills, u
         assert_truth(&killed, shared);
         if (i % 8)
             continue;
-        recover(path);
+        struct vs_rewrite *rewrite = NULL;
+        char why[VS_READER_WHY_MAX] = "";
+        assert_int_equal(vs_rewrite_open(path, NULL, 0, &rewrite, why), VS_OK);
+        assert_int_equal(vs_rewrite_commit(rewrite, why), VS_OK);
         struct totals_read whole = read_back(path, VS_TRACE_COMPLETE);
         assert_true(whole.summed_up && same(&whole.state, &killed.state));
     }

@@ -86,12 +86,6 @@ static struct copy copy_of(const struct recording *t)
     return c;
 }
 
-static void write_header(const struct copy *c)
-{
-    assert_int_equal(pwrite(c->live, &c->header, sizeof c->header, sizeof(struct vs_live_header)),
-                     sizeof c->header);
-}
-
 static off_t cell_at(const struct copy *c, unsigned i)
 {
     return (off_t)(c->header.offset + i * sizeof(struct vs_live_cell));
@@ -192,7 +186,8 @@ TEST(cells_hold_as_of_the_event_before_they_are_recorded)
     cell.copy[newer].time_ns = UINT64_MAX / 2;
     write_cell(&c, 1, &cell);
     atomic_store(&c.header.writing, events);
-    write_header(&c);
+    assert_int_equal(pwrite(c.live, &c.header, sizeof c.header, sizeof(struct vs_live_header)),
+                     sizeof c.header);
     struct left left = read_copy(&c);
     assert_true(left.summed_up);
     assert_int_equal(left.events, 1);

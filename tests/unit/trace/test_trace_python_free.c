@@ -24,8 +24,15 @@ static uint64_t at(const void *address)
     return (uint64_t)(uintptr_t)address;
 }
 
-static void describe(struct vs_python_layout *layout)
+static void set_half(uint64_t *object, unsigned offset, uint32_t value)
 {
+    memcpy((char *)object + offset, &value, sizeof value);
+}
+
+/* A frame of line 5, *step* bytes into copy number *copy* of its instructions. */
+static void make(struct fake *f, uint32_t copy, unsigned step)
+{
+    memset(f, 0, sizeof *f);
     static const struct {
         unsigned at;
         uint64_t value;
@@ -37,19 +44,7 @@ static void describe(struct vs_python_layout *layout)
     memcpy(runtime_words, "xdebugpy", 8);
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
         runtime_words[offsets[i].at] = offsets[i].value;
-    assert_true(vs_python_layout(14, runtime_words, layout, &why));
-}
-
-static void set_half(uint64_t *object, unsigned offset, uint32_t value)
-{
-    memcpy((char *)object + offset, &value, sizeof value);
-}
-
-/* A frame of line 5, *step* bytes into copy number *copy* of its instructions. */
-static void make(struct fake *f, uint32_t copy, unsigned step)
-{
-    memset(f, 0, sizeof *f);
-    describe(&f->python.layout);
+    assert_true(vs_python_layout(14, runtime_words, &f->python.layout, &why));
     f->python.code_type = 0x5000;
     f->python.text_type = 0x6000;
     f->thread[72 / 8] = at(f->frame);

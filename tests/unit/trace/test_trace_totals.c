@@ -81,17 +81,6 @@ static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
     close_reader(reader, VS_TRACE_COMPLETE);
 }
 
-/* The last written totals equal the current ones. */
-static void assert_written(struct vs_recorder *r)
-{
-    vs_recorder_acquire(r);
-    vs_unrecorded_write_locked(r);
-    for (unsigned i = 0; i < VS_BOOK_ACCOUNTS; i++)
-        assert_memory_equal(&r->selection.accounts[i].written.now, &book.account[i].now,
-                            sizeof(struct vs_levels));
-    vs_recorder_release(r);
-}
-
 TEST(what_threads_count_while_others_wait_is_recorded_once)
 {
     const char *path = scratch("totals.vst");
@@ -111,7 +100,13 @@ TEST(what_threads_count_while_others_wait_is_recorded_once)
     }
     for (unsigned i = 0; i < WORKERS; i++)
         pthread_join(workers[i].thread, NULL);
-    assert_written(r);
+    /* The last written totals equal the current ones. */
+    vs_recorder_acquire(r);
+    vs_unrecorded_write_locked(r);
+    for (unsigned i = 0; i < VS_BOOK_ACCOUNTS; i++)
+        assert_memory_equal(&r->selection.accounts[i].written.now, &book.account[i].now,
+                            sizeof(struct vs_levels));
+    vs_recorder_release(r);
     vs_recorder_close(r, VS_END_EXIT, 0);
     for (unsigned i = 0; i < WORKERS; i++) {
         for (unsigned d = 0; d < DEVICES; d++) {

@@ -96,8 +96,13 @@ static bool same_mappings(struct diff_run *r)
     return true;
 }
 
-static bool same_devices(struct diff_run *r)
+bool diff_compare(struct diff_run *r)
 {
+    struct vs_allocator_stats have;
+    vs_allocator_stats(r->real, &have);
+    if (memcmp(&have, model_stats(r->model), sizeof have) != 0 &&
+        !name_statistic(r, &have, model_stats(r->model)))
+        return false;
     const struct fake_device *a = &r->device, *b = &r->model_device;
     if (a->used != b->used)
         return diff_differ(r, "bytes used on the device", a->used, b->used);
@@ -120,16 +125,6 @@ static bool same_devices(struct diff_run *r)
     if (a->syncs != b->syncs)
         return diff_differ(r, "device synchronisations", a->syncs, b->syncs);
     return same_mappings(r);
-}
-
-bool diff_compare(struct diff_run *r)
-{
-    struct vs_allocator_stats have;
-    vs_allocator_stats(r->real, &have);
-    if (memcmp(&have, model_stats(r->model), sizeof have) != 0 &&
-        !name_statistic(r, &have, model_stats(r->model)))
-        return false;
-    return same_devices(r);
 }
 
 /* --- segments and blocks --- */

@@ -65,12 +65,6 @@ static int live_one(struct diff_run *r)
 
 /* --- the options of a drawn configuration --- */
 
-static void draw_divisions(struct vs_allocator_config *c, uint64_t *random)
-{
-    for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
-        c->roundup_power2_divisions[i] = 1u << diff_draw(random, 5);
-}
-
 void diff_draw_config(struct diff_config *config, uint64_t seed)
 {
     uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
@@ -92,8 +86,10 @@ void diff_draw_config(struct diff_config *config, uint64_t seed)
         c->max_split_size = (52 + diff_draw(&random, 40)) * DIFF_MIB;
     if (diff_draw(&random, 2))
         c->max_non_split_rounding = (1 + diff_draw(&random, 40)) * DIFF_MIB;
-    if (diff_draw(&random, 2))
-        draw_divisions(c, &random);
+    if (diff_draw(&random, 2)) {
+        for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
+            c->roundup_power2_divisions[i] = 1u << diff_draw(&random, 5);
+    }
     if (diff_draw(&random, 2))
         c->memory_fraction = 0.3 + (double)diff_draw(&random, 700) / 1000;
     if (diff_draw(&random, 2))
@@ -119,37 +115,6 @@ static struct diff_step probe(struct diff_run *r)
     } else {
         s.a = (r->config->allocator.expandable_segments ? FAKE_RANGE_BASE : FAKE_BASE) +
               draw(r, 2 * r->config->capacity);
-    }
-    return s;
-}
-
-/* Rare, so that the run makes progress. */
-static struct diff_step rare(struct diff_run *r)
-{
-    struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK, 0};
-    switch (draw(r, 8)) {
-    case 0:
-    case 1:
-        s.kind = STEP_RESET_PEAKS;
-        break;
-    case 2:
-        s.kind = STEP_RESET_SUMS;
-        break;
-    case 3:
-    case 4:
-        if (r->config->fractions) {
-            s.kind = STEP_FRACTION;
-            s.a = one_in(r, 8) ? 1001 : draw(r, 2) ? 250 * (1 + draw(r, 4)) : draw(r, 1001);
-            if (!diff_subject_is_ours)
-                s.a = 1 + s.a % 999; /* 0 and 1 have special meanings */
-        }
-        break;
-    case 5:
-        if (r->config->abandons && one_in(r, 4))
-            s.kind = STEP_ABANDON;
-        break;
-    default:
-        break;
     }
     return s;
 }
@@ -201,8 +166,35 @@ static struct diff_step plain(struct diff_run *r)
 static struct diff_step any(struct diff_run *r)
 {
     uint64_t what = draw(r, 1000);
-    if (what < 10 || (r->config->restless && what >= 950))
-        return rare(r);
+    if (what < 10 || (r->config->restless && what >= 950)) {
+        /* Rare, so that the run makes progress. */
+        struct diff_step s = {STEP_EMPTY, -1, 0, 0, FAIL_NONE, VS_OK, 0};
+        switch (draw(r, 8)) {
+        case 0:
+        case 1:
+            s.kind = STEP_RESET_PEAKS;
+            break;
+        case 2:
+            s.kind = STEP_RESET_SUMS;
+            break;
+        case 3:
+        case 4:
+            if (r->config->fractions) {
+                s.kind = STEP_FRACTION;
+                s.a = one_in(r, 8) ? 1001 : draw(r, 2) ? 250 * (1 + draw(r, 4)) : draw(r, 1001);
+                if (!diff_subject_is_ours)
+                    s.a = 1 + s.a % 999; /* 0 and 1 have special meanings */
+            }
+            break;
+        case 5:
+            if (r->config->abandons && one_in(r, 4))
+                s.kind = STEP_ABANDON;
+            break;
+        default:
+            break;
+        }
+        return s;
+    }
     if (r->config->alone && what < 240)
         return what < 20 ? probe(r) : plain(r);
     if (what < 60)

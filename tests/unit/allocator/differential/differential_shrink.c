@@ -109,7 +109,7 @@ static const char *const failures[FAIL_COUNT] = {
     "memory_create", "memory_map", "memory_unmap",
 };
 
-static void print_config(const struct diff_config *config)
+void diff_print(const struct diff_config *config, const struct diff_step *steps, int count)
 {
     const struct vs_allocator_config *c = &config->allocator;
     printf("  capacity %" PRIu64 ", reuse %d, tie %d, expandable %d, max_split %" PRIu64
@@ -122,11 +122,6 @@ static void print_config(const struct diff_config *config)
     for (int i = 0; i < VS_ROUNDUP_SLOTS; i++)
         printf(" %u", c->roundup_power2_divisions[i]);
     printf("\n");
-}
-
-void diff_print(const struct diff_config *config, const struct diff_step *steps, int count)
-{
-    print_config(config);
     if (count > PRINTED_MAX)
         printf("  ... %d steps, the last %d:\n", count, PRINTED_MAX);
     for (int i = count > PRINTED_MAX ? count - PRINTED_MAX : 0; i < count; i++) {

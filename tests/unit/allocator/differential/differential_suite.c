@@ -75,15 +75,6 @@ static void one_run(const struct diff_config *config, int steps, uint64_t *count
     assert_true(!run.difference[0]);
 }
 
-static void print_counts(const uint64_t *counts)
-{
-    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
-        if (counts[i])
-            printf(" %s %" PRIu64, model_mechanism_names[i], counts[i]);
-    }
-    printf("\n");
-}
-
 void diff_suite(const struct diff_config *given)
 {
     uint64_t counts[MODEL_MECHANISM_COUNT] = {0};
@@ -98,7 +89,11 @@ void diff_suite(const struct diff_config *given)
         steps = steps_expected - done < RUN_STEPS ? steps_expected - done : RUN_STEPS;
         one_run(&config, steps, counts);
     }
-    print_counts(counts);
+    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
+        if (counts[i])
+            printf(" %s %" PRIu64, model_mechanism_names[i], counts[i]);
+    }
+    printf("\n");
     if (steps_expected < 40000)
         return; /* too few to use every mechanism */
     char *copy = strdup(given->reach), *rest = copy;

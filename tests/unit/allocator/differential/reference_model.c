@@ -342,13 +342,6 @@ static void count_oom(struct model *m, const struct request *q)
     model_emit(m, VS_ALLOCATOR_OOM, &kind, m->device->capacity - m->device->used, q->bytes, q->size);
 }
 
-static int search_counted(struct model *m, const struct request *q)
-{
-    if (model_allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0 && !q->pool)
-        m->searches += q->large;
-    return model_search(m, q);
-}
-
 static enum vs_err obtain(struct model *m, struct request *q, int *out)
 {
     model_collect_garbage(m);
@@ -433,7 +426,9 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
     q.pool = model_pool_for(m, stream);
     q.expandable = m->config.expandable_segments;
     q.large = q.size > MODEL_MIB;
-    int i = search_counted(m, &q);
+    if (model_allowed(m) != UINT64_MAX && m->config.garbage_collection_threshold > 0 && !q.pool)
+        m->searches += q.large;
+    int i = model_search(m, &q);
     m->counts[MODEL_hit] += i >= 0;
     enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
     if (!err)
