@@ -37,14 +37,6 @@ static void launch(void)
     TRY(cudaLaunchKernel((const void *)stub, one, one, NULL, 0, NULL));
 }
 
-static void start(void)
-{
-    void **image = __cudaRegisterFatBinary(sim_stub_fat_binary());
-    sim_stub_kernel(image, stub, "stub");
-    __cudaRegisterFatBinaryEnd(image);
-    TRY(cudaMalloc(&memory, 1 << 20));
-}
-
 static void free_late(void) { TRY(cudaFree(memory)); }
 
 static void *launch_on(void *arg)
@@ -55,28 +47,15 @@ static void *launch_on(void *arg)
     return NULL;
 }
 
-/* The child has no device; its calls return an error, and it can end normally. */
-static int fork_and_use(void)
-{
-    launch();
-    pid_t child = fork();
-    if (child == 0) {
-        void *p;
-        cudaError_t e = cudaMalloc(&p, 4);
-        exit(e == cudaErrorInitializationError ? 0 : 1);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    TRY(cudaDeviceSynchronize());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
-}
-
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     if (!strcmp(mode, "static-destructor"))
         atexit(free_late);
-    start();
+    void **image = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(image, stub, "stub");
+    __cudaRegisterFatBinaryEnd(image);
+    TRY(cudaMalloc(&memory, 1 << 20));
     if (!strcmp(mode, "running-kernel")) {
         vramscope_sim_register("stub", forever, NULL, 0);
         launch();
@@ -90,7 +69,18 @@ int main(int argc, char **argv)
         pthread_create(&thread, NULL, launch_on, NULL);
         usleep(20000);
     } else if (!strcmp(mode, "fork")) {
-        return fork_and_use();
+        /* The child has no device; its calls return an error, and it can end normally. */
+        launch();
+        pid_t child = fork();
+        if (child == 0) {
+            void *p;
+            cudaError_t e = cudaMalloc(&p, 4);
+            exit(e == cudaErrorInitializationError ? 0 : 1);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        TRY(cudaDeviceSynchronize());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
     } else {
         return 2;
     }

@@ -15,16 +15,11 @@ static CUdeviceptr memory;
 
 static int first_word(void) { return *(volatile int *)(uintptr_t)memory; }
 
-static void launch_long(CUstream stream)
-{
-    OK(cuLaunchKernel(sim_function("no_host_function"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
-}
-
 TEST(memsets_and_copies_do_not_wait_for_kernels_that_change_nothing)
 {
     CUstream stream = sim_stream(CU_STREAM_NON_BLOCKING);
     int source = 8;
-    launch_long(stream);
+    OK(cuLaunchKernel(sim_function("no_host_function"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
     OK(cuMemsetD32Async(memory, 7, 1, stream));
     assert_int_equal(first_word(), 7);
     OK(cuMemcpyHtoDAsync(memory, &source, sizeof source, stream));

@@ -523,23 +523,19 @@ static int run_some_work(void)
     return cudaMemcpy(bytes, p, sizeof bytes, 2) || bytes[63] != 1 || cudaFree(p) ? 3 : 0;
 }
 
-static int run_on_an_old_driver(void)
-{
-    int count = 7, version = 0;
-    void *p;
-    if (cudaDriverGetVersion(&version) || version != 11080)
-        return 1;
-    if (MAJOR == 12)
-        return cudaGetDeviceCount(&count) != INSUFFICIENT_DRIVER || count;
-    char bytes[16];
-    return cudaMalloc(&p, 16) || cudaMemset(p, 3, 16) || cudaMemcpy(bytes, p, 16, 2) ||
-           bytes[15] != 3 || cudaFree(p);
-}
-
 int main(int argc, char **argv)
 {
-    if (argc > 1 && !strcmp(argv[1], "old-driver"))
-        return run_on_an_old_driver();
+    if (argc > 1 && !strcmp(argv[1], "old-driver")) {
+        int count = 7, version = 0;
+        void *p;
+        if (cudaDriverGetVersion(&version) || version != 11080)
+            return 1;
+        if (MAJOR == 12)
+            return cudaGetDeviceCount(&count) != INSUFFICIENT_DRIVER || count;
+        char bytes[16];
+        return cudaMalloc(&p, 16) || cudaMemset(p, 3, 16) || cudaMemcpy(bytes, p, 16, 2) ||
+               bytes[15] != 3 || cudaFree(p);
+    }
     register_kernel();
     if (argc > 1 && !strcmp(argv[1], "work"))
         return run_some_work();

@@ -216,13 +216,6 @@ struct cached {
 static struct cached cache[4];
 static CUdeviceptr arena;
 
-static void cache_start(void)
-{
-    arena = allocator(4 * BYTES);
-    for (int i = 0; i < 4; i++)
-        cache[i] = (struct cached){arena + (CUdeviceptr)i * BYTES, event(), NULL, 1};
-}
-
 enum reuse { TOO_EARLY, WAITS, ASKS, SAME_STREAM };
 
 static CUdeviceptr cache_take(CUstream s, int how)
@@ -254,7 +247,9 @@ static void cache_give(CUdeviceptr at, CUstream s)
 
 static void caching_allocator(int how)
 {
-    cache_start();
+    arena = allocator(4 * BYTES);
+    for (int i = 0; i < 4; i++)
+        cache[i] = (struct cached){arena + (CUdeviceptr)i * BYTES, event(), NULL, 1};
     CUdeviceptr block = cache_take(a, how);
     producer(block, a);
     consumer(block, q, a);

@@ -82,28 +82,6 @@ static void reported(void *to, const struct vs_sim_access *access, struct vs_sim
     }
 }
 
-static void check_step(struct history *h, struct step *now, struct vs_sim_unwritten unwritten)
-{
-    size_t never = 0;
-    for (unsigned at = now->begin; at < now->end; at++) {
-        bool races = false;
-        for (unsigned i = 0; i < h->count; i++) {
-            const struct step *s = &h->steps[i];
-            races |= at >= s->begin && at < s->end && conflicting(s->how, now->how) &&
-                     !known(now, s->actor);
-        }
-        if (races && !h->raced[at])
-            assert_true(h->reported[at]);
-        h->raced[at] |= races;
-        if (!h->written[at] && !never++ && now->how != VS_SIM_WRITES)
-            assert_int_equal(unwritten.first, BASE + at);
-        h->written[at] |= now->how != VS_SIM_READS;
-    }
-    if (now->how != VS_SIM_WRITES)
-        assert_int_equal(unwritten.bytes, never);
-    assert_int_equal(h->false_reports, 0);
-}
-
 /* One access of an op that may make several. */
 static void access_once(struct history *h, struct vs_sim_shadow *shadow, struct vs_sim_actor *actor,
                         const struct vs_sim_clock *clock)
@@ -123,7 +101,24 @@ static void access_once(struct history *h, struct vs_sim_shadow *shadow, struct 
     struct vs_sim_access access = {BASE + now->begin, BASE + now->end, now->how, actor, clock};
     vs_sim_shadow_access(shadow, &access, reported, h, &unwritten);
     assert_true(vs_sim_shadow_check(shadow));
-    check_step(h, now, unwritten);
+    size_t never = 0;
+    for (unsigned at = now->begin; at < now->end; at++) {
+        bool races = false;
+        for (unsigned i = 0; i < h->count; i++) {
+            const struct step *s = &h->steps[i];
+            races |= at >= s->begin && at < s->end && conflicting(s->how, now->how) &&
+                     !known(now, s->actor);
+        }
+        if (races && !h->raced[at])
+            assert_true(h->reported[at]);
+        h->raced[at] |= races;
+        if (!h->written[at] && !never++ && now->how != VS_SIM_WRITES)
+            assert_int_equal(unwritten.first, BASE + at);
+        h->written[at] |= now->how != VS_SIM_READS;
+    }
+    if (now->how != VS_SIM_WRITES)
+        assert_int_equal(unwritten.bytes, never);
+    assert_int_equal(h->false_reports, 0);
     h->count++;
 }
 

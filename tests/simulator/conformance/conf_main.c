@@ -225,15 +225,6 @@ static int run_named(const char *name)
     return name ? -1 : failed;
 }
 
-/* Removes debug settings of the user that would delay work behind a gate, or load a kernel
- * there. */
-static void settle_environment(void)
-{
-    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
-    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-    unsetenv("CUDA_LAUNCH_BLOCKING");
-}
-
 int main(int argc, char **argv)
 {
     int count = 0, failed = 0;
@@ -244,7 +235,11 @@ int main(int argc, char **argv)
             puts(rows[i].name);
         return 0;
     }
-    settle_environment();
+    /* Removes debug settings of the user that would delay work behind a gate, or load a kernel
+     * there. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1); /* no two streams share a hardware queue */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    unsetenv("CUDA_LAUNCH_BLOCKING");
     if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS || !count) {
         fprintf(stderr, "conformance: there is no CUDA device here\n");
         return 77;

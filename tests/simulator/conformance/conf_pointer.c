@@ -18,20 +18,6 @@ static CUresult get(void *value, CUpointer_attribute attribute, CUdeviceptr poin
     return cuPointerGetAttribute(value, attribute, pointer);
 }
 
-static void check_runtime(const struct family *f, CUdeviceptr inside)
-{
-    struct cudaPointerAttributes attributes = {0};
-    DO(cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)inside));
-    FACT_EQ(attributes.type, f->runtime, "cudaPointerAttributes: type");
-    if (!f->managed)
-        FACT_EQ(attributes.device, 0, "cudaPointerAttributes: device");
-    FACT_EQ((uintptr_t)attributes.devicePointer, inside, "cudaPointerAttributes: devicePointer");
-    if (f->host)
-        FACT_EQ((uintptr_t)attributes.hostPointer, inside, "cudaPointerAttributes: hostPointer");
-    else if (!DEVICE_ATTRIBUTE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
-        FACT(!attributes.hostPointer, "cudaPointerAttributes: hostPointer, NULL without one");
-}
-
 static void check_family(const struct family *f)
 {
     CUmemorytype type = 0;
@@ -67,7 +53,16 @@ static void check_family(const struct family *f)
     }
     if (!f->host && !f->pooled)
         FACT_EQ(base, f->pointer, ATTRIBUTE "RANGE_START_ADDR");
-    check_runtime(f, inside);
+    struct cudaPointerAttributes attributes = {0};
+    DO(cudaPointerGetAttributes(&attributes, (void *)(uintptr_t)inside));
+    FACT_EQ(attributes.type, f->runtime, "cudaPointerAttributes: type");
+    if (!f->managed)
+        FACT_EQ(attributes.device, 0, "cudaPointerAttributes: device");
+    FACT_EQ((uintptr_t)attributes.devicePointer, inside, "cudaPointerAttributes: devicePointer");
+    if (f->host)
+        FACT_EQ((uintptr_t)attributes.hostPointer, inside, "cudaPointerAttributes: hostPointer");
+    else if (!DEVICE_ATTRIBUTE(PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES))
+        FACT(!attributes.hostPointer, "cudaPointerAttributes: hostPointer, NULL without one");
 }
 
 TEST(device_memory)

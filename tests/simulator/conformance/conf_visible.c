@@ -69,16 +69,6 @@ static bool is(int index, CUdevice device)
     return seen.count > index && !memcmp(&uuid, &seen.uuid[index], sizeof uuid);
 }
 
-static void uuid_text(CUdevice device, char text[48])
-{
-    CUuuid uuid;
-    DO(cuDeviceGetUuid(&uuid, device));
-    int n = sprintf(text, "GPU-");
-    for (int i = 0; i < 16; i++)
-        n += sprintf(text + n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-                     (unsigned char)uuid.bytes[i]);
-}
-
 TEST(ordinals_choose)
 {
     look("0");
@@ -99,7 +89,12 @@ TEST(uuids_choose)
     char text[48], name[256] = "";
     DO(cuDeviceGetName(name, sizeof name, 0));
     NEED(!strstr(name, "MIG"), "the device is a MIG instance, whose UUID has another prefix");
-    uuid_text(0, text);
+    CUuuid uuid;
+    DO(cuDeviceGetUuid(&uuid, 0));
+    int n = sprintf(text, "GPU-");
+    for (int i = 0; i < 16; i++)
+        n += sprintf(text + n, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                     (unsigned char)uuid.bytes[i]);
     look(text);
     FACT_EQ(seen.count, 1, RULE("a UUID with the prefix GPU- names a device"));
     FACT(is(0, 0), RULE("a UUID with the prefix GPU- names a device"));

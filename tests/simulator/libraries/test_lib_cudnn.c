@@ -105,14 +105,6 @@ static struct convolution convolution_of(int type, int format)
     return c;
 }
 
-static void destroy(struct convolution *c)
-{
-    OK(cudnnDestroyTensorDescriptor(c->x));
-    OK(cudnnDestroyTensorDescriptor(c->y));
-    OK(cudnnDestroyFilterDescriptor(c->w));
-    OK(cudnnDestroyConvolutionDescriptor(c->desc));
-}
-
 TEST(convolutions_assume_their_workspace_and_name_it)
 {
     const char *name = "convolution forward FP16 channels-first x 8x16x32x32 w 64x16x3x3 pad 1x1 stride "
@@ -143,7 +135,10 @@ TEST(convolutions_assume_their_workspace_and_name_it)
     assert_true(lib_timing_ms(t, NULL) > 0);
     assert_int_equal(lib_notes("assumed", name), 1);
     OK(cudaFree(memory));
-    destroy(&c);
+    OK(cudnnDestroyTensorDescriptor(c.x));
+    OK(cudnnDestroyTensorDescriptor(c.y));
+    OK(cudnnDestroyFilterDescriptor(c.w));
+    OK(cudnnDestroyConvolutionDescriptor(c.desc));
 }
 
 static struct cudnnTensorStruct *tensor5(int c, int d, int h, int w)

@@ -332,19 +332,6 @@ static void compare(int device, unsigned step)
     }
 }
 
-static void move_managed(struct slot *s)
-{
-    bool there = pick(2);
-    CUstream stream = some_stream(s->device);
-    OK(cuMemPrefetchAsync(s->at, s->bytes,
-                          (CUmemLocation){.type = there ? CU_MEM_LOCATION_TYPE_DEVICE
-                                                        : CU_MEM_LOCATION_TYPE_HOST,
-                                          .id = there ? s->device : 0},
-                          0, stream));
-    OK(cuStreamSynchronize(stream));
-    s->resident = there;
-}
-
 static void fill(struct slot *s, int device, unsigned n)
 {
     *s = (struct slot){.family = (enum family)pick(FAMILIES), .device = device};
@@ -365,7 +352,15 @@ static void step(unsigned n)
     int device = s->used ? s->device : (int)pick(DEVICES);
     OK(cuCtxSetCurrent(ctx[device]));
     if (s->used && s->family == MANAGED && pick(3)) {
-        move_managed(s);
+        bool there = pick(2);
+        CUstream stream = some_stream(s->device);
+        OK(cuMemPrefetchAsync(s->at, s->bytes,
+                              (CUmemLocation){.type = there ? CU_MEM_LOCATION_TYPE_DEVICE
+                                                            : CU_MEM_LOCATION_TYPE_HOST,
+                                              .id = there ? s->device : 0},
+                              0, stream));
+        OK(cuStreamSynchronize(stream));
+        s->resident = there;
     } else if (s->used && s->family == GRAPH && !s->at && pick(2)) {
         CUresult e = cuGraphLaunch(s->exec, some_stream(device));
         assert_true(!e || (may_fail && e == CUDA_ERROR_OUT_OF_MEMORY));
@@ -404,30 +399,25 @@ static unsigned mappings(void)
     return n;
 }
 
-static void drain(void)
-{
-    for (unsigned i = 0; i < SLOTS; i++)
-        if (slots[i].used) {
-            OK(cuCtxSetCurrent(ctx[slots[i].device]));
-            unmake(&slots[i]);
-        }
-    for (int d = 0; d < DEVICES; d++) {
-        OK(cuCtxSetCurrent(ctx[d]));
-        OK(cuCtxSynchronize());
-        OK(cuMemPoolTrimTo(own[d], 0));
-        OK(cuMemPoolTrimTo(pools[d], 0));
-        OK(cuDeviceGraphMemTrim(d));
-        assert_int_equal(sim_free_bytes(), begin_free[d]);
-    }
-}
-
 TEST(free_memory_follows_the_model_and_comes_back)
 {
     unsigned fds = 0, maps = 0;
     for (unsigned round = 0; round < 6; round++) {
         for (unsigned n = 0; n < 400; n++)
             step(n);
-        drain();
+        for (unsigned i = 0; i < SLOTS; i++)
+            if (slots[i].used) {
+                OK(cuCtxSetCurrent(ctx[slots[i].device]));
+                unmake(&slots[i]);
+            }
+        for (int d = 0; d < DEVICES; d++) {
+            OK(cuCtxSetCurrent(ctx[d]));
+            OK(cuCtxSynchronize());
+            OK(cuMemPoolTrimTo(own[d], 0));
+            OK(cuMemPoolTrimTo(pools[d], 0));
+            OK(cuDeviceGraphMemTrim(d));
+            assert_int_equal(sim_free_bytes(), begin_free[d]);
+        }
         if (!round) {
             fds = descriptors();
             maps = mappings();

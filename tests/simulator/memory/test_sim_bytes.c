@@ -222,20 +222,6 @@ static void program(void)
     require(used_bytes() == at_rest, "bytes are in use after the end");
 }
 
-/* A step allocates 1000 + 400 s MiB, keeps 2 MiB and frees the large block. */
-static void grow_until_full(void)
-{
-    only_device = true;
-    for (step = 0; count == (size_t)step; step++) {
-        request((1000 + 400 * (size_t)step) * MIB);
-        request(PAGE);
-        if (count > (size_t)step)
-            release((size_t)step);
-    }
-    while (count)
-        release(count - 1);
-}
-
 /* Regression: every free left a separate mapping in a large device's window, and after about 30,000
  * of them the kernel refused the next allocation. */
 static void free_many_times(void)
@@ -271,7 +257,16 @@ static void run_seeds(uint64_t first, uint64_t end)
     for (size_t i = 0; i < 2; i++)
         OK(cuMemPoolCreate(&pools[i], &props));
     at_rest = used_bytes();
-    grow_until_full();
+    /* A step allocates 1000 + 400 s MiB, keeps 2 MiB and frees the large block. */
+    only_device = true;
+    for (step = 0; count == (size_t)step; step++) {
+        request((1000 + 400 * (size_t)step) * MIB);
+        request(PAGE);
+        if (count > (size_t)step)
+            release((size_t)step);
+    }
+    while (count)
+        release(count - 1);
     if (first % DEVICES == 0)
         free_many_times();
     if (first == end)
