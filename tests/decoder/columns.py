@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Codec 2 of a trace's frames: join() converts columns back to rows.
+"""Codec 2 of a trace's frames: its columns, converted back to rows.
 
 Written from §2.6 of docs/internals/trace-format.md.
 """
@@ -7,6 +7,7 @@ DISTANCE_END, FIELDS_MAX, VARINT_MAX = 65536, 64, 10
 FIXED = ("heads", "threads", "times", "second", "rest", "ups", "modules", "offsets", "lengths",
          "descriptions", "texts", "deltas")
 STRING, NODE, KIND = 56, 57, 58
+ADDRESS = 2  # the codec
 MASK = (1 << 64) - 1
 
 
@@ -135,38 +136,40 @@ def read_directory(data):
     return columns, layouts
 
 
-def join_columns(data, size):
-    """The rows of *data*, *size* bytes. Raises Bad if *data* does not contain exactly that."""
-    columns, layouts = read_directory(data)
-    heads, threads, times = columns["heads"], columns["threads"], columns["times"]
-    rows, length = [], 0
-    while heads.rest():
-        head = heads.take(1)
-        row = [head]
-        if head[0] == STRING:
-            count, coded = columns["lengths"].varint()
-            row += [coded, columns["texts"].take(count)]
-        elif head[0] == NODE:
-            row += [columns[name].copy() for name in ("ups", "modules", "offsets")]
-        elif head[0] == KIND:
-            row.append(columns["descriptions"].take(columns["descriptions"].varint()[0]))
-        else:
-            layout = layouts.get(head[0] & 0x3F)
-            if layout is None:
-                raise Bad
-            if head[0] & 0x40:
-                row.append(threads.copy())
-            if not head[0] & 0x80:
-                row.append(take_time(times, columns["second"], columns["rest"]))
-            row += [field.take() for field in layout]
-        length += sum(map(len, row))
-        if length > size:
+class Columns:
+    """The columns of a frame. Raises Bad if the directory is not that of *data*."""
+
+    def __init__(self, data):
+        self.columns, self.layouts = read_directory(data)
+
+    def records(self, kind):
+        """Each record as its row; kind(code): its description so far. Raises Bad at the first record
+        that the columns do not have, and at the end if anything is left in them."""
+        columns, layouts = self.columns, self.layouts
+        while columns["heads"].rest():
+            head = columns["heads"].take(1)
+            row = [head]
+            if head[0] == STRING:
+                count, coded = columns["lengths"].varint()
+                row += [coded, columns["texts"].take(count)]
+            elif head[0] == NODE:
+                row += [columns[name].copy() for name in ("ups", "modules", "offsets")]
+            elif head[0] == KIND:
+                row.append(columns["descriptions"].take(columns["descriptions"].varint()[0]))
+            else:
+                layout, described = layouts.get(head[0] & 0x3F, []), kind(head[0] & 0x3F)
+                if not described or [f.is_address for f in layout] != \
+                        [int(codec == ADDRESS) for codec in described.codecs]:
+                    raise Bad
+                if head[0] & 0x40:
+                    row.append(columns["threads"].copy())
+                if not head[0] & 0x80:
+                    row.append(take_time(columns["times"], columns["second"], columns["rest"]))
+                row += [field.take() for field in layout]
+            yield b"".join(row)
+        if any(column.rest() for column in columns.values()) or \
+                any(f.column.rest() for layout in layouts.values() for f in layout):
             raise Bad
-        rows += row
-    if length != size or any(column.rest() for column in columns.values()) or \
-            any(f.column.rest() for layout in layouts.values() for f in layout):
-        raise Bad
-    return b"".join(rows)
 
 
 def take_time(first, second, rest):
@@ -176,11 +179,3 @@ def take_time(first, second, rest):
         if data[1] >= 0x80:
             data += rest.copy()
     return data
-
-
-def join(data, size):
-    """The rows of the columns *data*, *size* bytes; None if they are damaged."""
-    try:
-        return join_columns(data, size)
-    except Bad:
-        return None

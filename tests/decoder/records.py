@@ -7,6 +7,8 @@ records, which add to it.
 import codecs
 from collections import namedtuple
 
+from columns import Bad, Columns
+
 STRING, NODE, KIND = 56, 57, 58
 STRING_MAX = 65536
 MASK = (1 << 64) - 1
@@ -201,50 +203,56 @@ class Definitions:
         return tuple(frames)
 
     def decode(self, data, base_ns):
-        """The events of one frame; its definitions are added to the tables."""
-        at, end = 0, len(data)
+        """The events of one frame, its rows or its columns; its definitions are added to the tables."""
+        columns = isinstance(data, Columns)
         time_ns = last_t = base_ns
         tid = address = 0
         try:
-            while at < end:
-                first = data[at]
-                at += 1
-                code = first & 0x3F
-                if STRING <= code <= KIND and first == code:
-                    at = (self._string, self._node, self._describe)[code - STRING](data, at)
-                    continue
-                kind = self._kinds.get(code)
-                if kind is None:
-                    raise Damage("has a kind without a description")
-                if first & 0x40:
-                    tid, at = varint(data, at)
-                    if tid >> 32:
-                        raise Damage("has an invalid thread id")
-                if not first & 0x80:
-                    step, at = varint(data, at)
-                    time_ns += step
-                    if time_ns > MASK:
-                        raise Damage("has a time beyond 64 bits")
-                raw = []
-                for codec in kind.codecs:
-                    value = data[at]
-                    if value < 0x80:
-                        at += 1
-                    else:
-                        value, at = varint(data, at)
-                    if codec == S:
-                        value = unzigzag(value)
-                    elif codec == A:
-                        value = address = (address + unzigzag(value)) & MASK
-                    elif codec == T:
-                        value = last_t = (last_t + unzigzag(value)) & MASK
-                    elif (codec == STR and value >= len(self._strings)) or \
-                            (codec == STK and value >= len(self._nodes)):
-                        raise Damage("has an undefined reference")
-                    raw.append(value)
-                yield Event(kind, time_ns, tid, raw, self)
+            for data in data.records(self.kind) if columns else (data,):
+                at, end = 0, len(data)
+                while at < end:
+                    first = data[at]
+                    at += 1
+                    code = first & 0x3F
+                    if STRING <= code <= KIND and first == code:
+                        at = (self._string, self._node, self._describe)[code - STRING](data, at)
+                        if columns and at < end:
+                            raise Damage("has an invalid description of an event kind")
+                        continue
+                    kind = self._kinds.get(code)
+                    if kind is None:
+                        raise Damage("has a kind without a description")
+                    if first & 0x40:
+                        tid, at = varint(data, at)
+                        if tid >> 32:
+                            raise Damage("has an invalid thread id")
+                    if not first & 0x80:
+                        step, at = varint(data, at)
+                        time_ns += step
+                        if time_ns > MASK:
+                            raise Damage("has a time beyond 64 bits")
+                    raw = []
+                    for codec in kind.codecs:
+                        value = data[at]
+                        if value < 0x80:
+                            at += 1
+                        else:
+                            value, at = varint(data, at)
+                        if codec == S:
+                            value = unzigzag(value)
+                        elif codec == A:
+                            value = address = (address + unzigzag(value)) & MASK
+                        elif codec == T:
+                            value = last_t = (last_t + unzigzag(value)) & MASK
+                        elif (codec == STR and value >= len(self._strings)) or \
+                                (codec == STK and value >= len(self._nodes)):
+                            raise Damage("has an undefined reference")
+                        raw.append(value)
+                    yield Event(kind, time_ns, tid, raw, self)
         except IndexError:
             raise Damage("is cut off") from None
+        except Bad:
+            raise Damage("is not what the columns contain") from None
 
     def _string(self, data, at):
         length, at = varint(data, at)

@@ -19,7 +19,7 @@ import signal
 import struct
 from collections import namedtuple
 
-from columns import join
+from columns import Bad, Columns
 from libraries import unzstd, xxh64
 from live_counts import Counts
 from records import (A, Damage, Definitions, Event, KINDS,  # noqa: F401
@@ -278,21 +278,21 @@ class Trace(Definitions):
             if payload is None:
                 raise Damage("cannot be decompressed")
         if head.codec == 2:
-            payload = self._join(head, payload)
+            payload = self._columns(payload)
         return head, rest[:extra], payload, offset + head.header_bytes + head.stored_bytes
 
     @staticmethod
-    def _join(head, payload):
+    def _columns(payload):
         size = int.from_bytes(payload[:4], "little")
         if len(payload) < 4 or size > COLUMNS_MAX:
             raise Damage("has an invalid size")
         columns = unzstd(payload[4:], size)
         if columns is None:
             raise Damage("cannot be decompressed")
-        rows = join(columns, head.raw_bytes)
-        if rows is None:
-            raise Damage("has inconsistent columns")
-        return rows
+        try:
+            return Columns(columns)
+        except Bad:
+            raise Damage("has inconsistent columns") from None
 
     # --- index and directory ---
 

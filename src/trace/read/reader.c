@@ -213,7 +213,8 @@ static inline bool get_step(struct vs_reader *r, uint64_t *step)
     if (second < 0x80)
         return true;
     lane = r->fixed[VS_COLUMN_TIMES_REST];
-    if (!vs_get_varint(&lane->next, lane->end, &rest) || rest >> 50)
+    const unsigned char *begin = lane->next;
+    if (!vs_get_varint(&lane->next, lane->end, &rest) || rest >> 50 || lane->next - begin > 8)
         return false;
     *step |= rest << 14;
     return true;
