@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The cost of the preloaded library: allocate-and-free pairs on the simulated GPU with
-# its latencies set to zero, alone and with each kind of recording, and the
-# start of a process that never uses CUDA. Best and median of 400 short rounds; ratios
-# of the best to the simulated driver's own pair and to the C library's malloc and
-# free in the same run. The program's own calls before an allocation, and the
-# reading of the clock, are measured too and subtracted.
+# its latencies set to zero, alone and with each kind of recording. Best and median of
+# 400 short rounds; ratios of the best to the simulated driver's own pair and to the C
+# library's malloc and free in the same run. The program's own calls before an
+# allocation, and the reading of the clock, are measured too and subtracted.
 # Usage: bench_preload.sh BUILD_DIR
 set -eu
 build=${1:?usage: bench_preload.sh BUILD_DIR}
@@ -71,15 +70,3 @@ done
 echo "allocator=observe, the driver's own work included:"
 figures "stacks=none" "$short" "$(under observe none hit 2)"
 figures "stacks=native, 20 frames" "$calls" "$(under observe native hit 20)"
-
-start() { # median of 21 runs of /bin/true, in microseconds
-    for _ in $(seq 21); do
-        a=$(date +%s%N); /bin/true; b=$(date +%s%N)
-        echo $(((b - a) / 1000))
-    done | sort -n | sed -n 11p
-}
-unset LD_LIBRARY_PATH
-alone=$(start)
-with=$(export LD_PRELOAD="$library"; start)
-echo "a process that never uses CUDA: $alone us alone, $with us with the library preloaded" \
-    "(the second includes preloading it into date)"
