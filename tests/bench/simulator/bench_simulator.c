@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The cost of the simulated GPU itself, with simulated time off: launches, copies, events,
- * allocations, graphs. Beside each figure a simple operation of the same kind in the same run:
+ * allocations. Beside each figure a simple operation of the same kind in the same run:
  * calls passed to a thread through a queue, the C library's malloc and free, memcpy; and for memory
  * of whole pages the two system calls that make a use after free fault. Medians of five rounds. */
 #define _GNU_SOURCE
@@ -18,8 +18,6 @@
 #define ROUNDS 5
 #define MILLION 1000000
 #define FENCED 100000 /* pairs with system calls */
-#define LIVE 100000
-#define GRAPH_KERNELS 8
 
 static void check(int error, const char *what)
 {
@@ -76,39 +74,20 @@ static void *queue_main(void *unused)
     return NULL;
 }
 
-static void queue_put(void)
+static void calls_queued(long count)
 {
-    pthread_mutex_lock(&queue.mu);
-    while (queue.put - queue.done == QUEUE)
-        pthread_cond_wait(&queue.emptied, &queue.mu);
-    queue.call[queue.put++ % QUEUE] = nothing;
-    pthread_cond_signal(&queue.filled);
-    pthread_mutex_unlock(&queue.mu);
-}
-
-static void queue_drain(void)
-{
+    for (long i = 0; i < count; i++) {
+        pthread_mutex_lock(&queue.mu);
+        while (queue.put - queue.done == QUEUE)
+            pthread_cond_wait(&queue.emptied, &queue.mu);
+        queue.call[queue.put++ % QUEUE] = nothing;
+        pthread_cond_signal(&queue.filled);
+        pthread_mutex_unlock(&queue.mu);
+    }
     pthread_mutex_lock(&queue.mu);
     while (queue.put != queue.done)
         pthread_cond_wait(&queue.emptied, &queue.mu);
     pthread_mutex_unlock(&queue.mu);
-}
-
-static void calls_queued(long count)
-{
-    for (long i = 0; i < count; i++)
-        queue_put();
-    queue_drain();
-}
-
-static void calls_waited_for(long count)
-{
-    for (long i = 0; i < count; i++) {
-        queue_put();
-        if (i % 1000 == 999)
-            queue_drain();
-    }
-    queue_drain();
 }
 
 static size_t bytes; /* of the current row */
@@ -152,22 +131,11 @@ static CUfunction kernel;
 static CUstream stream, other;
 static CUevent event;
 static CUdeviceptr device_from, device_to;
-static CUgraphExec graph;
 
 static void launches_queued(long count)
 {
     for (long i = 0; i < count; i++)
         OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
-    OK(cuStreamSynchronize(stream));
-}
-
-static void launches_waited_for(long count)
-{
-    for (long i = 0; i < count; i++) {
-        OK(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
-        if (i % 1000 == 999)
-            OK(cuStreamSynchronize(stream));
-    }
     OK(cuStreamSynchronize(stream));
 }
 
@@ -177,15 +145,6 @@ static void driver_pairs(long count)
         CUdeviceptr p;
         OK(cuMemAlloc(&p, bytes));
         OK(cuMemFree(p));
-    }
-}
-
-static void runtime_pairs(long count)
-{
-    for (long i = 0; i < count; i++) {
-        void *p;
-        OK(cudaMalloc(&p, bytes));
-        OK(cudaFree(p));
     }
 }
 
@@ -215,20 +174,6 @@ static void pool_pairs(long count)
     OK(cuStreamSynchronize(stream));
 }
 
-static void graph_launches(long count)
-{
-    for (long i = 0; i < count; i++)
-        OK(cuGraphLaunch(graph, stream));
-    OK(cuStreamSynchronize(stream));
-}
-
-static void graph_calls(long count)
-{
-    for (long i = 0; i < count * GRAPH_KERNELS; i++)
-        queue_put();
-    queue_drain();
-}
-
 /* ---- the table ---- */
 
 static void row(const char *name, void (*work)(long), const char *base_name, void (*base)(long),
@@ -238,24 +183,6 @@ static void row(const char *name, void (*work)(long), const char *base_name, voi
     printf("%-38s %9.0f %9.2f   %-22s %9.1f %7.1f\n", name, mine, 1e3 / mine, base_name, plain,
            mine / plain);
     fflush(stdout);
-}
-
-static void pool_rows(void)
-{
-    static CUdeviceptr live[LIVE];
-    static void *host_live[LIVE];
-    bytes = 4096;
-    row("cuMemAllocAsync + cuMemFreeAsync", pool_pairs, "malloc + free", host_pairs, MILLION);
-    for (long i = 0; i < LIVE; i++) {
-        OK(cuMemAllocAsync(&live[i], bytes, stream));
-        OK(!(host_live[i] = malloc(bytes)));
-    }
-    for (long i = 0; i < LIVE; i += 2) {
-        OK(cuMemFreeAsync(live[i], stream));
-        free(host_live[i]);
-    }
-    OK(cuStreamSynchronize(stream));
-    row("  with 50 000 others and as many gaps", pool_pairs, "malloc + free", host_pairs, MILLION);
 }
 
 int main(void)
@@ -277,36 +204,15 @@ int main(void)
     OK(pthread_create(&thread, NULL, queue_main, NULL));
     printf("%-38s %9s %9s   %-22s %9s %7s\n", "operation", "ns", "M/s", "beside it", "ns", "ratio");
     row("cuLaunchKernel, queued", launches_queued, "queued call", calls_queued, MILLION);
-    row("cuLaunchKernel, a wait each 1000", launches_waited_for, "queued call", calls_waited_for,
-        MILLION);
     bytes = 4096;
     row("cuMemcpyDtoDAsync, 4 KiB", copies, "memcpy", host_copies, MILLION);
     row("cuEventRecord + cuStreamWaitEvent", events, "queued call", calls_queued, MILLION);
-    bytes = 4096;
     row("cuMemAlloc + cuMemFree, 4 KiB", driver_pairs, "malloc + free", host_pairs, MILLION);
-    row("cudaMalloc + cudaFree, 4 KiB", runtime_pairs, "malloc + free", host_pairs, MILLION);
     bytes = 1 << 20;
     row("cuMemAlloc + cuMemFree, 1 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
-    row("cudaMalloc + cudaFree, 1 MiB", runtime_pairs, "mprotect twice", fenced_pairs, FENCED);
     bytes = 64 << 20;
     row("cuMemAlloc + cuMemFree, 64 MiB", driver_pairs, "mprotect twice", fenced_pairs, FENCED);
-    pool_rows();
-    CUgraph g;
-    CUgraphNode last = NULL;
-    CUDA_KERNEL_NODE_PARAMS params = {.func = kernel,
-                                      .gridDimX = 1,
-                                      .gridDimY = 1,
-                                      .gridDimZ = 1,
-                                      .blockDimX = 32,
-                                      .blockDimY = 1,
-                                      .blockDimZ = 1};
-    OK(cuGraphCreate(&g, 0));
-    for (int i = 0; i < GRAPH_KERNELS; i++) {
-        CUgraphNode node;
-        OK(cuGraphAddKernelNode(&node, g, last ? &last : NULL, last != NULL, &params));
-        last = node;
-    }
-    OK(cuGraphInstantiate(&graph, g, 0));
-    row("cuGraphLaunch, 8 kernels in a row", graph_launches, "8 queued calls", graph_calls, 100000);
+    bytes = 4096;
+    row("cuMemAllocAsync + cuMemFreeAsync", pool_pairs, "malloc + free", host_pairs, MILLION);
     return 0;
 }
