@@ -5,6 +5,7 @@
 #define VS_BENCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -28,13 +29,34 @@ static inline double bench_median(double *values, size_t count)
     return values[count / 2];
 }
 
-/* The statement at one of eight call sites, without a tail call. */
-#define BENCH_SITE(i, ...) case i: __VA_ARGS__; __asm__ volatile("" ::: "memory"); break;
-#define BENCH_SITES(which, ...)                                                                    \
-    switch (which) {                                                                               \
-        BENCH_SITE(0, __VA_ARGS__) BENCH_SITE(1, __VA_ARGS__) BENCH_SITE(2, __VA_ARGS__)           \
-        BENCH_SITE(3, __VA_ARGS__) BENCH_SITE(4, __VA_ARGS__) BENCH_SITE(5, __VA_ARGS__)           \
-        BENCH_SITE(6, __VA_ARGS__) BENCH_SITE(7, __VA_ARGS__)                                      \
+typedef uint64_t bench_leaf_fn(void *argument);
+
+__attribute__((noinline, unused)) static uint64_t bench_below(int depth, bench_leaf_fn *leaf,
+                                                              void *argument)
+{
+    uint64_t result = depth > 0 ? bench_below(depth - 1, leaf, argument) : leaf(argument);
+    __asm__ volatile("" ::: "memory"); /* no tail call */
+    return result;
+}
+
+/* What *leaf* returns, called *depth* + 2 frames down from one of eight call sites, in no fixed order. */
+__attribute__((noinline, unused)) static uint64_t bench_from_a_site(int depth, bench_leaf_fn *leaf,
+                                                                    void *argument)
+{
+    static _Thread_local unsigned random = 1;
+    uint64_t result = 0;
+    random = random * 1664525u + 1013904223u;
+    switch (random >> 29) {
+#define BENCH_SITE(i)                                 \
+    case i:                                           \
+        result = bench_below(depth, leaf, argument);  \
+        __asm__ volatile("" ::: "memory");            \
+        break;
+        BENCH_SITE(0) BENCH_SITE(1) BENCH_SITE(2) BENCH_SITE(3)
+        BENCH_SITE(4) BENCH_SITE(5) BENCH_SITE(6) BENCH_SITE(7)
+#undef BENCH_SITE
     }
+    return result;
+}
 
 #endif

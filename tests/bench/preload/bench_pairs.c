@@ -46,32 +46,16 @@ static void *(*entry_alloc)(size_t, int, void *);
 static void (*entry_free)(void *, size_t, int, void *);
 static _Thread_local CUstream stream;
 
-__attribute__((noinline)) static void take(CUdeviceptr *p)
+__attribute__((noinline)) static uint64_t take(void *address)
 {
-    if (how == HOW_ENTRY) {
+    CUdeviceptr *p = address;
+    if (how == HOW_ENTRY)
         *p = (CUdeviceptr)(uintptr_t)entry_alloc(bytes, 0, stream);
-        return;
-    }
-    if (how != HOW_CALLS && cuMemAlloc(p, bytes))
+    else if (how != HOW_CALLS && cuMemAlloc(p, bytes))
         failed = true;
-    if (how == HOW_RESYNC && cuMemFree(*p))
+    else if (how == HOW_RESYNC && cuMemFree(*p))
         failed = true;
-}
-
-/* A chain of calls of some depth, as real programs have. */
-__attribute__((noinline)) static void at_depth(int left, CUdeviceptr *p)
-{
-    if (left > 0)
-        at_depth(left - 1, p);
-    else
-        take(p);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-}
-
-/* Two frames in addition to the chain: this one and take. */
-static void from_site(unsigned site, CUdeviceptr *p)
-{
-    BENCH_SITES(site % 8, at_depth(depth - 3, p))
+    return 0;
 }
 
 static unsigned set_of_malloc(void **set)
@@ -91,11 +75,8 @@ static unsigned run_round(CUdeviceptr *set)
 {
     if (how == HOW_MALLOC)
         return set_of_malloc((void **)set);
-    static _Thread_local unsigned random = 1;
-    for (unsigned j = 0; j < blocks; j++) {
-        random = random * 1664525u + 1013904223u;
-        from_site(random >> 16, &set[j]);
-    }
+    for (unsigned j = 0; j < blocks; j++)
+        bench_from_a_site(depth - 3, take, &set[j]);
     for (unsigned j = 0; how == HOW_HIT && j < blocks; j++) {
         if (cuMemFree(set[j]))
             failed = true;

@@ -12,21 +12,7 @@
 
 double bench_malloc_loop(uint64_t pairs);
 
-__attribute__((noinline)) static void *below(size_t bytes, int depth)
-{
-    void *p = depth ? below(bytes, depth - 1) : malloc(bytes);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-    return p;
-}
-
-__attribute__((noinline)) static void *allocate(size_t bytes)
-{
-    static unsigned random = 1;
-    random = random * 1664525u + 1013904223u;
-    void *p = NULL;
-    BENCH_SITES(random >> 29, p = below(bytes, 17))
-    return p;
-}
+static uint64_t allocate(void *bytes) { return (uintptr_t)malloc((uintptr_t)bytes); }
 
 /* Returns ns per pair of an allocation and a free. */
 __attribute__((visibility("default"))) double bench_malloc_loop(uint64_t pairs)
@@ -38,7 +24,8 @@ __attribute__((visibility("default"))) double bench_malloc_loop(uint64_t pairs)
         random = random * 1664525u + 1013904223u;
         unsigned slot = (random >> 16) % LIVE;
         free(live[slot]);
-        live[slot] = allocate(64 + (random >> 24) % 8 * 32);
+        void *bytes = (void *)(uintptr_t)(64 + (random >> 24) % 8 * 32);
+        live[slot] = (void *)(uintptr_t)bench_from_a_site(17, allocate, bytes);
     }
     double took = bench_ns(CLOCK_MONOTONIC) - start;
     for (unsigned i = 0; i < LIVE; i++) {

@@ -23,21 +23,7 @@ static char path[256];
 static struct vs_recorder *recorder;
 static uint64_t api[2];
 
-__attribute__((noinline)) static uint64_t below(int depth)
-{
-    uint64_t stack = depth ? below(depth - 1) : vs_recorder_stack(recorder, 0);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-    return stack;
-}
-
-__attribute__((noinline)) static uint64_t from_a_site(void)
-{
-    static unsigned random = 1;
-    random = random * 1664525u + 1013904223u;
-    uint64_t stack = 0;
-    BENCH_SITES(random >> 29, stack = below(20))
-    return stack;
-}
+static uint64_t stack_of(void *of) { return vs_recorder_stack(of, 0); }
 
 static struct vs_book book;
 
@@ -73,7 +59,7 @@ static void pairs(uint64_t count)
         vs_event_begin(&event, VS_EVENT_alloc);
         event.alloc = (struct vs_event_alloc){.addr = block->addr, .requested = block->bytes,
                                               .size = block->bytes, .api = api[0],
-                                              .stack = selected ? from_a_site() : 0};
+                                              .stack = selected ? bench_from_a_site(20, stack_of, recorder) : 0};
         vs_recorder_change(recorder, &book, change, selected, &event);
     }
     for (unsigned k = 0; k < LIVE; k++) {

@@ -52,22 +52,7 @@ static uint64_t size_of(uint64_t i)
     return sizes[i % 8];
 }
 
-__attribute__((noinline)) static uint64_t below(struct vs_recorder *r, int depth)
-{
-    uint64_t stack = depth ? below(r, depth - 1) : vs_recorder_stack(r, 0);
-    __asm__ volatile("" ::: "memory"); /* no tail call */
-    return stack;
-}
-
-/* From one of eight call sites, in no fixed order. */
-__attribute__((noinline)) static uint64_t stack_at_depth(struct vs_recorder *r, int depth)
-{
-    static _Thread_local unsigned random = 1;
-    random = random * 1664525u + 1013904223u;
-    uint64_t stack = 0;
-    BENCH_SITES(random >> 29, stack = below(r, depth))
-    return stack;
-}
+static uint64_t stack_of(void *recorder) { return vs_recorder_stack(recorder, 0); }
 
 void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2], bool stack)
 {
@@ -91,7 +76,7 @@ void bench_record(struct vs_recorder *r, uint64_t events, const uint64_t api[2],
         e.alloc.context = 1;
         e.alloc.addr = addresses[slot] = next + slot * 8388608;
         e.alloc.api = api[0];
-        e.alloc.stack = stack ? stack_at_depth(r, 17) : 0;
+        e.alloc.stack = stack ? bench_from_a_site(17, stack_of, r) : 0;
         vs_recorder_event(r, &e);
     }
 }
@@ -145,7 +130,7 @@ static void record_cached(struct vs_recorder *r, uint64_t events, const uint64_t
         e.alloc.requested = size - random % 512;
         e.alloc.context = 1;
         e.alloc.api = api[0];
-        e.alloc.stack = stack_at_depth(r, 17);
+        e.alloc.stack = bench_from_a_site(17, stack_of, r);
         vs_recorder_event(r, &e);
         if (n % 1000 == 999)
             put_segment(r, segments, n / 1000 % 2);
