@@ -9,12 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_table.h"
+#include "../bench.h"
+#include "bench_measure.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define LOADS 32
+#define CONTENDERS 6
+#define ROUNDS 25
 
-static struct bench_table contest = {.rounds = BENCH_ROUNDS, .pairs = 8000};
+/* Nanoseconds: a row for each load, a column for each contender, and the ratio of each to the
+ * first. The contenders take turns in every round, so that other activity on the machine affects
+ * all of them; figures are medians of the rounds. A row is measured and printed at once. */
+struct table {
+    const struct bench_contender *contenders[CONTENDERS];
+    int count;
+    int rounds;   /* 1 to ROUNDS */
+    size_t pairs; /* pairs of each thread in a round, approximately: whole laps */
+    int threads;
+    bool stream_each;
+};
+
+static struct table contest = {.rounds = ROUNDS, .pairs = 8000};
 static struct bench_load loads[LOADS];
 static int load_count, first_trace;
 static struct bench_load handed;
@@ -64,6 +79,92 @@ static void make_loads(char **traces, int count)
 
 /* --- tables --- */
 
+typedef double measure_fn(const struct bench_contender *contender, void *self,
+                          const struct bench_load *load, const struct bench_setup *setup);
+
+static void open_all(const struct table *t, void **selves)
+{
+    for (int c = 0; c < t->count; c++) {
+        selves[c] = t->contenders[c]->open();
+        if (!selves[c]) {
+            fprintf(stderr, "bench_allocator: %s could not be set up\n", t->contenders[c]->name);
+            exit(1);
+        }
+    }
+}
+
+static struct bench_setup setup_for(const struct table *t, const struct bench_load *load)
+{
+    size_t laps = t->pairs / (load->count / 2);
+    return (struct bench_setup){t->threads, t->stream_each, laps ? laps : 1};
+}
+
+static void head(const struct table *t, const char *title)
+{
+    printf("\n%-38s %8s", title, t->contenders[0]->name);
+    for (int c = 1; c < t->count; c++)
+        printf(" %10s %7s", t->contenders[c]->name, "ratio");
+    putchar('\n');
+}
+
+static void table_row(const struct table *t, const char *name, const double *ns)
+{
+    printf("  %-36.36s %8.1f", name, ns[0]);
+    for (int c = 1; c < t->count; c++)
+        printf(" %10.1f %7.2f", ns[c], ns[c] / ns[0]);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void pair_row(const struct table *t, const struct bench_load *load, measure_fn *measure)
+{
+    void *selves[CONTENDERS];
+    double ns[CONTENDERS][ROUNDS], medians[CONTENDERS];
+    struct bench_setup setup = setup_for(t, load);
+    open_all(t, selves);
+    for (int round = -1; round < t->rounds; round++) { /* -1: fills the cache */
+        for (int c = 0; c < t->count; c++) {
+            double took = measure(t->contenders[c], selves[c], load, &setup);
+            if (round >= 0)
+                ns[c][round] = took;
+        }
+    }
+    for (int c = 0; c < t->count; c++) {
+        t->contenders[c]->close(selves[c]);
+        medians[c] = bench_median(ns[c], (size_t)t->rounds);
+    }
+    table_row(t, load->name, medians);
+}
+
+/* Four rows: median and 99.9th percentile of the requests and of the frees. */
+static void call_rows(const struct table *t, const struct bench_load *load)
+{
+    static const char *const names[] = {"  alloc, p50", "  alloc, p99.9", "  free, p50",
+                                        "  free, p99.9"};
+    static double ns[4][CONTENDERS][ROUNDS];
+    void *selves[CONTENDERS];
+    struct bench_setup setup = setup_for(t, load);
+    open_all(t, selves);
+    for (int round = -1; round < t->rounds; round++) {
+        for (int c = 0; c < t->count; c++) {
+            struct bench_calls calls;
+            bench_calls_ns(t->contenders[c], selves[c], load, &setup, &calls);
+            const double got[] = {calls.take_p50, calls.take_p999, calls.give_p50, calls.give_p999};
+            for (int i = 0; i < 4 && round >= 0; i++)
+                ns[i][c][round] = got[i];
+        }
+    }
+    for (int c = 0; c < t->count; c++)
+        t->contenders[c]->close(selves[c]);
+    printf("  %s\n", load->name);
+    for (int i = 0; i < 4; i++) {
+        double medians[CONTENDERS];
+        for (int c = 0; c < t->count; c++)
+            medians[c] = bench_median(ns[i][c], (size_t)t->rounds);
+        table_row(t, names[i], medians);
+    }
+}
+
 static bool wanted(const struct bench_load *load)
 {
     return !only || strstr(load->name, only);
@@ -73,7 +174,7 @@ static bool wanted(const struct bench_load *load)
  * that the threads run side by side in most of each. */
 static void tables(int threads, bool stream_each)
 {
-    struct bench_table table = contest;
+    struct table table = contest;
     char title[64];
     if (threads > 1)
         table.pairs *= 6, table.rounds = (table.rounds + 2) / 3;
@@ -82,25 +183,25 @@ static void tables(int threads, bool stream_each)
     table.threads = threads;
     table.stream_each = stream_each;
     snprintf(title, sizeof title, "%d thread%s%s: pairs", threads, s, streams);
-    bench_table_head(&table, title);
+    head(&table, title);
     for (int i = 0; i < load_count; i++) {
         if (wanted(&loads[i]))
-            bench_table_pairs(&table, &loads[i], bench_pairs_ns);
+            pair_row(&table, &loads[i], bench_pairs_ns);
     }
     if (threads > 1 && wanted(&handed))
-        bench_table_pairs(&table, &handed, bench_handoff_ns);
+        pair_row(&table, &handed, bench_handoff_ns);
     snprintf(title, sizeof title, "%d thread%s%s: calls", threads, s, streams);
-    bench_table_head(&table, title);
+    head(&table, title);
     for (int i = SIZES; i < first_trace; i++) {
         if (wanted(&loads[i]))
-            bench_table_calls(&table, &loads[i]);
+            call_rows(&table, &loads[i]);
     }
 }
 
 /* One thread, the recorded traces and the generated programs. */
 static void policy_tables(void)
 {
-    struct bench_table policies = {.rounds = contest.rounds, .pairs = contest.pairs, .threads = 1};
+    struct table policies = {.rounds = contest.rounds, .pairs = contest.pairs, .threads = 1};
     struct bench_load program;
     for (size_t i = 0; bench_policies[i]; i++) {
         void *self = bench_policies[i]->open();
@@ -109,22 +210,22 @@ static void policy_tables(void)
         else
             printf("\nno column %s: that policy is not in this build\n", bench_policies[i]->name);
     }
-    bench_table_head(&policies, "our policies: pairs");
+    head(&policies, "our policies: pairs");
     for (int i = 0; i < load_count; i++) {
         if ((i == 1 || i >= SIZES) && wanted(&loads[i]))
-            bench_table_pairs(&policies, &loads[i], bench_pairs_ns);
+            pair_row(&policies, &loads[i], bench_pairs_ns);
     }
     for (size_t i = 0; bench_programs[i]; i++) {
         bench_load_program(&program, bench_programs[i]);
         if (wanted(&program))
-            bench_table_pairs(&policies, &program, bench_pairs_ns);
+            pair_row(&policies, &program, bench_pairs_ns);
         bench_load_free(&program);
     }
-    bench_table_head(&policies, "our policies: calls");
+    head(&policies, "our policies: calls");
     for (size_t i = 0; bench_programs[i]; i++) {
         bench_load_program(&program, bench_programs[i]);
         if (wanted(&program))
-            bench_table_calls(&policies, &program);
+            call_rows(&policies, &program);
         bench_load_free(&program);
     }
 }
@@ -133,7 +234,7 @@ static double own_cost(void)
 {
     struct bench_setup setup = {1, false, 30};
     double best = 1e9;
-    for (int round = 0; round < BENCH_ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         double ns = bench_pairs_ns(&bench_nothing, NULL, &loads[0], &setup);
         best = ns < best ? ns : best;
     }
@@ -233,13 +334,13 @@ static const struct option options[] = {
 
 int main(int argc, char **argv)
 {
-    const char *ours = NULL, *laps_of = NULL, *peers[BENCH_CONTENDERS - 2];
+    const char *ours = NULL, *laps_of = NULL, *peers[CONTENDERS - 2];
     int peer_count = 0, threads_max = BENCH_THREADS;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (c) {
         case 'o': ours = optarg; break;
         case 'p':
-            if (peer_count == BENCH_CONTENDERS - 2)
+            if (peer_count == CONTENDERS - 2)
                 return fputs("bench_allocator: too many peers\n", stderr), 2;
             peers[peer_count++] = optarg;
             break;
