@@ -23,10 +23,10 @@ class Sample:
     *kernels*: instances of templates, which no launch in the source spells out.
     *device_code* False: no kernels are needed for its answers."""
 
-    def __init__(self, path, simulate="a100-40g", args=(), kernels=(), variables=(), sources=None, flags=(), extra=(),
+    def __init__(self, path, simulate="a100-40g", args=(), kernels=(), sources=None, flags=(), extra=(),
                  any_order=False, device_code=True, driver=False, images=()):
         self.path, self.name = path, os.path.basename(path)
-        self.simulate, self.args, self.kernels, self.variables = simulate, list(args), list(kernels), list(variables)
+        self.simulate, self.args, self.kernels = simulate, list(args), list(kernels)
         self.sources, self.flags, self.any_order, self.device_code = sources, list(flags), any_order, device_code
         self.extra = list(extra)  # sources in Common/
         self.images = list(images) # (source, file, nvcc's option) that the program loads
@@ -202,10 +202,8 @@ def kernels_source(sample, path):
     if not sample.kernels:
         names += [k + t for k, t in LAUNCH.findall(text) if k in templates]
     names += [k for k in sample.kernels if re.match(r"\w+", k).group(0) in kernels]
-    variables = [v for v in sample.variables if re.search(rf"\b{v}\b", everything)]
     parts = [PRELUDE, f'#line 1 "{path}"\n{host_copy(text)}\n']
     parts += [f"VRAMSCOPE_SIM_DYNAMIC_SHARED({t}, {n});\n" for t, n in sorted(set(shared_arrays(everything)))]
-    parts += [f"VRAMSCOPE_SIM_VARIABLE({v});\n" for v in variables]
     parts += [f"VRAMSCOPE_SIM_KERNEL({n});\n" for n in dict.fromkeys(names)]
     return "".join(parts)
 

@@ -59,15 +59,14 @@ def graphed(head, x):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--steps", type=int, default=20, help="batches")
-    p.add_argument("--width", type=int, default=256)
     args = p.parse_args()
     torch.manual_seed(2)
     torch.use_deterministic_algorithms(True)
     torch.backends.cuda.matmul.allow_tf32 = False
-    vocabulary = 512
-    embed = torch.nn.Embedding(vocabulary, args.width).cuda().eval()
-    layers = torch.nn.ModuleList([Layer(args.width, 8) for _ in range(4)]).cuda().eval()
-    head = torch.nn.Linear(args.width, vocabulary).cuda().eval()
+    vocabulary, width = 512, 256
+    embed = torch.nn.Embedding(vocabulary, width).cuda().eval()
+    layers = torch.nn.ModuleList([Layer(width, 8) for _ in range(4)]).cuda().eval()
+    head = torch.nn.Linear(width, vocabulary).cuda().eval()
     with torch.inference_mode():
         for step in range(args.steps):
             generator = torch.Generator().manual_seed(step)

@@ -36,15 +36,14 @@ class Block(torch.nn.Module):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--steps", type=int, default=20)
-    p.add_argument("--width", type=int, default=256)
     args = p.parse_args()
     torch.manual_seed(1)
     torch.use_deterministic_algorithms(True)
     torch.backends.cuda.matmul.allow_tf32 = False
-    vocabulary = 512
-    embed = torch.nn.Embedding(vocabulary, args.width)
-    model = torch.nn.Sequential(embed, *[Block(args.width, 8) for _ in range(4)],
-                                torch.nn.Linear(args.width, vocabulary)).cuda()
+    vocabulary, width = 512, 256
+    embed = torch.nn.Embedding(vocabulary, width)
+    model = torch.nn.Sequential(embed, *[Block(width, 8) for _ in range(4)],
+                                torch.nn.Linear(width, vocabulary)).cuda()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     for step in range(args.steps):
         length = 64 + 32 * (step % 5)

@@ -11,17 +11,12 @@ import ctypes
 import faulthandler
 import functools
 import gc
-import importlib.util
 import sys
 import threading
 import types
 import weakref
 
-from python_report import interpreter_module, plain, run_in_interpreter
-
-
-def recurse(depth, then):
-    return recurse(depth - 1, then) if depth else then()
+from python_report import extension, in_threads, interpreter_module, plain, recurse, run_in_interpreter
 
 
 def odd_names():
@@ -270,11 +265,7 @@ def crowd():
             if i % 10 == n:
                 gc.collect()
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(6, work)
 
 
 def interpreters():
@@ -296,10 +287,7 @@ def interpreters():
             thread.join()
 
 
-def extension(path):
-    spec = importlib.util.spec_from_file_location("victim_ext", path)
-    ext = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(ext)
+def own_evaluation(ext):
     ext.evaluate(True)  # each frame is run by a function of the extension, as in JIT compilers
     try:
         plain("own eval")
@@ -330,8 +318,9 @@ def main():
     hot()
     c_threads()
     crowd()
-    if len(sys.argv) > 3 and sys.argv[3]:
-        extension(sys.argv[3])
+    ext = extension()
+    if ext:
+        own_evaluation(ext)
     interpreters()
     plain("at the end")
 

@@ -5,7 +5,6 @@
 import ctypes
 import gc
 import sys
-import threading
 
 import gevent
 import gevent.pool
@@ -13,11 +12,7 @@ import gevent.queue
 import greenlet
 from greenlet import getcurrent
 
-from python_report import plain
-
-
-def recurse(depth, then):
-    return recurse(depth - 1, then) if depth else then()
+from python_report import in_threads, plain, recurse
 
 
 def through_c(depth, then):
@@ -154,19 +149,6 @@ def traced():
     sys.settrace(None)
 
 
-def in_threads():
-    def work():
-        ping_pong()
-        nested_one = greenlet.greenlet(nested)
-        nested_one.switch(3)
-
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-
-
 def events():
     def work(n):
         for i in range(3):
@@ -208,7 +190,7 @@ def main():
     generators()
     in_callbacks()
     traced()
-    in_threads()
+    in_threads(3, lambda _: (ping_pong(), greenlet.greenlet(nested).switch(3)))
     events()
     plain("at the end")
 

@@ -10,17 +10,13 @@ import sys
 import threading
 import warnings
 
-from python_report import plain
-
-
-def recurse(depth, case):
-    return recurse(depth - 1, case) if depth else plain(case)
+from python_report import plain, recurse
 
 
 def work(case):
-    recurse(3, case)
+    recurse(3, plain, case)
     list(map(lambda _: plain("mapped, " + case), range(2)))
-    thread = threading.Thread(target=recurse, args=(2, "thread, " + case))
+    thread = threading.Thread(target=recurse, args=(2, plain, "thread, " + case))
     thread.start()
     thread.join()
 
@@ -28,7 +24,7 @@ def work(case):
 def serve(tasks, results, case):
     """Like a data loader's worker: until the queue is empty."""
     for task in iter(tasks.get, None):
-        recurse(task, case)
+        recurse(task, plain, case)
         results.put(task)
 
 

@@ -6,10 +6,12 @@
 # prefix of the file names.
 import contextlib
 import ctypes
+import importlib.util
 import itertools
 import json
 import os
 import sys
+import threading
 
 runtime = ctypes.CDLL(sys.argv[1])
 runtime_locked = ctypes.PyDLL(sys.argv[1])  # holds the GIL
@@ -63,6 +65,29 @@ def malloc(size, library=runtime, case=None):
 
 def plain(case, library=runtime):
     return malloc(take_size(), library, case)
+
+
+def recurse(depth, then, *arguments):
+    return recurse(depth - 1, then, *arguments) if depth else then(*arguments)
+
+
+def in_threads(count, work):
+    """work(n) of each number in a thread of its own, all at the same time."""
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def extension():
+    """The extension module of the victims; None without one."""
+    if len(sys.argv) < 4 or not sys.argv[3]:
+        return None
+    spec = importlib.util.spec_from_file_location("victim_ext", sys.argv[3])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 # In an interpreter of its own, which has none of these functions: NAME calls itself DEPTH times.

@@ -7,13 +7,12 @@ import atexit
 import asyncio
 import ctypes
 import functools
-import importlib.util
 import os
 import signal
 import sys
-import threading
 
-from python_report import interpreter_module, plain, report, run_in_interpreter, runtime_locked, take_size
+from python_report import (extension, in_threads, interpreter_module, plain, recurse, report,
+                           run_in_interpreter, runtime_locked, take_size)
 
 
 def simple_cases():
@@ -207,12 +206,6 @@ def executed():
     exec(compile("def 関数():\n  plain('unicode')\n関数()", "<x>", "exec"), {"plain": plain})
 
 
-def recurse(depth, case):
-    if depth:
-        return recurse(depth - 1, case)
-    return plain(case)
-
-
 def through_c(depth):
     """Recursion where every second step goes through C code."""
     if depth:
@@ -240,11 +233,7 @@ def threads():
         for i in range(3):
             plain("thread %d" % n)
 
-    all_threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for t in all_threads:
-        t.start()
-    for t in all_threads:
-        t.join()
+    in_threads(4, work)
     with __import__("concurrent.futures").futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda n: plain("pool"), range(4)))
 
@@ -272,7 +261,7 @@ def traced():
     sys.settrace(trace)
     try:
         plain("traced")
-        recurse(5, "traced recursion")
+        recurse(5, plain, "traced recursion")
         list(plain("traced generator") for _ in range(1))
     finally:
         sys.settrace(None)
@@ -285,7 +274,7 @@ def traced():
         monitoring.register_callback(3, monitoring.events.LINE, lambda *_: None)
         monitoring.set_events(3, monitoring.events.LINE | monitoring.events.INSTRUCTION)
         plain("monitored")
-        recurse(5, "monitored recursion")
+        recurse(5, plain, "monitored recursion")
         monitoring.set_events(3, 0)
         monitoring.free_tool_id(3)
 
@@ -300,11 +289,7 @@ def imported():
         sys.path.pop(0)
 
 
-def extension(path):
-    spec = importlib.util.spec_from_file_location("victim_ext", path)
-    ext = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(ext)
-
+def calls_of_an_extension(ext):
     def call(function, case):
         size = take_size()
         function(size), report(size, case)
@@ -314,7 +299,7 @@ def extension(path):
     ext.call(lambda: plain("called by an extension"))
     ext.call(lambda: ext.call(lambda: call(ext.alloc_released, "called twice")))
     ext.thread(lambda: plain("in an extension's thread"))
-    ext.call(functools.partial(recurse, 20, "recursion below an extension"))
+    ext.call(functools.partial(recurse, 20, plain, "recursion below an extension"))
 
 
 def interpreters():
@@ -344,18 +329,19 @@ def main():
     exceptions()
     asyncio.run(several())
     executed()
-    recurse(20, "recursion")
-    recurse(20, "recursion")
+    recurse(20, plain, "recursion")
+    recurse(20, plain, "recursion")
     sys.setrecursionlimit(5000)
-    recurse(1000, "deep recursion")
+    recurse(1000, plain, "deep recursion")
     through_c(12)
     callbacks()
     threads()
     signals()
     traced()
     imported()
-    if len(sys.argv) > 3 and sys.argv[3]:
-        extension(sys.argv[3])
+    ext = extension()
+    if ext:
+        calls_of_an_extension(ext)
     interpreters()
     forked()
     atexit.register(plain, "atexit")
