@@ -36,6 +36,12 @@ class Scenario:
         self.program, self.family, self.way = "tensors", "tensor", "observe"
         return self
 
+    def through_a_cache(self):
+        if self.rng.random() < 0.5:
+            self.tensors()
+        else:
+            self.way, self.family = "caching", "device"
+
     def larger_than_the_device(self):
         """The verdict for steps that become larger: a cache also has holes of earlier sizes."""
         return ("true_capacity", "fragmentation") if self.way == "caching" else "true_capacity"
@@ -62,6 +68,11 @@ class Scenario:
         self.slots += 1
         self.say("t" if probe else "a", site, family or self.family, max(int(size), 256), self.slots)
         return self.slots
+
+    def fill(self, site, low, high, family=None, of=None, count=60):
+        """Requests of *low* to *high* of the room, or *of* so many bytes."""
+        for _ in range(count):
+            self.alloc(site, self.rng.uniform(low, high) * (of or self.room), family)
 
     def free(self, slot):
         self.say("f", slot)
@@ -225,14 +236,10 @@ def other_stream(s, private=False):
 
 def fragmentation(s):
     s.marks = False
-    if s.rng.random() < 0.5:
-        s.tensors()
-    else:
-        s.way, s.family = "caching", "device"
+    s.through_a_cache()
     s.weights(s.rng.uniform(0.1, 0.2))
     fill_segments(s, s.rng.uniform(0.55, 0.7), "lookup_tables", "make_activation")
-    for _ in range(30):
-        s.alloc("stage_batch", s.rng.uniform(0.08, 0.12) * s.room)
+    s.fill("stage_batch", 0.08, 0.12, count=30)
     return s.end("fragmentation", "lookup_tables")
 
 
@@ -240,10 +247,7 @@ def sizes_that_grow(s):
     """Longer sequences in every step: cached segments are too small for the next one, and results
     that outlive their step keep them from being released."""
     rng = s.rng
-    if rng.random() < 0.5:
-        s.tensors()
-    else:
-        s.way, s.family = "caching", "device"
+    s.through_a_cache()
     results, size, ring = [], 0.006 * s.room, rng.randrange(50, 100)
     grows = rng.uniform(1.05, 1.12)
     for i in range(200):
@@ -269,8 +273,7 @@ def rounding(s, share=None):
     size = s.rng.uniform(1.02, 1.2) * MIB
     for _ in range(int(share * s.room / (2 * MIB))):
         s.alloc("lookup_tables", size, "device")
-    for _ in range(60):
-        s.alloc("stage_batch", s.rng.uniform(0.03, 0.05) * s.room, "device")
+    s.fill("stage_batch", 0.03, 0.05, "device")
     return s.end("rounding", "lookup_tables")
 
 
@@ -278,8 +281,7 @@ def one_huge_context(s):
     s.context = int(s.capacity * s.rng.uniform(0.75, 0.99)) // MIB * MIB
     s.context = max(s.context, 1300 * MIB)
     s.capacity = max(s.capacity, s.context + 20 * MIB)
-    for _ in range(60):
-        s.alloc("load_weights", s.rng.uniform(0.1, 0.3) * s.room, "device")
+    s.fill("load_weights", 0.1, 0.3, "device")
     return s.end("contexts")
 
 
@@ -288,8 +290,7 @@ def many_contexts(s):
     s.context = int(s.capacity * 0.6 / (count + 1)) // MIB * MIB
     for _ in range(count):
         s.say("context")
-    for _ in range(60):
-        s.alloc("load_weights", s.rng.uniform(0.03, 0.05) * s.capacity, "device")
+    s.fill("load_weights", 0.03, 0.05, "device", of=s.capacity)
     return s.end("contexts", "one_more_context")
 
 
@@ -297,8 +298,7 @@ def other_processes(s):
     s.in_place()
     s.others = int(s.capacity * s.rng.uniform(0.35, 0.65)) // MIB * MIB
     s.weights(s.rng.uniform(0.2, 0.5))
-    for _ in range(60):
-        s.alloc("make_activation", s.rng.uniform(0.05, 0.1) * s.room)
+    s.fill("make_activation", 0.05, 0.1)
     return s.end("other_process")
 
 
@@ -309,8 +309,7 @@ def libraries(s):
     for _ in range(s.rng.randrange(2, 8)):
         s.alloc("collective_buffers", s.rng.uniform(0.06, 0.09) * s.capacity, "library")
     s.alloc("collective_buffers", s.rng.uniform(0.1, 0.3) * s.capacity, "library")
-    for _ in range(60):
-        s.alloc("load_weights", s.rng.uniform(0.03, 0.05) * s.room)
+    s.fill("load_weights", 0.03, 0.05)
     return s.end("outside_libraries", "collective_buffers")
 
 
@@ -318,8 +317,7 @@ def limited(s):
     s.in_place()
     s.limit = "%dMiB" % (s.room * s.rng.uniform(0.2, 0.6) // MIB)
     s.weights(s.rng.uniform(0.1, 0.2))
-    for _ in range(60):
-        s.alloc("make_activation", s.rng.uniform(0.05, 0.1) * s.room)
+    s.fill("make_activation", 0.05, 0.1)
     return s.end("imposed_limit", ("make_activation", "load_weights"))
 
 
@@ -355,8 +353,7 @@ def refused(s):
 def capacity_of_data(s):
     s.in_place()
     s.marks = False
-    for _ in range(60):
-        s.alloc("load_weights", s.rng.uniform(0.02, 0.08) * s.room)
+    s.fill("load_weights", 0.02, 0.08)
     return s.end("true_capacity", "load_weights")
 
 
@@ -472,8 +469,7 @@ def a_small_leak_is_not_the_cause(s):
     for _ in range(s.rng.randrange(8, 16)):
         s.iterate(0.15, "write_log", 20 * 1024)
     s.say("push step", s.step)
-    for _ in range(60):
-        s.alloc("make_activation", s.rng.uniform(0.04, 0.06) * s.room)
+    s.fill("make_activation", 0.04, 0.06)
     if s.way == "caching":
         return s.end(s.larger_than_the_device())
     return s.end("true_capacity", ("make_activation", "load_weights"))
@@ -496,8 +492,7 @@ def a_small_pool_is_not_the_cause(s):
     s.say("threshold", 2 ** 64 - 1)
     s.free(s.alloc("resize_image", 0.03 * s.room, "async"))
     s.say("sync")
-    for _ in range(60):
-        s.alloc("load_weights", s.rng.uniform(0.08, 0.12) * s.room)
+    s.fill("load_weights", 0.08, 0.12)
     return s.end("true_capacity", "load_weights")
 
 
