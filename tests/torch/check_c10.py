@@ -32,13 +32,12 @@ def arguments():
 
 
 def unpack(scratch):
-    """Puts the libraries and the headers into the scratch folder; returns torch's release, or None.
+    """Puts the libraries and the headers into the scratch folder; returns torch's release.
 
     Copies of the libraries do not find NVIDIA's beside them, if those are installed: the runtime
     here is the simulated one."""
-    environment = environments.of_cuda(13)
-    if not environment:
-        return None
+    environment = environments.needed(environments.of_cuda(13), "an environment with torch for CUDA 13")
+    scratch.mkdir(parents=True, exist_ok=True)
     torch = environment.site / "torch"
     shutil.rmtree(scratch / "torch", ignore_errors=True)
     (scratch / "torch/lib").mkdir(parents=True)
@@ -166,10 +165,7 @@ CASES = [  # name, PYTORCH_CUDA_ALLOC_CONF, kind of the device's memory
 def main():
     args = arguments()
     scratch = pathlib.Path(args.scratch)
-    scratch.mkdir(parents=True, exist_ok=True)
     release = unpack(scratch)
-    if not release:
-        return environments.skip("an environment with torch for CUDA 13")
     simulator = pathlib.Path(args.build) / "lib/vramscope/simulator"
     program = compile_program(args, scratch, simulator)
     compile_nvml(args, scratch)

@@ -60,8 +60,7 @@ def main():
     parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("names", nargs="*", default=NAMES)
     args = parser.parse_args()
-    environment = environments.needed(environments.of_release(args.release),
-                                      f"an environment with torch {args.release}")
+    environment = environments.needed_release(args.release)
     failed = 0
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:

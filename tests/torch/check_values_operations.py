@@ -21,8 +21,7 @@ def main():
     parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("mode", choices=("table", "failures"))
     args = parser.parse_args()
-    environment = environments.needed(environments.of_release(args.release),
-                                      f"an environment with torch {args.release}")
+    environment = environments.needed_release(args.release)
     with tempfile.TemporaryDirectory() as folder:
         status, out, _ = simulated.record(args.build, environment, "a100-80g", [PROGRAM, args.mode], folder,
                                           ["--stacks=none"], {"VRAMSCOPE_VALUES": "1MiB"}, 1800)

@@ -86,6 +86,10 @@ def needed(found, what):
     return found or sys.exit(skip(what))
 
 
+def needed_release(release):
+    return needed(of_release(release), f"an environment with torch {release}")
+
+
 def pip(python, *words):
     subprocess.run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *words],
                    check=True)

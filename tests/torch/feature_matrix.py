@@ -130,9 +130,7 @@ def without_folders(text):
 
 
 def run(args):
-    environment = environments.of_release(args.release)
-    if not environment:
-        return environments.skip(f"an environment with torch {args.release}")
+    environment = environments.needed_release(args.release)
     os.makedirs(args.scratch, exist_ok=True)
     cases = list_cases(args, environment)
     servers = queue.SimpleQueue()

@@ -17,6 +17,7 @@ import figures
 
 sys.path.insert(0, str(figures.PROGRAMS.parents[1]))
 import environments  # noqa: E402
+import simulated  # noqa: E402
 
 # Ten segments of 1 GiB are freed, and each is filled up to 0.7 GiB.
 HOLES = '''import torch
@@ -71,10 +72,9 @@ def check_growing(args, python, folder):
     with open(program, "w", encoding="utf-8") as f:
         f.write(GROWING)
     for steps, answer in (("190", "yes"), ("200", "no")):
-        done = subprocess.run([os.path.join(args.build, "bin/vramscope"), "fit", "-q", "--json", "--gpu", "h100-80g", "--",
-                               python, program, steps], stdout=subprocess.PIPE, text=True, check=False)
-        run, = json.loads(done.stdout)["runs"]
-        assert run["fits"] == answer, (steps, done.stdout)
+        out = simulated.printed(args.build, "fit", "-q", "--json", "--gpu", "h100-80g", "--", python, program, steps)
+        run, = json.loads(out)["runs"]
+        assert run["fits"] == answer, (steps, out)
     return 0
 
 
@@ -83,7 +83,7 @@ def main():
     p.add_argument("--only", help="rows with this in thread, program or GPU")
     p.add_argument("what", choices=("figures", "remedy", "growing"))
     args = p.parse_args()
-    environment = environments.needed(environments.of_release("2.15.0"), "an environment with torch 2.15.0")
+    environment = environments.needed_release("2.15.0")
     with tempfile.TemporaryDirectory() as folder:
         check = {"figures": check_figures, "remedy": check_remedy, "growing": check_growing}[args.what]
         return 1 if check(args, environment.python, folder) else 0
