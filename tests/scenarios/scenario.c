@@ -125,13 +125,6 @@ static int run_site(const char *site, const char *family, size_t bytes, long num
     return 2;
 }
 
-static int set_threshold(uint64_t bytes)
-{
-    cudaMemPool_t pool;
-    return cudaDeviceGetDefaultMemPool(&pool, 0) ||
-                   cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes) ? 2 : 0;
-}
-
 static int one_more_context(void)
 {
     CUcontext context, before;
@@ -153,6 +146,7 @@ static int run_line(char *line, bool *ended)
     uint64_t bytes = 0;
     long slot = 0;
     int used = 0;
+    cudaMemPool_t pool;
     sscanf(line, "%31s %n", word, &used);
     char *rest = line + used;
     rest[strcspn(rest, "\n")] = 0;
@@ -175,7 +169,8 @@ static int run_line(char *line, bool *ended)
     else if (strcmp(word, "stack") == 0)
         return cudaDeviceSetLimit(cudaLimitStackSize, bytes) ? 1 : 0;
     else if (strcmp(word, "threshold") == 0)
-        return set_threshold(bytes);
+        return 2 * (cudaDeviceGetDefaultMemPool(&pool, 0) ||
+                    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &bytes));
     else if (strcmp(word, "stream") == 0)
         stream = (int)(bytes % STREAMS);
     else if (strcmp(word, "private") == 0)

@@ -19,15 +19,6 @@ import time
 BUSY = "while True: sum(i * i for i in range(10000))"
 
 
-def arguments():
-    p = argparse.ArgumentParser()
-    p.add_argument("bin")
-    p.add_argument("--runs", type=int, default=50)
-    p.add_argument("--load", type=int, default=2 * (os.cpu_count() or 1))
-    p.add_argument("--steps", default="12")
-    return p.parse_args()
-
-
 def record(args, trace):
     subprocess.run([os.path.join(args.bin, "vramscope"), "run", "-q", "--simulate", "h100-80g", "-o", trace, "--",
                     os.path.join(args.bin, "train_lm"), "--steps", args.steps], check=True, timeout=600,
@@ -41,7 +32,12 @@ def check(args, base, trace, *options):
 
 
 def main():
-    args = arguments()
+    p = argparse.ArgumentParser()
+    p.add_argument("bin")
+    p.add_argument("--runs", type=int, default=50)
+    p.add_argument("--load", type=int, default=2 * (os.cpu_count() or 1))
+    p.add_argument("--steps", default="12")
+    args = p.parse_args()
     with tempfile.TemporaryDirectory(prefix="vramscope-repeat-") as folder:
         base, trace = os.path.join(folder, "memory.json"), os.path.join(folder, "run.vst")
         record(args, trace)

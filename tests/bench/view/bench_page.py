@@ -62,13 +62,6 @@ window.bench = {frames: []};
 """
 
 
-def record(maker, folder, events):
-    """A trace of about *events* events: (path, events)."""
-    path = folder / f"{events}.vst"
-    subprocess.run([maker, path, str(events)], check=True, stdout=subprocess.DEVNULL)
-    return path, events
-
-
 def snapshot_of(path):
     """The trace as a snapshot of PyTorch's memory history."""
     import vst
@@ -82,16 +75,13 @@ def snapshot_of(path):
         return frames_of[stack]
 
     with vst.open(str(path)) as trace:
-        level = "framework" if any(e.kind == "framework_alloc" for _, e in zip(range(5000), trace)) else ""
-    alloc, free = ("framework_alloc", "framework_free") if level else ("alloc", "free")
-    with vst.open(str(path)) as trace:
         for event in trace:
-            if event.kind == alloc:
+            if event.kind == "alloc":
                 at = {"addr": event["addr"], "size": event["size"], "stream": 0,
                       "time_us": event.time_ns // 1000, "frames": frames(event["stack"])}
                 live[event["addr"]] = at
                 history.append({"action": "alloc", **at})
-            elif event.kind == free and event["addr"] in live:
+            elif event.kind == "free" and event["addr"] in live:
                 at = live.pop(event["addr"])
                 for action in ("free_requested", "free_completed"):
                     history.append({**at, "action": action, "time_us": event.time_ns // 1000})
@@ -120,17 +110,9 @@ def memoryviz_page(path, out, script, d3):
                    encoding="utf-8")
 
 
-def measure(path, paint, ready, plot):
+def opening(path, paint, ready, plot):
     """One opening of a page: (first paint, interactive, median frame, slowest of 20) in ms, and whether
     all steps of the zoom were done. None: not ready after LIMIT seconds."""
-    from playwright.sync_api import TimeoutError as TooLate
-    try:
-        return opening(path, paint, ready, plot)
-    except TooLate:
-        return None
-
-
-def opening(path, paint, ready, plot):
     script = "const SELECTOR = %s, READY = %s;" % (json.dumps(paint), json.dumps(ready)) + WATCH
     with browser.opened(path, init_script="{" + script + "}", limit=LIMIT) as (page, _):
         deadline = time.monotonic() + LIMIT  # wait_for_function needs eval, which our page forbids
@@ -151,9 +133,13 @@ def opening(path, paint, ready, plot):
 
 
 def row(name, events, path, runs, paint, ready, plot):
+    from playwright.sync_api import TimeoutError as TooLate
     results, size = [], path.stat().st_size / 2**20
     while len(results) < runs and None not in results:
-        results.append(measure(path, paint, ready, plot))
+        try:
+            results.append(opening(path, paint, ready, plot))
+        except TooLate:
+            results.append(None)
     if None in results:
         print(f"{name:<10} {events:>11,} {size:9.1f} MiB   not ready after {LIMIT} s", flush=True)
         return
@@ -178,8 +164,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for events in a.events:
-            trace, events = record(a.build / "tests/make_view_trace", folder, events)
-            page = folder / "page.html"
+            trace, page = folder / f"{events}.vst", folder / "page.html"
+            subprocess.run([a.build / "tests/make_view_trace", trace, str(events)], check=True,
+                           stdout=subprocess.DEVNULL)
             began = time.monotonic()
             subprocess.run([a.build / "bin/vramscope", "view", trace, "-o", page], check=True,
                            stdout=subprocess.DEVNULL)

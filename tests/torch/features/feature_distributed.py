@@ -220,21 +220,20 @@ dist.destroy_process_group()
 """
 
 
-def losses(kind, world):
-    """The mean loss of the ranks is that of one process on the CPU, in every step."""
+def torchrun(world, text, *words):
     import subprocess
     import sys
-    with open("losses.py", "w", encoding="utf-8") as f:
-        f.write(LOSSES)
+    with open("program.py", "w", encoding="utf-8") as f:
+        f.write(text)
     subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone",
-                    f"--nproc-per-node={world}", "losses.py", kind], check=True, timeout=220)
+                    f"--nproc-per-node={world}", "program.py", *words], check=True, timeout=220)
 
 
+# The mean loss of the ranks is that of one process on the CPU, in every step.
 feature("losses of DistributedDataParallel, 2 ranks", device=TWO, timeout=240)(
-    lambda: losses("ddp", 2))
-
-
-feature("losses of FSDP2, 4 ranks", device=FOUR, timeout=300)(lambda: losses("fsdp2", 4))
+    lambda: torchrun(2, LOSSES, "ddp"))
+feature("losses of FSDP2, 4 ranks", device=FOUR, timeout=300)(
+    lambda: torchrun(4, LOSSES, "fsdp2"))
 
 
 @on_ranks("FSDP1, 2 ranks", 2)
@@ -378,19 +377,9 @@ def shared_events():
     check(len(handle) == 64, f"{len(handle)} bytes")
 
 
-def torchrun_script():
-    return ("import os, torch, torch.distributed as d\n"
-            "d.init_process_group('nccl')\n"
-            "r = int(os.environ['LOCAL_RANK'])\ntorch.cuda.set_device(r)\n"
-            "t = torch.ones(1, device='cuda')\nd.all_reduce(t)\n"
-            "assert t.item() == 2, t\nd.destroy_process_group()\n")
-
-
-@feature("torchrun", device=TWO, timeout=240)
-def torchrun():
-    import subprocess
-    import sys
-    with open("ranks.py", "w", encoding="utf-8") as f:
-        f.write(torchrun_script())
-    subprocess.run([sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-                    "ranks.py"], check=True, timeout=200)
+feature("torchrun", device=TWO, timeout=240)(lambda: torchrun(2, (
+    "import os, torch, torch.distributed as d\n"
+    "d.init_process_group('nccl')\n"
+    "r = int(os.environ['LOCAL_RANK'])\ntorch.cuda.set_device(r)\n"
+    "t = torch.ones(1, device='cuda')\nd.all_reduce(t)\n"
+    "assert t.item() == 2, t\nd.destroy_process_group()\n")))
