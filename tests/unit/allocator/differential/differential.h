@@ -117,6 +117,7 @@ bool diff_compare_deep(struct diff_run *run);
 bool diff_compare_events(struct diff_run *run);
 /* Describes a difference and returns false. */
 bool diff_differ(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
+bool diff_same(struct diff_run *run, const char *what, uint64_t have, uint64_t want);
 
 /* --- differential_generate.c --- */
 uint64_t diff_draw(uint64_t *random, uint64_t below);

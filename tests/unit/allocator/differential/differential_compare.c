@@ -17,6 +17,11 @@ bool diff_differ(struct diff_run *r, const char *what, uint64_t have, uint64_t w
     return false;
 }
 
+bool diff_same(struct diff_run *r, const char *what, uint64_t have, uint64_t want)
+{
+    return have == want || diff_differ(r, what, have, want);
+}
+
 static bool same_stat(struct diff_run *r, const char *name, const struct vs_stat *have,
                       const struct vs_stat *want)
 {
@@ -76,26 +81,6 @@ static bool name_statistic(struct diff_run *r, const struct vs_allocator_stats *
            same_stat(r, "oversize_segments", &have->oversize_segments, &want->oversize_segments);
 }
 
-static bool same_mappings(struct diff_run *r)
-{
-    const struct fake_memory *a = &r->device.memory, *b = &r->model_device.memory;
-    if (a->mapping_count != b->mapping_count)
-        return diff_differ(r, "mappings", a->mapping_count, b->mapping_count);
-    for (size_t i = 0; i < a->mapping_count; i++) {
-        if (a->mappings[i].addr != b->mappings[i].addr)
-            return diff_differ(r, "a mapping's address", a->mappings[i].addr, b->mappings[i].addr);
-        if (a->mappings[i].bytes != b->mappings[i].bytes)
-            return diff_differ(r, "a mapping's bytes", a->mappings[i].bytes, b->mappings[i].bytes);
-    }
-    if (a->range_count != b->range_count)
-        return diff_differ(r, "address ranges", a->range_count, b->range_count);
-    for (size_t i = 0; i < a->range_count; i++) {
-        if (a->ranges[i].addr != b->ranges[i].addr || a->ranges[i].bytes != b->ranges[i].bytes)
-            return diff_differ(r, "an address range", a->ranges[i].bytes, b->ranges[i].bytes);
-    }
-    return true;
-}
-
 bool diff_compare(struct diff_run *r)
 {
     struct vs_allocator_stats have;
@@ -104,27 +89,27 @@ bool diff_compare(struct diff_run *r)
         !name_statistic(r, &have, model_stats(r->model)))
         return false;
     const struct fake_device *a = &r->device, *b = &r->model_device;
-    if (a->used != b->used)
-        return diff_differ(r, "bytes used on the device", a->used, b->used);
-    if (a->segment_count != b->segment_count)
-        return diff_differ(r, "segments", a->segment_count, b->segment_count);
-    for (size_t i = 0; i < a->segment_count; i++) {
-        if (a->segments[i].addr != b->segments[i].addr)
-            return diff_differ(r, "a segment's address", a->segments[i].addr, b->segments[i].addr);
-        if (a->segments[i].size != b->segments[i].size)
-            return diff_differ(r, "a segment's size", a->segments[i].size, b->segments[i].size);
-    }
-    for (int s = 0; s < FAKE_STREAMS; s++) {
-        if (a->recorded[s] != b->recorded[s])
-            return diff_differ(r, "events recorded", a->recorded[s], b->recorded[s]);
-        if (a->completed[s] != b->completed[s])
-            return diff_differ(r, "events completed", a->completed[s], b->completed[s]);
-    }
-    if (a->events_held != b->events_held && diff_subject_is_ours)
-        return diff_differ(r, "events held", a->events_held, b->events_held);
-    if (a->syncs != b->syncs)
-        return diff_differ(r, "device synchronisations", a->syncs, b->syncs);
-    return same_mappings(r);
+    const struct fake_memory *x = &a->memory, *y = &b->memory;
+    bool same = diff_same(r, "bytes used on the device", a->used, b->used) &&
+                diff_same(r, "segments", a->segment_count, b->segment_count) &&
+                diff_same(r, "device synchronisations", a->syncs, b->syncs) &&
+                diff_same(r, "mappings", x->mapping_count, y->mapping_count) &&
+                diff_same(r, "address ranges", x->range_count, y->range_count) &&
+                (!diff_subject_is_ours ||
+                 diff_same(r, "events held", a->events_held, b->events_held));
+    for (size_t i = 0; same && i < a->segment_count; i++)
+        same = diff_same(r, "a segment's address", a->segments[i].addr, b->segments[i].addr) &&
+               diff_same(r, "a segment's size", a->segments[i].size, b->segments[i].size);
+    for (int s = 0; same && s < FAKE_STREAMS; s++)
+        same = diff_same(r, "events recorded", a->recorded[s], b->recorded[s]) &&
+               diff_same(r, "events completed", a->completed[s], b->completed[s]);
+    for (size_t i = 0; same && i < x->mapping_count; i++)
+        same = diff_same(r, "a mapping's address", x->mappings[i].addr, y->mappings[i].addr) &&
+               diff_same(r, "a mapping's bytes", x->mappings[i].bytes, y->mappings[i].bytes);
+    for (size_t i = 0; same && i < x->range_count; i++)
+        same = diff_same(r, "an address range", x->ranges[i].addr, y->ranges[i].addr) &&
+               diff_same(r, "a range's bytes", x->ranges[i].bytes, y->ranges[i].bytes);
+    return same;
 }
 
 /* --- segments and blocks --- */
@@ -152,26 +137,6 @@ static void gather(void *ctx, const struct vs_segment_info *segment,
     }
 }
 
-static bool same_line(struct diff_run *r, const struct line *a, const struct line *b)
-{
-#define EQUAL(field)                                                                     \
-    if (a->field != b->field)                                                            \
-        return diff_differ(r, "snapshot's " #field, a->field, b->field);
-    EQUAL(segment.addr)
-    EQUAL(segment.size)
-    EQUAL(segment.stream)
-    EQUAL(segment.pool)
-    EQUAL(segment.expandable)
-    EQUAL(segment.pool_id.first)
-    EQUAL(segment.pool_id.second)
-    EQUAL(block.addr)
-    EQUAL(block.size)
-    EQUAL(block.state)
-    EQUAL(block.requested)
-#undef EQUAL
-    return true;
-}
-
 static int by_address(const void *a, const void *b)
 {
     const struct vs_allocator_event *x = a, *y = b;
@@ -180,18 +145,13 @@ static int by_address(const void *a, const void *b)
     return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void sort(struct diff_events *events)
-{
-    if (events->count <= DIFF_EVENTS_MAX)
-        qsort(events->event, (size_t)events->count, sizeof *events->event, by_address);
-}
-
 bool diff_compare_events(struct diff_run *r)
 {
-    if (!diff_subject_is_ours && r->config->pools) {
-        sort(&r->events); /* frees delayed by a capture complete in any order there */
-        sort(&r->model_events);
-    }
+    struct diff_events *sides[] = {&r->events, &r->model_events};
+    /* frees delayed by a capture complete in any order there */
+    for (int i = 0; i < 2 && !diff_subject_is_ours && r->config->pools; i++)
+        if (sides[i]->count <= DIFF_EVENTS_MAX)
+            qsort(sides[i]->event, (size_t)sides[i]->count, sizeof *sides[i]->event, by_address);
     for (int i = 0; i < r->events.count && i < r->model_events.count && i < DIFF_EVENTS_MAX; i++) {
         const struct vs_allocator_event *have = &r->events.event[i];
         const struct vs_allocator_event *want = &r->model_events.event[i];
@@ -209,9 +169,7 @@ bool diff_compare_events(struct diff_run *r)
             EQUAL(pool)
 #undef EQUAL
     }
-    return r->events.count == r->model_events.count ||
-           diff_differ(r, "events told", (uint64_t)r->events.count,
-                       (uint64_t)r->model_events.count);
+    return diff_same(r, "events told", (uint64_t)r->events.count, (uint64_t)r->model_events.count);
 }
 
 bool diff_compare_deep(struct diff_run *r)
@@ -221,11 +179,23 @@ bool diff_compare_deep(struct diff_run *r)
     vs_allocator_snapshot(r->real, gather, &have);
     model_snapshot(r->model, gather, &want);
     for (int i = 0; i < have.count && i < want.count; i++) {
-        if (!same_line(r, &have.line[i], &want.line[i]))
-            return false;
+        const struct line *a = &have.line[i], *b = &want.line[i];
+#define EQUAL(field)                                                                     \
+    if (a->field != b->field)                                                            \
+        return diff_differ(r, "snapshot's " #field, a->field, b->field);
+        EQUAL(segment.addr)
+        EQUAL(segment.size)
+        EQUAL(segment.stream)
+        EQUAL(segment.pool)
+        EQUAL(segment.expandable)
+        EQUAL(segment.pool_id.first)
+        EQUAL(segment.pool_id.second)
+        EQUAL(block.addr)
+        EQUAL(block.size)
+        EQUAL(block.state)
+        EQUAL(block.requested)
+#undef EQUAL
     }
-    if (have.count != want.count)
-        return diff_differ(r, "lines of the snapshot", (uint64_t)have.count, (uint64_t)want.count);
-    enum vs_err err = vs_allocator_check(r->real);
-    return !err || diff_differ(r, "vs_allocator_check", err, VS_OK);
+    return diff_same(r, "lines of the snapshot", (uint64_t)have.count, (uint64_t)want.count) &&
+           diff_same(r, "vs_allocator_check", vs_allocator_check(r->real), VS_OK);
 }

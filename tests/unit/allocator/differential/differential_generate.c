@@ -213,30 +213,20 @@ static struct diff_step any(struct diff_run *r)
     return plain(r);
 }
 
-/* A failure that the step can cause. */
-static enum diff_failure draw_failure(struct diff_run *r, enum diff_kind kind)
-{
-    static const enum diff_failure request[] = {FAIL_ALLOC, FAIL_ALLOC,  FAIL_FREE, FAIL_SYNC,
-                                                FAIL_QUERY, FAIL_RECORD, FAIL_MAP,  FAIL_CREATE,
-                                                FAIL_UNMAP};
-    switch (kind) {
-    case STEP_MALLOC:
-        return request[draw(r, sizeof request / sizeof *request)];
-    case STEP_FREE:
-        return FAIL_RECORD;
-    case STEP_EMPTY:
-        return draw(r, 2) ? FAIL_FREE : FAIL_UNMAP;
-    default:
-        return FAIL_NONE;
-    }
-}
-
 struct diff_step diff_next(struct diff_run *r)
 {
     static const enum vs_err codes[] = {VS_ERR_DEVICE_OOM, VS_ERR_DEVICE, VS_ERR_STATE};
+    static const enum diff_failure request[] = {FAIL_ALLOC, FAIL_ALLOC,  FAIL_FREE, FAIL_SYNC,
+                                                FAIL_QUERY, FAIL_RECORD, FAIL_MAP,  FAIL_CREATE,
+                                                FAIL_UNMAP};
     struct diff_step s = any(r);
     if (r->config->failures && one_in(r, s.kind == STEP_EMPTY ? 3 : 10)) {
-        s.fail = draw_failure(r, s.kind);
+        if (s.kind == STEP_MALLOC)
+            s.fail = request[draw(r, sizeof request / sizeof *request)];
+        else if (s.kind == STEP_FREE)
+            s.fail = FAIL_RECORD;
+        else if (s.kind == STEP_EMPTY)
+            s.fail = draw(r, 2) ? FAIL_FREE : FAIL_UNMAP;
         s.code = s.fail ? codes[draw(r, 3)] : VS_OK;
         s.after = s.fail && one_in(r, 2) ? 1 + draw(r, 4) : 0;
     }

@@ -31,8 +31,7 @@ static void on_event(void *ctx, const struct vs_allocator_event *event)
 
 static void on_model_event(void *ctx, const struct vs_allocator_event *event)
 {
-    struct diff_run *r = ctx;
-    note_event(&r->model_events, event);
+    note_event(&((struct diff_run *)ctx)->model_events, event);
 }
 
 static void no_longer_live(struct diff_run *r, int request)
@@ -86,18 +85,13 @@ void diff_stop(struct diff_run *r)
 
 /* --- the steps --- */
 
-static bool same(struct diff_run *r, const char *what, uint64_t have, uint64_t want)
-{
-    return have == want || diff_differ(r, what, have, want);
-}
-
 static bool step_malloc(struct diff_run *r, const struct diff_step *s)
 {
     struct vs_allocation a = {0}, b = {0};
     enum vs_err have = vs_allocator_malloc(r->real, s->a, s->b, &a);
     enum vs_err want = model_malloc(r->model, s->a, s->b, &b);
-    if (!same(r, "result of malloc", have, want) || !same(r, "address", a.addr, b.addr) ||
-        !same(r, "block size", a.size, b.size) || !same(r, "requested", a.requested, b.requested))
+    if (!diff_same(r, "result of malloc", have, want) || !diff_same(r, "address", a.addr, b.addr) ||
+        !diff_same(r, "block size", a.size, b.size) || !diff_same(r, "requested", a.requested, b.requested))
         return false;
     if (have || !a.addr)
         return true;
@@ -115,45 +109,13 @@ static bool step_free(struct diff_run *r, const struct diff_step *s)
     bool live = false;
     if (!addr)
         return true;
-    if (!same(r, "result of find", vs_allocator_find(r->real, addr, &block, &live), VS_OK) ||
-        !same(r, "live", live, true))
+    if (!diff_same(r, "result of find", vs_allocator_find(r->real, addr, &block, &live), VS_OK) ||
+        !diff_same(r, "live", live, true))
         return false;
     no_longer_live(r, s->target);
     if (r->device.on_sync)
         unsafe_ranges_add(&r->ranges, addr, block.size);
-    return same(r, "result of free", vs_allocator_free(r->real, addr), model_free(r->model, addr));
-}
-
-static bool step_complete(struct diff_run *r, const struct diff_step *s)
-{
-    uint64_t done = r->device.completed[s->a], recorded = r->device.recorded[s->a];
-    /* PyTorch records events delayed by a capture in any order */
-    uint64_t count = diff_subject_is_ours ? done + s->b % (recorded - done + 1) : recorded;
-    fake_device_complete(&r->device, s->a, count);
-    fake_device_complete(&r->model_device, s->a, count);
-    return true;
-}
-
-static bool step_sync_begin(struct diff_run *r)
-{
-    if (r->ticket_count == DIFF_TICKETS_MAX)
-        return true;
-    r->tickets[r->ticket_count] = vs_allocator_sync_begin(r->real);
-    r->begun[r->ticket_count] = ++r->ranges.time;
-    return same(r, "ticket", r->tickets[r->ticket_count++], model_sync_begin(r->model));
-}
-
-static bool step_sync_end(struct diff_run *r, const struct diff_step *s)
-{
-    if (!r->ticket_count)
-        return true;
-    int i = (int)(s->a % (uint64_t)r->ticket_count);
-    vs_allocator_sync_end(r->real, r->tickets[i]);
-    model_sync_end(r->model, r->tickets[i]);
-    unsafe_ranges_cover(&r->ranges, r->begun[i]);
-    r->tickets[i] = r->tickets[--r->ticket_count];
-    r->begun[i] = r->begun[r->ticket_count];
-    return true;
+    return diff_same(r, "result of free", vs_allocator_free(r->real, addr), model_free(r->model, addr));
 }
 
 /* Any nearby pointer: inside, outside, live, cached, freed twice. */
@@ -164,16 +126,16 @@ static bool step_probe(struct diff_run *r, const struct diff_step *s)
     bool live = false, want_live = false;
     enum vs_err have = vs_allocator_find(r->real, addr, &a, &live);
     enum vs_err want = model_find(r->model, addr, &b, &want_live);
-    if (!same(r, "result of find", have, want) || !same(r, "found", a.addr, b.addr) ||
-        !same(r, "found size", a.size, b.size) ||
-        !same(r, "found requested", a.requested, b.requested) ||
-        !same(r, "found live", live, want_live))
+    if (!diff_same(r, "result of find", have, want) || !diff_same(r, "found", a.addr, b.addr) ||
+        !diff_same(r, "found size", a.size, b.size) ||
+        !diff_same(r, "found requested", a.requested, b.requested) ||
+        !diff_same(r, "found live", live, want_live))
         return false;
     if (!addr || (live && a.addr == addr))
         return true; /* step_free does valid frees */
-    return same(r, "result of a wrong free", vs_allocator_free(r->real, addr),
+    return diff_same(r, "result of a wrong free", vs_allocator_free(r->real, addr),
                 model_free(r->model, addr)) &&
-           same(r, "result of a wrong record_stream",
+           diff_same(r, "result of a wrong record_stream",
                 vs_allocator_record_stream(r->real, addr, 1),
                 model_record_stream(r->model, addr, 1));
 }
@@ -213,39 +175,52 @@ static bool accepts(void *ctx, uint64_t stream)
     return (uintptr_t)ctx >> stream & 1;
 }
 
-static bool step_pool_begin(struct diff_run *r, const struct diff_step *s)
-{
-    struct vs_pool_id id = diff_pool_id(s->a);
-    vs_pool_filter *filter = s->b ? accepts : NULL;
-    void *ctx = (void *)(uintptr_t)s->b;
-    enum vs_err have = vs_allocator_pool_begin(r->real, id, filter, ctx);
-    if (!have)
-        r->begun_pools |= 1u << s->a;
-    return same(r, "result of pool_begin", have, model_pool_begin(r->model, id, filter, ctx));
-}
-
 static bool act(struct diff_run *r, const struct diff_step *s)
 {
     struct vs_pool_id id = diff_pool_id(s->a);
     uint64_t addr = s->target < 0 ? 0 : r->addr[s->target], have_bytes = 0, want_bytes = 0;
     enum vs_err have = VS_OK, want = VS_OK;
+    int i;
     switch (s->kind) {
     case STEP_MALLOC:
         return step_malloc(r, s);
     case STEP_FREE:
         return step_free(r, s);
-    case STEP_COMPLETE:
-        return step_complete(r, s);
-    case STEP_SYNC_BEGIN:
-        return step_sync_begin(r);
-    case STEP_SYNC_END:
-        return step_sync_end(r, s);
     case STEP_PROBE:
         return step_probe(r, s);
     case STEP_ABANDON:
         return step_abandon(r);
-    case STEP_POOL_BEGIN:
-        return step_pool_begin(r, s);
+    case STEP_COMPLETE: {
+        uint64_t done = r->device.completed[s->a], recorded = r->device.recorded[s->a];
+        /* PyTorch records events delayed by a capture in any order */
+        uint64_t count = diff_subject_is_ours ? done + s->b % (recorded - done + 1) : recorded;
+        fake_device_complete(&r->device, s->a, count);
+        fake_device_complete(&r->model_device, s->a, count);
+        break;
+    }
+    case STEP_SYNC_BEGIN:
+        if (r->ticket_count == DIFF_TICKETS_MAX)
+            break;
+        r->tickets[r->ticket_count] = vs_allocator_sync_begin(r->real);
+        r->begun[r->ticket_count] = ++r->ranges.time;
+        return diff_same(r, "ticket", r->tickets[r->ticket_count++], model_sync_begin(r->model));
+    case STEP_SYNC_END:
+        if (!r->ticket_count)
+            break;
+        i = (int)(s->a % (uint64_t)r->ticket_count);
+        vs_allocator_sync_end(r->real, r->tickets[i]);
+        model_sync_end(r->model, r->tickets[i]);
+        unsafe_ranges_cover(&r->ranges, r->begun[i]);
+        r->tickets[i] = r->tickets[--r->ticket_count];
+        r->begun[i] = r->begun[r->ticket_count];
+        break;
+    case STEP_POOL_BEGIN: {
+        vs_pool_filter *filter = s->b ? accepts : NULL;
+        have = vs_allocator_pool_begin(r->real, id, filter, (void *)(uintptr_t)s->b);
+        want = model_pool_begin(r->model, id, filter, (void *)(uintptr_t)s->b);
+        r->begun_pools |= have ? 0 : 1u << s->a;
+        break;
+    }
     case STEP_RECORD:
         if (addr) {
             have = vs_allocator_record_stream(r->real, addr, s->a);
@@ -278,8 +253,8 @@ static bool act(struct diff_run *r, const struct diff_step *s)
         want = model_pool_release(r->model, id);
         break;
     }
-    return same(r, "result of the step", have, want) &&
-           same(r, "released bytes", have_bytes, want_bytes);
+    return diff_same(r, "result of the step", have, want) &&
+           diff_same(r, "released bytes", have_bytes, want_bytes);
 }
 
 static void set_failure(struct fake_device *d, enum diff_failure fail, enum vs_err code,

@@ -59,20 +59,6 @@ static int steps_to_difference(const struct diff_config *config, const struct di
     return found.steps;
 }
 
-/* Removes *size* steps from *from* on if the rest still differs; returns the new length. */
-static int without(const struct diff_config *config, struct diff_step *steps, int count, int from,
-                   int size)
-{
-    static struct diff_step tried[DIFF_STEPS_MAX];
-    memcpy(tried, steps, (size_t)from * sizeof *tried);
-    memcpy(tried + from, steps + from + size, (size_t)(count - from - size) * sizeof *tried);
-    int left = steps_to_difference(config, tried, count - size);
-    if (!left)
-        return count;
-    memcpy(steps, tried, (size_t)left * sizeof *tried);
-    return left;
-}
-
 int diff_shrink(const struct diff_config *config, struct diff_step *steps, int count)
 {
     time_t until = time(NULL) + SHRINK_SECONDS;
@@ -86,9 +72,17 @@ int diff_shrink(const struct diff_config *config, struct diff_step *steps, int c
         while (shorter) {
             shorter = false;
             for (int from = 0; from + size <= count && time(NULL) < until;) {
-                int left = without(config, steps, count, from, size);
-                shorter |= left < count;
-                from += left < count ? 0 : size;
+                static struct diff_step tried[DIFF_STEPS_MAX];
+                size_t rest = (size_t)(count - from - size);
+                memcpy(tried, steps, (size_t)from * sizeof *tried);
+                memcpy(tried + from, steps + from + size, rest * sizeof *tried);
+                int left = steps_to_difference(config, tried, count - size);
+                if (!left) {
+                    from += size;
+                    continue;
+                }
+                memcpy(steps, tried, (size_t)left * sizeof *tried);
+                shorter = true;
                 count = left;
             }
             if (size > 1)

@@ -23,15 +23,6 @@ static bool usable(const struct block *b)
     return b->unmapped || model_is_free(b);
 }
 
-/* Whether there are enough usable bytes in a row from block *i* on. */
-static bool has_space(const struct model *m, int i, uint64_t size)
-{
-    uint64_t bytes = 0;
-    for (int last = i; bytes < size && neighbours(m, i, last) && usable(&m->blocks[last]); last++)
-        bytes += m->blocks[last].size;
-    return bytes >= size;
-}
-
 /* The place where the request can grow: the lowest unmapped block with enough space, or the free
  * one right before it. */
 static int find_space(const struct model *m, const struct request *q)
@@ -41,7 +32,10 @@ static int find_space(const struct model *m, const struct request *q)
         if (!b->unmapped || b->large != q->large || b->pool != q->pool || b->stream != q->stream)
             continue;
         int from = neighbours(m, i - 1, i) && usable(&m->blocks[i - 1]) ? i - 1 : i;
-        if (has_space(m, from, q->size))
+        uint64_t bytes = 0;
+        for (int k = from; neighbours(m, from, k) && usable(&m->blocks[k]); k++)
+            bytes += m->blocks[k].size;
+        if (bytes >= q->size)
             return from;
     }
     return -1;
@@ -176,16 +170,6 @@ void model_drop_unmapped(struct model *m, uint64_t pool)
     }
 }
 
-static void join_unmapped(struct model *m, int i)
-{
-    if (neighbours(m, i, i + 1) && m->blocks[i + 1].unmapped)
-        model_join(m, i);
-    if (neighbours(m, i - 1, i) && m->blocks[i - 1].unmapped)
-        model_join(m, --i);
-    if (model_alone(&m->blocks[i]))
-        drop_range(m, i);
-}
-
 /* The whole handles inside block *i*. */
 static bool whole_handles(const struct model *m, int i, uint64_t *from, uint64_t *to)
 {
@@ -247,6 +231,12 @@ uint64_t model_unmap(struct model *m, int i, enum vs_err *err)
     model_insert(m, part);
     m->stats.num_device_free++;
     model_recount(m);
-    join_unmapped(m, index_of_unmapped(m, from));
+    i = index_of_unmapped(m, from);
+    if (neighbours(m, i, i + 1) && m->blocks[i + 1].unmapped)
+        model_join(m, i);
+    if (neighbours(m, i - 1, i) && m->blocks[i - 1].unmapped)
+        model_join(m, --i);
+    if (model_alone(&m->blocks[i]))
+        drop_range(m, i);
     return to - from;
 }

@@ -239,29 +239,6 @@ static uint64_t growable_size(const struct model *m, int i)
     return b->size;
 }
 
-static bool may_take(struct model *m, const struct request *q, uint64_t size)
-{
-    uint64_t slack =
-        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : model_large_segment(m);
-    if (q->size < model_max_split(m)) {
-        m->counts[MODEL_oversize_refused] += size >= model_max_split(m);
-        return size < model_max_split(m);
-    }
-    m->counts[MODEL_rounding_refused] += size >= q->size + slack;
-    return size < q->size + slack;
-}
-
-/* Whether an equally large block at a lower address was not chosen because of its segment's age. */
-static bool age_decided(const struct model *m, const struct request *q, const struct block *chosen)
-{
-    for (const struct block *b = m->blocks; b < chosen; b++) {
-        if (model_is_free(b) && b->large == q->large && b->pool == q->pool &&
-            b->stream == q->stream && b->size == chosen->size && b->age > chosen->age)
-            return true;
-    }
-    return false;
-}
-
 int model_search(struct model *m, const struct request *q)
 {
     int i = next_fitting(m, q, NULL);
@@ -272,9 +249,22 @@ int model_search(struct model *m, const struct request *q)
         RAN(m, larger_preferred);
         i = next;
     }
-    if (i < 0 || !may_take(m, q, m->blocks[i].size))
+    if (i < 0)
         return -1;
-    m->counts[MODEL_tie] += age_decided(m, q, &m->blocks[i]);
+    const struct block *chosen = &m->blocks[i];
+    uint64_t slack =
+        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : model_large_segment(m);
+    bool oversize = q->size >= model_max_split(m);
+    if (chosen->size >= (oversize ? q->size + slack : model_max_split(m))) {
+        m->counts[oversize ? MODEL_rounding_refused : MODEL_oversize_refused]++;
+        return -1;
+    }
+    /* an equally large block at a lower address was not chosen because of its segment's age */
+    bool tie = false;
+    for (const struct block *b = m->blocks; b < chosen; b++)
+        tie |= model_is_free(b) && b->large == q->large && b->pool == q->pool &&
+               b->stream == q->stream && b->size == chosen->size && b->age > chosen->age;
+    m->counts[MODEL_tie] += tie;
     return i;
 }
 
@@ -290,13 +280,23 @@ void model_follow_pytorch(struct model *m)
     m->as_pytorch = true;
 }
 
-static enum vs_err new_segment(struct model *m, const struct request *q, int *out)
+static enum vs_err grow(struct model *m, const struct request *q, int *out)
 {
     uint64_t bytes = segment_bytes(m, q), addr;
+    if (m->stats.reserved_bytes[0].current + bytes > model_allowed(m)) {
+        RAN(m, fraction_refused);
+        return VS_ERR_DEVICE_OOM;
+    }
+    if (q->expandable) {
+        enum vs_err err = model_grow(m, q, out);
+        m->counts[MODEL_pool_segment] += !err && q->pool;
+        return err;
+    }
     enum vs_err err = fake_device_ops.segment_alloc(m->device, bytes, &addr);
     if (err)
         return err;
     RAN(m, segment);
+    m->counts[MODEL_pool_segment] += q->pool != 0;
     m->stats.num_device_alloc++;
     model_insert(m, (struct block){.addr = addr, .size = bytes, .segment = addr,
                                    .segment_size = bytes, .stream = q->stream, .pool = q->pool,
@@ -307,53 +307,11 @@ static enum vs_err new_segment(struct model *m, const struct request *q, int *ou
     return VS_OK;
 }
 
-static enum vs_err grow(struct model *m, const struct request *q, int *out)
-{
-    if (m->stats.reserved_bytes[0].current + segment_bytes(m, q) > model_allowed(m)) {
-        RAN(m, fraction_refused);
-        return VS_ERR_DEVICE_OOM;
-    }
-    enum vs_err err = q->expandable ? model_grow(m, q, out) : new_segment(m, q, out);
-    m->counts[MODEL_pool_segment] += !err && q->pool;
-    return err;
-}
-
-static enum vs_err retry(struct model *m, const struct request *q, int *out)
-{
-    uint64_t released = 0;
-    if (m->scope_count) {
-        RAN(m, capture_no_retry);
-        return VS_ERR_DEVICE_OOM;
-    }
-    /* releasing is not allowed now, so the request ends here */
-    if (model_release_all(m, &released) == VS_ERR_STATE)
-        return VS_ERR_STATE;
-    m->stats.num_alloc_retries++;
-    RAN(m, retry);
-    enum vs_err err = grow(m, q, out);
-    m->counts[MODEL_retry_served] += !err;
-    return err;
-}
-
 static void count_oom(struct model *m, const struct request *q)
 {
     const struct block kind = {.large = q->large, .stream = q->stream};
     m->stats.num_ooms++;
     model_emit(m, VS_ALLOCATOR_OOM, &kind, m->device->capacity - m->device->used, q->bytes, q->size);
-}
-
-static enum vs_err obtain(struct model *m, struct request *q, int *out)
-{
-    model_collect_garbage(m);
-    enum vs_err err = grow(m, q, out);
-    if (err == VS_ERR_DEVICE_OOM && model_release_oversize(m, q))
-        err = grow(m, q, out);
-    if (err == VS_ERR_DEVICE_OOM)
-        err = retry(m, q, out);
-    if (err == VS_ERR_DEVICE_OOM)
-        count_oom(m, q);
-    m->counts[err == VS_ERR_DEVICE_OOM ? MODEL_oom : MODEL_error] += err != VS_OK;
-    return err;
 }
 
 /* --- a request --- */
@@ -372,36 +330,6 @@ enum vs_err model_make_safe(struct model *m, int i)
     m->syncs_done = ticket;
     m->stats.num_reuse_syncs++;
     return VS_OK;
-}
-
-static bool should_split(struct model *m, const struct request *q, uint64_t left)
-{
-    bool cut = !q->large || q->expandable
-                   ? left >= 512
-                   : left > MODEL_MIB && q->size < model_max_split(m);
-    m->counts[MODEL_tail] += !cut && left;
-    return cut;
-}
-
-static void take(struct model *m, int i, const struct request *q, struct vs_allocation *out)
-{
-    struct block rest = m->blocks[i], *b = &m->blocks[i];
-    uint64_t left = b->size - q->size;
-    b->busy = true;
-    b->requested = q->bytes;
-    if (should_split(m, q, left)) {
-        RAN(m, split);
-        b->size = q->size;
-        rest.addr += q->size;
-        rest.size = left;
-        rest.born_free = m->searches;
-        model_insert(m, rest);
-        b = &m->blocks[i];
-    }
-    model_recount(m);
-    m->counts[MODEL_pool_request] += q->pool != 0;
-    model_emit(m, VS_ALLOCATOR_ALLOC, b, b->addr, q->bytes, b->size);
-    *out = (struct vs_allocation){.addr = b->addr, .requested = q->bytes, .size = b->size};
 }
 
 enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struct vs_allocation *out)
@@ -430,12 +358,52 @@ enum vs_err model_malloc(struct model *m, uint64_t bytes, uint64_t stream, struc
         m->searches += q.large;
     int i = model_search(m, &q);
     m->counts[MODEL_hit] += i >= 0;
-    enum vs_err err = i >= 0 ? VS_OK : obtain(m, &q, &i);
-    if (!err)
-        err = model_make_safe(m, i);
-    if (!err)
-        take(m, i, &q, out);
-    return err;
+    if (i < 0) {
+        model_collect_garbage(m);
+        enum vs_err err = grow(m, &q, &i);
+        if (err == VS_ERR_DEVICE_OOM && model_release_oversize(m, &q))
+            err = grow(m, &q, &i);
+        uint64_t released = 0;
+        if (err == VS_ERR_DEVICE_OOM && m->scope_count) {
+            RAN(m, capture_no_retry);
+        } else if (err == VS_ERR_DEVICE_OOM && model_release_all(m, &released) == VS_ERR_STATE) {
+            err = VS_ERR_STATE; /* releasing is not allowed now, so the request ends here */
+        } else if (err == VS_ERR_DEVICE_OOM) {
+            m->stats.num_alloc_retries++;
+            RAN(m, retry);
+            err = grow(m, &q, &i);
+            m->counts[MODEL_retry_served] += !err;
+        }
+        if (err == VS_ERR_DEVICE_OOM)
+            count_oom(m, &q);
+        m->counts[err == VS_ERR_DEVICE_OOM ? MODEL_oom : MODEL_error] += err != VS_OK;
+        if (err)
+            return err;
+    }
+    enum vs_err err = model_make_safe(m, i);
+    if (err)
+        return err;
+    struct block rest = m->blocks[i], *b = &m->blocks[i];
+    uint64_t left = b->size - q.size;
+    b->busy = true;
+    b->requested = bytes;
+    if (!q.large || q.expandable ? left >= 512
+                                 : left > MODEL_MIB && q.size < model_max_split(m)) {
+        RAN(m, split);
+        b->size = q.size;
+        rest.addr += q.size;
+        rest.size = left;
+        rest.born_free = m->searches;
+        model_insert(m, rest);
+        b = &m->blocks[i];
+    } else {
+        m->counts[MODEL_tail] += left != 0;
+    }
+    model_recount(m);
+    m->counts[MODEL_pool_request] += q.pool != 0;
+    model_emit(m, VS_ALLOCATOR_ALLOC, b, b->addr, bytes, b->size);
+    *out = (struct vs_allocation){.addr = b->addr, .requested = bytes, .size = b->size};
+    return VS_OK;
 }
 
 uint64_t model_sync_begin(struct model *m)

@@ -27,33 +27,11 @@ struct private_pool *model_pool_numbered(struct model *m, uint64_t number)
 
 struct vs_pool_id model_pool_id(const struct model *m, uint64_t number)
 {
-    for (int i = 0; i < m->pool_count; i++) {
-        if (m->pools[i].number == number)
-            return m->pools[i].id;
-    }
-    return (struct vs_pool_id){0, 0};
+    const struct private_pool *pool = model_pool_numbered((struct model *)(uintptr_t)m, number);
+    return pool ? pool->id : (struct vs_pool_id){0, 0};
 }
 
 /* --- users --- */
-
-static enum vs_err retain(struct model *m, struct vs_pool_id id)
-{
-    if (!id.first && !id.second)
-        return VS_ERR_ARG;
-    struct private_pool *pool = find(m, id);
-    if (pool && !pool->users)
-        return VS_ERR_STATE;
-    if (pool) {
-        RAN(m, pool_shared);
-        pool->users++;
-        return VS_OK;
-    }
-    if (m->pool_count == MODEL_POOLS_MAX)
-        abort();
-    pool = &m->pools[m->pool_count++];
-    *pool = (struct private_pool){.number = ++m->pools_made, .id = id, .users = 1};
-    return VS_OK;
-}
 
 static int scope_of(struct model *m, struct vs_pool_id id)
 {
@@ -70,10 +48,21 @@ enum vs_err model_pool_begin(struct model *m, struct vs_pool_id id, vs_pool_filt
 {
     if (scope_of(m, id) >= 0)
         return VS_ERR_STATE;
-    enum vs_err err = retain(m, id);
-    if (err)
-        return err;
-    m->scopes[m->scope_count++] = (struct scope){find(m, id)->number, filter, ctx};
+    if (!id.first && !id.second)
+        return VS_ERR_ARG;
+    struct private_pool *pool = find(m, id);
+    if (pool && !pool->users)
+        return VS_ERR_STATE;
+    if (pool) {
+        RAN(m, pool_shared);
+        pool->users++;
+    } else if (m->pool_count == MODEL_POOLS_MAX) {
+        abort();
+    } else {
+        pool = &m->pools[m->pool_count++];
+        *pool = (struct private_pool){.number = ++m->pools_made, .id = id, .users = 1};
+    }
+    m->scopes[m->scope_count++] = (struct scope){pool->number, filter, ctx};
     return VS_OK;
 }
 
@@ -119,20 +108,14 @@ uint64_t model_pool_for(struct model *m, uint64_t stream)
 
 /* --- releasing --- */
 
-static bool holds_memory(const struct model *m, uint64_t number)
-{
-    for (int i = 0; i < m->count; i++) {
-        if (m->blocks[i].pool == number && !m->blocks[i].unmapped)
-            return true;
-    }
-    return false;
-}
-
 void model_pool_forget(struct model *m, uint64_t number)
 {
     struct private_pool *pool = model_pool_numbered(m, number);
-    if (!pool || pool->users || holds_memory(m, number))
+    if (!pool || pool->users)
         return;
+    for (int i = 0; i < m->count; i++)
+        if (m->blocks[i].pool == number && !m->blocks[i].unmapped)
+            return;
     RAN(m, pool_gone);
     int i = (int)(pool - m->pools);
     m->pool_count--;

@@ -79,17 +79,6 @@ static enum vs_err release_pool(struct model *m, uint64_t pool, bool large, uint
     return first;
 }
 
-/* Releases a pool's free memory; removes the pool with the last of it when it has no users. */
-static enum vs_err release_private(struct model *m, uint64_t number, uint64_t *released)
-{
-    enum vs_err first = release_pool(m, number, false, released);
-    note(&first, release_pool(m, number, true, released));
-    if (!m->as_pytorch)
-        model_drop_unmapped(m, number);
-    model_pool_forget(m, number);
-    return first;
-}
-
 /* The shared pools only outside captures; private pools without users always. */
 enum vs_err model_release_all(struct model *m, uint64_t *released)
 {
@@ -109,7 +98,11 @@ enum vs_err model_release_all(struct model *m, uint64_t *released)
             continue;
         }
         last = number;
-        note(&first, release_private(m, number, released));
+        note(&first, release_pool(m, number, false, released));
+        note(&first, release_pool(m, number, true, released));
+        if (!m->as_pytorch)
+            model_drop_unmapped(m, number);
+        model_pool_forget(m, number); /* with the last of its memory */
         p = 0;
     }
     return first;
@@ -121,37 +114,28 @@ enum vs_err model_empty_cache(struct model *m, uint64_t *released)
     return model_release_all(m, released);
 }
 
-/* The mean number of searches of the shared large pool since its whole free allocations became
- * free; false: it has none. */
-static bool mean_age(const struct model *m, double *mean)
-{
-    double ages = 0;
-    int count = 0;
-    for (int i = -1; ; ) {
-        i = next_free(m, 0, true, false, i < 0 ? NULL : &m->blocks[i]);
-        if (i < 0)
-            break;
-        ages += (double)(m->searches - m->blocks[i].born_free);
-        count++;
-    }
-    *mean = count ? ages / count : 0;
-    return count > 0;
-}
-
 void model_collect_garbage(struct model *m)
 {
-    double threshold = m->config.garbage_collection_threshold, mean;
+    double threshold = m->config.garbage_collection_threshold;
     if (model_allowed(m) == UINT64_MAX || threshold <= 0)
         return;
     uint64_t limit = (uint64_t)(threshold * (double)model_allowed(m));
-    for (int round = 0; m->stats.reserved_bytes[0].current > limit && mean_age(m, &mean); round++) {
-        int freed = 0;
+    for (int round = 0; m->stats.reserved_bytes[0].current > limit; round++) {
+        int freed = 0, count = 0;
         struct block last, *after = NULL;
+        double ages = 0; /* searches of the shared large pool since each became free */
+        for (int i; (i = next_free(m, 0, true, false, after)) >= 0; after = &last, count++) {
+            last = m->blocks[i];
+            ages += (double)(m->searches - last.born_free);
+        }
+        if (!count)
+            return;
+        after = NULL;
         RAN(m, gc_round);
         m->counts[MODEL_gc_second_round] += round > 0;
         for (int i; (i = next_free(m, 0, true, false, after)) >= 0; after = &last) {
             last = m->blocks[i];
-            if ((double)(m->searches - last.born_free) >= mean && !release(m, i))
+            if ((double)(m->searches - last.born_free) >= ages / count && !release(m, i))
                 freed++;
         }
         m->counts[MODEL_gc_free] += (uint64_t)freed;
@@ -166,12 +150,27 @@ static bool oversize_for(const struct model *m, const struct block *b, const str
            b->pool == q->pool && b->stream == q->stream && b->size >= model_max_split(m);
 }
 
-/* Largest first, the highest address among equals, until *size* is reached; skips those that the
- * device does not free. */
-static bool release_several(struct model *m, const struct request *q, uint64_t size)
+/* With a split limit: one free block of this stream that is large enough, or the
+ * largest above the limit, the highest address among equals, until together they are. */
+bool model_release_oversize(struct model *m, const struct request *q)
 {
+    if (!m->config.max_split_size)
+        return false;
+    uint64_t size = q->size < model_max_split(m) ? model_max_split(m) : q->size;
+    int one = -1;
+    for (int i = 0; i < m->count; i++) {
+        const struct block *b = &m->blocks[i];
+        if (oversize_for(m, b, q) && b->size >= size &&
+            (one < 0 || model_after(&m->blocks[one], b)))
+            one = i;
+    }
+    if (one >= 0) {
+        bool done = !release(m, one);
+        m->counts[MODEL_oversize_one] += done;
+        return done;
+    }
     uint64_t released = 0;
-    struct block last, *before = NULL;
+    struct block last, *before = NULL; /* skips those that the device does not free */
     while (released < size) {
         int largest = -1;
         for (int i = 0; i < m->count; i++) {
@@ -189,27 +188,5 @@ static bool release_several(struct model *m, const struct request *q, uint64_t s
         released += release(m, largest) ? 0 : last.size;
     }
     RAN(m, oversize_several);
-    return true;
-}
-
-/* With a split limit: one free block of this stream that is large enough, or the
- * largest above the limit until together they are. */
-bool model_release_oversize(struct model *m, const struct request *q)
-{
-    if (!m->config.max_split_size)
-        return false;
-    uint64_t size = q->size < model_max_split(m) ? model_max_split(m) : q->size;
-    int one = -1;
-    for (int i = 0; i < m->count; i++) {
-        const struct block *b = &m->blocks[i];
-        if (oversize_for(m, b, q) && b->size >= size &&
-            (one < 0 || model_after(&m->blocks[one], b)))
-            one = i;
-    }
-    if (one < 0)
-        return release_several(m, q, size);
-    if (release(m, one))
-        return false;
-    RAN(m, oversize_one);
     return true;
 }

@@ -25,23 +25,6 @@ static void book(struct vs_stat *stat, uint64_t now)
 enum { ALLOCATION, SEGMENT, ACTIVE, INACTIVE, ALLOCATED_B, RESERVED_B, ACTIVE_B, INACTIVE_B,
        REQUESTED_B, FIGURES };
 
-/* Expandable segments do not count as segments, nor their free parts as inactive splits. */
-static void count_block(const struct block *b, uint64_t n[FIGURES])
-{
-    bool active = b->busy || b->waiting;
-    bool split = !active && !b->expandable && !model_alone(b);
-    bool first = b->addr == b->segment && !b->expandable;
-    n[ALLOCATION] += b->busy;
-    n[SEGMENT] += first;
-    n[ACTIVE] += active;
-    n[INACTIVE] += split;
-    n[ALLOCATED_B] += b->busy ? b->size : 0;
-    n[RESERVED_B] += b->size;
-    n[ACTIVE_B] += active ? b->size : 0;
-    n[INACTIVE_B] += split ? b->size : 0;
-    n[REQUESTED_B] += active ? b->requested : 0;
-}
-
 static void book_pool(struct vs_allocator_stats *s, int pool, const uint64_t n[FIGURES])
 {
     book(&s->allocation[pool], n[ALLOCATION]);
@@ -62,10 +45,21 @@ void model_recount(struct model *m)
         const struct block *b = &m->blocks[i];
         if (b->unmapped)
             continue;
-        count_block(b, n[b->large]);
+        /* expandable segments do not count as segments, nor their free parts as inactive splits */
+        bool active = b->busy || b->waiting, first = b->addr == b->segment && !b->expandable;
+        bool split = !active && !b->expandable && !model_alone(b);
+        uint64_t *of = n[b->large];
+        of[ALLOCATION] += b->busy;
+        of[SEGMENT] += first;
+        of[ACTIVE] += active;
+        of[INACTIVE] += split;
+        of[ALLOCATED_B] += b->busy ? b->size : 0;
+        of[RESERVED_B] += b->size;
+        of[ACTIVE_B] += active ? b->size : 0;
+        of[INACTIVE_B] += split ? b->size : 0;
+        of[REQUESTED_B] += active ? b->requested : 0;
         over[0] += b->busy && b->size >= model_max_split(m);
-        over[1] += b->addr == b->segment && !b->expandable &&
-                   b->segment_size >= model_max_split(m);
+        over[1] += first && b->segment_size >= model_max_split(m);
     }
     for (int i = 0; i < FIGURES; i++)
         sum[i] = n[0][i] + n[1][i];
