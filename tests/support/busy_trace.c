@@ -7,7 +7,6 @@
 #include "support/busy_trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "support/cmocka_test.h"
 

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <json-c/json.h>
 #include <json-c/json_pointer.h>

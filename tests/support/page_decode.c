@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "support/cmocka_test.h"

@@ -7,7 +7,6 @@
 #include "support/trace_builder.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/cmocka_test.h"

@@ -5,7 +5,6 @@
 #include "support/trace_text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "support/cmocka_test.h"
 #include "base/vs_size.h"

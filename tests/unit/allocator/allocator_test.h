@@ -6,7 +6,6 @@
 #define ALLOCATOR_TEST_H
 
 #include <stdio.h>
-#include <string.h>
 
 #include "support/cmocka_test.h"
 #include "allocator/core/allocator.h"

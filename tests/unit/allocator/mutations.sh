@@ -28,7 +28,7 @@ oversize slack includes its bound         | placement.h      | s/return size < r
 oversize blocks serve small requests      | placement.h      | s/return size < max_split;/return size <= max_split;/
 a fraction refuses at its bound           | segments.c       | s/a->reserved_bytes + size > a->allowed_bytes/a->reserved_bytes + size >= a->allowed_bytes/
 segments of the mean age stay             | segments.c       | s/(double)age >= mean_age/(double)age > mean_age/
-a collection has one round                | segments.c       | s/while (a->reserved_bytes > threshold) {/if (a->reserved_bytes > threshold) {/
+a collection has one round                | segments.c       | s/while (a->reserved_bytes > threshold) {/for (int round = 0; !round++ \&\& a->reserved_bytes > threshold;) {/
 too few oversize bytes are enough         | segments.c       | s/return released >= size;/return true;/
 the retry is not counted                  | segments.c       | s/a->counters.num_alloc_retries++;//
 ages are not renewed                      | allocator.c      | s/block->segment->idle_since = a->searches\[pool->kind\];//

@@ -7,8 +7,6 @@
 #ifndef PHYSICAL_OWNERS_H
 #define PHYSICAL_OWNERS_H
 
-#include <stdlib.h>
-
 #include "allocator_test.h"
 
 #define GRANULE UINT64_C(512)

@@ -2,7 +2,6 @@
  *
  * The text of PYTORCH_ALLOC_CONF: the effect of every key, rejected values with their messages, and
  * warnings. */
-#include <string.h>
 
 #include "support/cmocka_test.h"
 #include "allocator/core/alloc_conf.h"

@@ -5,7 +5,6 @@
  * reference model (test_allocator_differential). */
 #include "allocator_test.h"
 
-
 #include "allocator/core/allocator_internal.h"
 #include "support/replay_log.h"
 

@@ -4,7 +4,6 @@
  * it, stays consistent, loses no memory, and works again afterwards. */
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,7 +7,6 @@
  * thread asserts. */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "allocator_test.h"
 

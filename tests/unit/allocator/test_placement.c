@@ -5,8 +5,6 @@
  * other rules of placement. */
 #include "allocator/core/placement.h"
 
-#include <stdlib.h>
-
 #include "allocator/core/allocator_internal.h"
 #include "allocator_test.h"
 

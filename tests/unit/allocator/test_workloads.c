@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The generated programs: the same on every machine, and valid. */
-#include <string.h>
 #include <unistd.h>
 
 #include "support/cmocka_test.h"

@@ -3,8 +3,6 @@
  * The arena: zeroed, aligned, never overlapping, rejecting impossible sizes. */
 #include "support/cmocka_test.h"
 
-#include <string.h>
-
 #include "base/vs_arena.h"
 
 TEST(memory_is_zeroed_aligned_and_apart)

@@ -3,8 +3,6 @@
  * Error codes are in traces and in --json output: their numbers must not change. */
 #include "support/cmocka_test.h"
 
-#include <string.h>
-
 #include "base/vs_err.h"
 
 TEST(numbers_are_pinned)

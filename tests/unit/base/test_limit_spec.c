@@ -3,8 +3,6 @@
  * Values of the option `limit`, and their meaning for each device. */
 #include "support/cmocka_test.h"
 
-#include <string.h>
-
 #include "base/vs_limit_spec.h"
 #include "base/vs_option.h"
 #include "base/vs_size.h"

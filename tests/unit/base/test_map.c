@@ -4,8 +4,6 @@
  * addresses, which collide most. */
 #include "support/cmocka_test.h"
 
-#include <string.h>
-
 #include "base/vs_map.h"
 
 #define KEYS 3000

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "support/cmocka_test.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/vs_option.h"

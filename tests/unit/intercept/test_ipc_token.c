@@ -2,7 +2,6 @@
  *
  * An IPC handle with an added offset: any driver handle is either restored exactly or not accepted,
  * and no other bytes are mistaken for one. */
-#include <string.h>
 
 #include "support/cmocka_test.h"
 #include "intercept/track/ipc_token.h"

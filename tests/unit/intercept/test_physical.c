@@ -4,7 +4,6 @@
  * used: tiles of arrays, multicast objects, failures halfway, reused handles. The tracker is a list
  * of live allocations. */
 #include <stdio.h>
-#include <string.h>
 
 #include "support/cmocka_test.h"
 

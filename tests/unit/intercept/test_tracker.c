@@ -5,8 +5,6 @@
  * (holding.c). The recorder accepts no events here. */
 #include "support/cmocka_test.h"
 
-#include <string.h>
-
 #include "intercept/route/hook.h"
 #include "intercept/route/loaded.h"
 #include "intercept/route/replayed_call.h"

@@ -2,7 +2,6 @@
  *
  * Files written by `export -o` are complete or do not exist. */
 #define _GNU_SOURCE
-#include <string.h>
 
 #include "support/shell_folder.h"
 #include "support/trace_text.h"

@@ -8,7 +8,6 @@
 #include "unit/trace/trace_test.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 
 #include "trace/symbols/elf_object.h"
 #include "trace/symbols/symbols.h"

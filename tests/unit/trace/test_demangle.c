@@ -2,7 +2,6 @@
  *
  * C++ and Rust names in readable form, and names that only look mangled. */
 #include <stdio.h>
-#include <string.h>
 
 #include "support/cmocka_test.h"
 #include "trace/symbols/demangle.h"

@@ -139,15 +139,14 @@ static unsigned check_left(bool whole)
 
 static void kill_at_each_call(bool existing)
 {
-    char path[520], copy[520], live[530];
+    char path[520], copy[520];
     int status = 128 + SIGKILL;
     unsigned left = 0, kills = 0;
     snprintf(path, sizeof path, "%s/own-%d.vst", scratch_dir, existing);
     snprintf(copy, sizeof copy, "%s/copy-%d.vst", scratch_dir, existing);
-    snprintf(live, sizeof live, "%s.live", path);
     for (; status == 128 + SIGKILL; kills++) {
         unlink(path);
-        unlink(live);
+        unlink(live_of(path));
         unlink(copy);
         if (existing)
             spit(copy, "old", 3);

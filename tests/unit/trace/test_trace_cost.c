@@ -22,20 +22,6 @@
 
 #define EVENTS 8000 /* fit a window */
 
-/* From here on any system call of this thread except exit kills it (SIGSYS). */
-static void forbid_system_calls(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-        _exit(77);
-}
-
 static _Thread_local bool forbidden;
 static _Thread_local unsigned allocations;
 
@@ -91,40 +77,41 @@ static pid_t await_background_thread(void)
     return found;
 }
 
-/* Waits until the background thread has started and sleeps: at its start it takes the lock that
- * events need. */
-static void await_quiet(void)
-{
-    pid_t tid = 0;
-    for (int quiet = 0; quiet < 3; usleep(5000)) {
-        char path[64], text[256] = "";
-        tid = tid ? tid : background_thread();
-        snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)tid);
-        int fd = tid ? open(path, O_RDONLY) : -1;
-        if (fd >= 0 && read(fd, text, sizeof text - 1) < 0)
-            *text = 0;
-        if (fd >= 0)
-            close(fd);
-        quiet = strstr(text, ") S") ? quiet + 1 : 0;
-    }
-}
-
 /* In a child: exit 0 on success. *too_many*: makes one system call at the end, which proves that
  * the filter works. */
 static int record_in_silence(const char *path, bool too_many)
 {
     if (child_begin()) {
-        struct vs_recorder_config config = {
+        struct vs_recorder *r = open_with((struct vs_recorder_config){
             .path = path, .compression = 1, .stack_depth_max = 16, .flush_ms = 60000,
-            .window_bytes = (size_t)1 << 20};
-        struct vs_recorder *r = NULL;
-        if (vs_recorder_open(&config, &r))
-            _exit(2);
+            .window_bytes = (size_t)1 << 20});
         uint64_t api = vs_recorder_string(r, "cudaMalloc", SIZE_MAX);
         for (uint64_t i = 0; i < 100; i++) /* modules, the stack, the thread's id */
             record_pair(r, i, api);
-        await_quiet();
-        forbid_system_calls();
+        /* the background thread sleeps: at its start it takes the lock that events need */
+        pid_t tid = 0;
+        for (int quiet = 0; quiet < 3; usleep(5000)) {
+            char stat_path[64], text[256] = "";
+            tid = tid ? tid : background_thread();
+            snprintf(stat_path, sizeof stat_path, "/proc/self/task/%ld/stat", (long)tid);
+            int fd = tid ? open(stat_path, O_RDONLY) : -1;
+            if (fd >= 0 && read(fd, text, sizeof text - 1) < 0)
+                *text = 0;
+            if (fd >= 0)
+                close(fd);
+            quiet = strstr(text, ") S") ? quiet + 1 : 0;
+        }
+        /* from here on any system call of this thread except exit kills it (SIGSYS) */
+        struct sock_filter filter[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 1),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        };
+        struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+            _exit(77);
         forbidden = true;
         for (uint64_t i = 0; i < EVENTS / 2; i++)
             record_pair(r, i, api);

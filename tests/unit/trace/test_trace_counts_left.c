@@ -22,10 +22,9 @@ static struct recording begin_locked(size_t window_bytes)
 {
     struct recording t;
     snprintf(t.path, sizeof t.path, "%s", scratch("left.vst"));
-    struct vs_recorder_config config = {
-        .path = t.path, .min_size = (uint64_t)MIB, .flush_ms = 600000, .window_bytes = window_bytes};
     memset(&book, 0, sizeof book);
-    assert_int_equal(vs_recorder_open(&config, &t.recorder), VS_OK);
+    t.recorder = open_with((struct vs_recorder_config){
+        .path = t.path, .min_size = (uint64_t)MIB, .flush_ms = 600000, .window_bytes = window_bytes});
     vs_recorder_acquire(t.recorder);
     return t;
 }
@@ -73,13 +72,10 @@ struct copy {
 
 static struct copy copy_of(const struct recording *t)
 {
-    char from[600], to[600];
     struct copy c = {.path = scratch("copy.vst")};
-    snprintf(from, sizeof from, "%s.live", t->path);
-    snprintf(to, sizeof to, "%s.live", c.path);
     copy_file(t->path, c.path);
-    copy_file(from, to);
-    c.live = open(to, O_RDWR | O_CLOEXEC);
+    copy_file(live_of(t->path), live_of(c.path));
+    c.live = open(live_of(c.path), O_RDWR | O_CLOEXEC);
     assert_true(c.live >= 0);
     assert_int_equal(pread(c.live, &c.header, sizeof c.header, sizeof(struct vs_live_header)),
                      sizeof c.header);

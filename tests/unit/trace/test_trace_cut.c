@@ -29,9 +29,7 @@ static struct image compressed, finished;
 
 static void make_images(unsigned compression)
 {
-    char path[512], live[520];
-    snprintf(path, sizeof path, "%s/image.vst", scratch_dir);
-    snprintf(live, sizeof live, "%s.live", path);
+    const char *path = scratch("image.vst"), *live = live_of(path);
     struct vs_recorder *r = open_recorder(path, compression, 0);
     struct image *end = compression ? &compressed : &finished;
     size_t frames = 0;

@@ -38,13 +38,6 @@ static void check(const char *path, enum vs_end_reason reason, uint64_t status)
     close_reader(reader, VS_TRACE_COMPLETE);
 }
 
-static bool live_is_there(const char *path)
-{
-    char live[600];
-    snprintf(live, sizeof live, "%s.live", path);
-    return access(live, F_OK) == 0;
-}
-
 static struct vs_recorder *begin(const char *path)
 {
     written = 0;
@@ -59,9 +52,9 @@ TEST(the_trace_is_whole_while_exec_runs_and_goes_on_when_it_fails)
         record(r, i * 100);
         assert_true(vs_recorder_exec_begin(r));
         check(path, VS_END_EXEC, 0);
-        assert_false(live_is_there(path));
+        assert_int_equal(access(live_of(path), F_OK), -1);
         vs_recorder_exec_failed(r);
-        assert_true(live_is_there(path));
+        assert_int_equal(access(live_of(path), F_OK), 0);
     }
     record(r, 10);
     vs_recorder_close(r, VS_END_EXIT, 3);
@@ -93,7 +86,7 @@ TEST(events_after_the_end_are_followed_by_it_again)
     record(r, 5000);
     vs_recorder_end(r, VS_END_EXIT, 7);
     check(path, VS_END_EXIT, 7);
-    assert_false(live_is_there(path));
+    assert_int_equal(access(live_of(path), F_OK), -1);
     for (unsigned i = 0; i < 100; i++) {
         record(r, 1);
         check(path, VS_END_EXIT, 7);
@@ -104,7 +97,7 @@ TEST(events_after_the_end_are_followed_by_it_again)
     check(path, VS_END_EXIT, 8);
     vs_recorder_close(r, VS_END_EXIT, 9);
     check(path, VS_END_EXIT, 9);
-    assert_false(live_is_there(path));
+    assert_int_equal(access(live_of(path), F_OK), -1);
     record(r, 1); /* of no effect */
     written--;
     check(path, VS_END_EXIT, 9);

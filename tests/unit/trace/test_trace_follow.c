@@ -22,10 +22,8 @@ static struct writer {
 
 static struct vs_recorder *open_small(void)
 {
-    struct vs_recorder_config config = {.path = path, .compression = 1, .flush_ms = 600000,
-                                        .window_bytes = WINDOW_BYTES};
-    struct vs_recorder *r = NULL;
-    return vs_recorder_open(&config, &r) ? NULL : r;
+    return open_with((struct vs_recorder_config){
+        .path = path, .compression = 1, .flush_ms = 600000, .window_bytes = WINDOW_BYTES});
 }
 
 /* Events with addresses, texts and all lengths of numbers. */
@@ -54,7 +52,7 @@ static void write_by_order(unsigned burst, int order, int answer)
 {
     struct vs_recorder *r = open_small();
     uint64_t n = 1, seed = 1;
-    char what, done = r ? 'r' : 'e';
+    char what, done = 'r';
     while (write(answer, &done, 1) == 1 && read(order, &what, 1) == 1) {
         for (unsigned i = 0; what == ORDER_WRITE && i < burst; i++)
             put(r, n++, &seed);
@@ -244,9 +242,7 @@ TEST(a_live_file_that_was_removed_and_created_again_is_found)
     follow(path);
     tell(ORDER_WRITE);
     take(ANY);
-    char live[600];
-    snprintf(live, sizeof live, "%s.live", path);
-    assert_int_equal(unlink(live), 0);
+    assert_int_equal(unlink(live_of(path)), 0);
     tell(ORDER_WRITE);
     take(400); /* it is open here */
     tell(ORDER_EXEC);              /* with a new FILE.live from here on, if there was one */
@@ -270,7 +266,7 @@ TEST(nothing_is_lost_or_misread_beside_a_writer_that_runs_freely)
         if (!pid) {
             struct vs_recorder *r = open_small();
             uint64_t seed = round;
-            if (!r || write(ready[1], "r", 1) != 1)
+            if (write(ready[1], "r", 1) != 1)
                 _exit(1);
             for (uint64_t n = 1; n <= 60000; n++)
                 put(r, n, &seed);
@@ -293,7 +289,7 @@ TEST(nothing_is_lost_or_misread_beside_a_writer_that_runs_freely)
 /* --- a recording whose bytes the test places itself --- */
 
 static struct {
-    char path[512], live[600];
+    char path[512];
     pid_t owner; /* holds the recorder's lock */
     int order;
     struct vs_live_header *header; /* of the copied FILE.live */
@@ -304,17 +300,14 @@ static struct {
 /* Copies the files of a recording in progress, and has another process lock the copy. */
 static void stage(void)
 {
-    char live[600];
     int order[2], answer[2];
     char byte;
     snprintf(s.path, sizeof s.path, "%s", scratch("staged.vst"));
-    snprintf(s.live, sizeof s.live, "%s.live", s.path);
     start("original.vst", 50);
-    snprintf(live, sizeof live, "%s.live", path);
     tell(ORDER_WRITE);
     copy_file(path, s.path);
-    copy_file(live, s.live);
-    free(slurp(s.live, &s.bytes));
+    copy_file(live_of(path), live_of(s.path));
+    free(slurp(live_of(s.path), &s.bytes));
     assert_int_equal(pipe(order) | pipe(answer), 0);
     s.owner = fork();
     if (!s.owner) {
@@ -332,7 +325,7 @@ static void stage(void)
     assert_int_equal(read(answer[0], &byte, 1), 1);
     close(answer[0]);
     close(answer[1]);
-    int fd = open(s.live, O_RDWR);
+    int fd = open(live_of(s.path), O_RDWR);
     s.header = mmap(NULL, s.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     assert_true(s.header != MAP_FAILED);

@@ -70,18 +70,6 @@ static void fill(struct vs_event *e, uint64_t who, uint64_t n, uint64_t name, ui
     e->fields[0] = who << 48 | n << 8;
 }
 
-/* The id of an event of this test; UINT64_MAX for the recorder's own. */
-static uint64_t id_of(const struct vs_event *e, uint64_t *name, uint64_t *stack)
-{
-    unsigned k = 0;
-    while (kinds[k].kind != e->kind)
-        if (++k == sizeof kinds / sizeof *kinds)
-            return UINT64_MAX;
-    *name = kinds[k].name ? e->fields[kinds[k].name] : 0;
-    *stack = kinds[k].stack ? e->fields[kinds[k].stack] : 0;
-    return e->fields[0];
-}
-
 /* --- the victim --- */
 
 static __attribute__((noinline)) uint64_t stack_at(struct vs_recorder *r, unsigned depth)
@@ -112,11 +100,8 @@ static void *record_forever(void *arg)
 
 static _Noreturn void be_the_victim(const char *path, struct tally *tally)
 {
-    struct vs_recorder_config config = {.path = path,
-                                        .compression = 1,
-                                        .stack_depth_max = 32,
-                                        .flush_ms = 10,
-                                        .window_bytes = 128 << 10};
+    struct vs_recorder_config config = {.path = path, .compression = 1, .stack_depth_max = 32,
+                                        .flush_ms = 10, .window_bytes = 128 << 10};
     struct victim victims[THREADS];
     struct vs_recorder *r = NULL;
     pthread_t thread;
@@ -153,13 +138,17 @@ static bool wrong(struct round *round, const char *what, uint64_t a, uint64_t b)
 static bool check_event(struct round *round, const struct vs_reader *reader,
                         const struct vs_event *e)
 {
-    uint64_t name, stack, id = id_of(e, &name, &stack);
     char text[32];
+    unsigned k = 0;
     struct vs_frame frames[128];
     struct vs_event expected;
-    if (id == UINT64_MAX)
+    while (k < sizeof kinds / sizeof *kinds && kinds[k].kind != e->kind)
+        k++;
+    if (k == sizeof kinds / sizeof *kinds) /* the recorder's own, at best */
         return e->kind == VS_EVENT_module || e->kind == VS_EVENT_end ||
                wrong(round, "a foreign event", e->kind, 0);
+    uint64_t id = e->fields[0], name = kinds[k].name ? e->fields[kinds[k].name] : 0;
+    uint64_t stack = kinds[k].stack ? e->fields[kinds[k].stack] : 0;
     uint64_t who = id >> 48, n = (id & 0xffffffffffff) >> 8;
     if (who >= THREADS || n != round->found[who])
         return wrong(round, "out of order (thread, event)", who, n);
@@ -225,17 +214,16 @@ static bool check_recovered(struct round *round)
 {
     uint64_t before[THREADS], stacks = round->stacks;
     struct vs_rewrite *rewrite;
-    char why[VS_READER_WHY_MAX] = "", live[512];
+    char why[VS_READER_WHY_MAX] = "";
     memcpy(before, round->found, sizeof before);
     if (vs_rewrite_open(round->path, NULL, 0, &rewrite, why) || vs_rewrite_commit(rewrite, why)) {
         fprintf(stderr, "kill %u: %s\n", round->number, why);
         return round->good = false;
     }
-    snprintf(live, sizeof live, "%s.live", round->path);
     if (!read_trace(round, VS_TRACE_COMPLETE))
         return false;
     return (!memcmp(before, round->found, sizeof before) && stacks == round->stacks &&
-            access(live, F_OK)) ||
+            access(live_of(round->path), F_OK)) ||
            wrong(round, "recovered otherwise than read", stacks, round->stacks);
 }
 

@@ -44,9 +44,8 @@ static void step(struct load *l)
                                 : (vs_random(&l->random) >> 16) * SLOTS + slot + 1;
         change_by(l, slot, true);
     }
-    if (random >> 60 == 0) {
+    if (random >> 60 == 0)
         record_event(l->recorder, EVENT(kernel));
-    }
 }
 
 static uint64_t size_of(const char *path)
@@ -58,16 +57,8 @@ static uint64_t size_of(const char *path)
 /* Both files together: never more than *limit*. */
 static void assert_within(const char *path, uint64_t limit)
 {
-    char live[512];
-    snprintf(live, sizeof live, "%s.live", path);
-    uint64_t both = size_of(live);
-    both += size_of(path);
-    assert_true(both <= limit);
-}
-
-static bool is_totals(struct vs_recorder *r)
-{
-    return !vs_recorder_selects(r, VS_LEVEL_DEVICE, 512);
+    uint64_t live = size_of(live_of(path)); /* first: its events may move to FILE */
+    assert_true(live + size_of(path) <= limit);
 }
 
 /* Records until only totals are recorded, and a while longer. */
@@ -78,9 +69,9 @@ static void record(const char *path, struct vs_recorder_config config, bool easy
     *l = (struct load){.random = 7, .easy = easy};
     config.path = path;
     config.flush_ms = 1000;
-    assert_int_equal(vs_recorder_open(&config, &l->recorder), VS_OK);
+    l->recorder = open_with(config);
     unsigned steps = 0;
-    for (; steps < STEPS_MAX && !is_totals(l->recorder); steps++) {
+    for (; steps < STEPS_MAX && vs_recorder_selects(l->recorder, VS_LEVEL_DEVICE, 512); steps++) {
         step(l);
         if (steps % 256 == 0)
             assert_within(path, config.limit_bytes);
@@ -94,29 +85,8 @@ static void record(const char *path, struct vs_recorder_config config, bool easy
     free(l);
 }
 
-/* The stages come one by one and in order: kernels until the first of them, allocations until the
- * last. An event that started a stage still follows it. */
-static void assert_stages(const char *path)
-{
-    struct vs_reader *reader = open_reader(path);
-    uint64_t stage = VS_RECORDING_SELECTS;
-    uint64_t kernels[VS_RECORDING_TOTALS + 1] = {0}, allocs[VS_RECORDING_TOTALS + 1] = {0};
-    for (struct vs_event e; next_plain(reader, &e);) {
-        if (e.kind == VS_EVENT_recording_changed && e.recording_changed.what != stage)
-            assert_int_equal(e.recording_changed.what, ++stage);
-        kernels[stage] += e.kind == VS_EVENT_kernel;
-        allocs[stage] += e.kind == VS_EVENT_alloc;
-    }
-    assert_int_equal(stage, VS_RECORDING_TOTALS);
-    assert_true(kernels[VS_RECORDING_SELECTS] > 10);
-    for (unsigned i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++)
-        assert_true(kernels[i] <= 1);
-    for (unsigned i = VS_RECORDING_SELECTS; i < VS_RECORDING_TOTALS; i++)
-        assert_true(allocs[i] > 10);
-    assert_true(allocs[VS_RECORDING_TOTALS] <= 1);
-    close_reader(reader, VS_TRACE_COMPLETE);
-}
-
+/* The stages come one by one: kernels until the first of them, allocations until the last. An event
+ * that started a stage still follows it. */
 TEST(a_limit_is_used_well_and_stages_come_in_order)
 {
     static const struct {
@@ -135,29 +105,24 @@ TEST(a_limit_is_used_well_and_stages_come_in_order)
         if (bytes < cases[i].limit / 10 * 6)
             fail_msg("case %zu: %llu bytes of %llu", i, (unsigned long long)bytes,
                      (unsigned long long)cases[i].limit);
-        assert_stages(path);
-    }
-}
-
-/* The last stage, and the totals of events and sums. */
-static uint64_t count_events(const char *path, uint64_t *allocs, uint64_t *frees)
-{
-    struct vs_reader *reader = open_reader(path);
-    uint64_t stage = 0;
-    *allocs = *frees = 0;
-    for (struct vs_event e; next_plain(reader, &e);) {
-        *allocs += e.kind == VS_EVENT_alloc;
-        *frees += e.kind == VS_EVENT_free;
-        if (e.kind == VS_EVENT_unrecorded) {
-            *allocs += e.unrecorded.allocs;
-            *frees += e.unrecorded.frees;
+        struct vs_reader *reader = open_reader(path);
+        uint64_t stage = VS_RECORDING_SELECTS;
+        uint64_t kernels[VS_RECORDING_TOTALS + 1] = {0}, allocs[VS_RECORDING_TOTALS + 1] = {0};
+        for (struct vs_event e; next_plain(reader, &e);) {
+            if (e.kind == VS_EVENT_recording_changed && e.recording_changed.what != stage)
+                assert_int_equal(e.recording_changed.what, ++stage);
+            kernels[stage] += e.kind == VS_EVENT_kernel;
+            allocs[stage] += e.kind == VS_EVENT_alloc;
         }
-        if (e.kind == VS_EVENT_recording_changed)
-            stage = e.recording_changed.what;
-        assert_int_not_equal(e.kind, VS_EVENT_dropped);
+        assert_int_equal(stage, VS_RECORDING_TOTALS);
+        assert_true(kernels[VS_RECORDING_SELECTS] > 10);
+        for (unsigned k = VS_RECORDING_NO_ACTIVITY; k <= VS_RECORDING_TOTALS; k++)
+            assert_true(kernels[k] <= 1);
+        for (unsigned k = VS_RECORDING_SELECTS; k < VS_RECORDING_TOTALS; k++)
+            assert_true(allocs[k] > 10);
+        assert_true(allocs[VS_RECORDING_TOTALS] <= 1);
+        close_reader(reader, VS_TRACE_COMPLETE);
     }
-    vs_reader_close(reader);
-    return stage;
 }
 
 /* Sums are written before an event that requires them; the window for them may be the one that
@@ -168,11 +133,10 @@ TEST(nothing_is_lost_where_sums_and_an_event_meet_the_last_stage)
     char path[300];
     snprintf(path, sizeof path, "%s/sums.vst", scratch_dir);
     for (uint64_t seed = 1; seed <= 24; seed++) {
-        struct vs_recorder_config config = {.path = path, .flush_ms = 1000, .limit_bytes = MIB,
-                                            .sample = 3, .sample_seed = seed};
         struct load l = {.random = seed};
-        uint64_t did[2] = {0}, allocs, frees, stage;
-        assert_int_equal(vs_recorder_open(&config, &l.recorder), VS_OK);
+        uint64_t did[2] = {0}, allocs = 0, frees = 0, stage = 0;
+        l.recorder = open_with((struct vs_recorder_config){
+            .path = path, .flush_ms = 1000, .limit_bytes = MIB, .sample = 3, .sample_seed = seed});
         for (unsigned i = 0; i < 60000; i++) {
             unsigned slot = vs_random(&l.random) % SLOTS;
             bool alloc = !l.size[slot] || i % 4; /* ever higher: sums are written often */
@@ -186,7 +150,16 @@ TEST(nothing_is_lost_where_sums_and_an_event_meet_the_last_stage)
             did[alloc]++;
         }
         vs_recorder_close(l.recorder, VS_END_EXIT, 0);
-        stage = count_events(path, &allocs, &frees);
+        struct vs_reader *reader = open_reader(path);
+        for (struct vs_event e; next_plain(reader, &e);) {
+            bool sums = e.kind == VS_EVENT_unrecorded;
+            allocs += sums ? e.unrecorded.allocs : e.kind == VS_EVENT_alloc;
+            frees += sums ? e.unrecorded.frees : e.kind == VS_EVENT_free;
+            if (e.kind == VS_EVENT_recording_changed)
+                stage = e.recording_changed.what;
+            assert_int_not_equal(e.kind, VS_EVENT_dropped);
+        }
+        vs_reader_close(reader);
         assert_int_equal(stage, VS_RECORDING_TOTALS);
         assert_int_equal(allocs, did[1]);
         assert_int_equal(frees, did[0]);
@@ -197,10 +170,9 @@ TEST(a_text_longer_than_a_small_window_keeps_its_beginning)
 {
     static char text[60000];
     const char *path = scratch("long.vst");
-    struct vs_recorder_config config = {.path = path, .limit_bytes = MIB, .flush_ms = 1000};
-    struct vs_recorder *r = NULL;
+    struct vs_recorder *r = open_with((struct vs_recorder_config){
+        .path = path, .limit_bytes = MIB, .flush_ms = 1000});
     memset(text, 'x', sizeof text);
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
     uint64_t id = vs_recorder_string(r, text, sizeof text);
     assert_true(id > 0);
     assert_int_equal(vs_recorder_string(r, text, sizeof text), id);

@@ -150,9 +150,8 @@ TEST(another_library_at_the_same_addresses_is_itself)
 
 TEST(callers_in_another_library_are_distinguished_without_stacks)
 {
-    struct vs_recorder_config config = {.path = scratch("callers.vst"), .no_native = true};
-    struct vs_recorder *recorder;
-    assert_int_equal(vs_recorder_open(&config, &recorder), VS_OK);
+    struct vs_recorder *recorder = open_with((struct vs_recorder_config){
+        .path = scratch("callers.vst"), .no_native = true});
     char paths[2][512];
     uint64_t ids[2] = {0, 0};
     void *at[2] = {NULL, NULL};

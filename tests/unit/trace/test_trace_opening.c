@@ -24,9 +24,17 @@ int access(const char *path, int mode)
 static void record(const char *path, unsigned events)
 {
     recorder = open_recorder(path, 1, 0);
-    for (unsigned i = 0; i < events; i++) {
+    for (unsigned i = 0; i < events; i++)
         record_event(recorder, EVENT(range_end, .range = i));
-    }
+}
+
+/* *to*: its first 64 bytes. */
+static void copy_beginning(const char *from, const char *to)
+{
+    size_t bytes;
+    unsigned char *data = slurp(from, &bytes);
+    spit(to, data, 64);
+    free(data);
 }
 
 static void end(void)
@@ -65,23 +73,15 @@ TEST(a_trace_that_is_replaced_meanwhile_is_whole)
     other = scratch("other.vst");
     record(other, 700);
     end();
-    size_t bytes;
-    unsigned char *data = slurp(other, &bytes);
-    spit(trace, data, 64);
-    free(data);
+    copy_beginning(other, trace);
     meanwhile = replace;
     assert_whole(trace, 700);
 }
 
 static void replace_again(void)
 {
-    char temporary[600];
-    size_t bytes;
-    unsigned char *data = slurp(trace, &bytes);
-    snprintf(temporary, sizeof temporary, "%s.new", trace);
-    spit(temporary, data, bytes);
-    free(data);
-    assert_int_equal(rename(temporary, trace), 0);
+    copy_file(trace, scratch("new"));
+    assert_int_equal(rename(scratch("new"), trace), 0);
     meanwhile = replace_again;
 }
 
@@ -93,10 +93,7 @@ TEST(a_trace_that_is_replaced_for_ever_is_read_all_the_same)
     trace = scratch("restless.vst");
     record(trace, 10);
     end();
-    size_t bytes;
-    unsigned char *data = slurp(trace, &bytes);
-    spit(trace, data, 64);
-    free(data);
+    copy_beginning(trace, trace);
     meanwhile = replace_again;
     reader = open_reader(trace);
     meanwhile = NULL;

@@ -15,9 +15,8 @@ TEST(a_running_trace_can_be_read)
 {
     snprintf(path, sizeof path, "%s", scratch("running.vst"));
     struct vs_recorder *r = open_recorder(path, 1, 0);
-    for (uint64_t i = 0; i < 100000; i++) {
+    for (uint64_t i = 0; i < 100000; i++)
         record_event(r, EVENT(range_end, .range = i));
-    }
     struct vs_reader *reader = open_reader(path);
     struct vs_event got;
     for (int pass = 0; pass < 2; pass++) {
@@ -97,11 +96,8 @@ static int record_until_full(void)
 {
     struct rlimit rl = {file_max, file_max};
     setrlimit(RLIMIT_FSIZE, &rl); /* SIGXFSZ keeps its default action, as in any program */
-    struct vs_recorder_config config = {.path = path, .compression = 0, .flush_ms = 1000};
-    struct vs_recorder *r = NULL;
+    struct vs_recorder *r = open_recorder(path, 0, 0);
     struct vs_recorder_stats stats = {0};
-    if (vs_recorder_open(&config, &r))
-        return 2;
     for (uint64_t i = 0; !stats.failed && i < 10000000; i++) {
         record_event(r, EVENT(range_end, .range = i));
         outcome->calls = i + 1;
@@ -321,8 +317,8 @@ TEST(closing_under_running_threads_is_safe_and_end_is_the_last_event)
             pthread_join(threads[i], NULL);
         struct vs_reader *reader = open_reader(path);
         struct vs_event got = {0};
-        while (!vs_reader_next(reader, &got)) {
-        }
+        while (!vs_reader_next(reader, &got))
+            continue;
         assert_int_equal(got.kind, VS_EVENT_end);
         close_reader(reader, VS_TRACE_COMPLETE);
     }

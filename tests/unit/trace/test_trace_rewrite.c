@@ -5,8 +5,6 @@
 #include "trace_test.h"
 
 #include <sys/stat.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/vs_output_file.h"
 #include "support/child.h"
@@ -102,15 +100,6 @@ static void add_frames(const char *path, const char *to, unsigned leave_out, uns
     assert_int_equal(vs_rewrite_commit(w, why), VS_OK);
 }
 
-static void assert_unchanged(const char *path, const unsigned char *was, size_t bytes)
-{
-    size_t again;
-    unsigned char *now = slurp(path, &again);
-    assert_int_equal(again, bytes);
-    assert_memory_equal(now, was, bytes);
-    free(now);
-}
-
 static size_t directory(const char *path, struct vs_directory_entry **entries)
 {
     struct vs_reader *r = open_reader(path);
@@ -158,7 +147,7 @@ TEST(test_added_frames_are_found_and_events_stay)
     unsigned char *old = slurp(scratch("b.vst"), &old_bytes);
     add_frames(scratch("b.vst"), NULL, 0, 3);
     add_frames(scratch("b.vst"), NULL, ~0u, 0);
-    assert_unchanged(scratch("b.vst"), old, old_bytes);
+    assert_holds(scratch("b.vst"), old, old_bytes);
     free(old);
 }
 
@@ -199,7 +188,7 @@ static void assert_refused(const char *path, enum vs_err expected, const char *p
     unsigned char *old = slurp(path, &bytes);
     assert_not_begun(path, NULL, 0, expected, part);
     assert_not_begun(path, path, 0, expected, ""); /* the same file */
-    assert_unchanged(path, old, bytes);
+    assert_holds(path, old, bytes);
     free(old);
 }
 
@@ -261,7 +250,7 @@ TEST(test_cut_and_damaged_traces)
     assert_not_begun(path, NULL, 0, VS_ERR_CORRUPT, "-o");
     add_frames(path, scratch("other.vst"), 0, 1);
     assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n);
-    assert_unchanged(path, data, bytes - 5);
+    assert_holds(path, data, bytes - 5);
 
     /* damaged, and with its end: unchanged in place, or its readable part elsewhere */
     spit(path, data, bytes);
@@ -311,7 +300,7 @@ TEST(test_failure_leaves_everything)
     assert_int_equal(err, VS_ERR_IO);
 
     vs_rewrite_cancel(begin(path, NULL, 0));
-    assert_unchanged(path, old, bytes);
+    assert_holds(path, old, bytes);
     free(old);
     char command[600];
     snprintf(command, sizeof command, "test -z \"$(find '%s' -name '.*.new')\"", scratch_dir);
@@ -350,7 +339,7 @@ TEST(test_of_two_at_once_one_fails)
     unsigned char *first = slurp(path, &bytes);
     assert_int_equal(vs_rewrite_commit(b, why), VS_ERR_STATE);
     assert_non_null(strstr(why, "replaced meanwhile"));
-    assert_unchanged(path, first, bytes);
+    assert_holds(path, first, bytes);
 
     /* a program records to the path meanwhile */
     a = begin(path, NULL, 0);
@@ -461,11 +450,7 @@ TEST(test_entries_are_not_copied_twice_nor_for_events)
     list[3].offset = sizeof(struct vs_file_header); /* an event frame */
     list[3].type = VS_FRAME_EVENTS;
     memcpy(payload, list, sizeof list);
-    XXH64_state_t state64;
-    XXH64_reset(&state64, 0);
-    XXH64_update(&state64, &h, offsetof(struct vs_frame_header, checksum));
-    XXH64_update(&state64, data + at + sizeof h, h.header_bytes - sizeof h + h.stored_bytes);
-    h.checksum = XXH64_digest(&state64);
+    vs_frame_seal(&h, NULL, payload);
     memcpy(data + at, &h, sizeof h);
     spit(path, data, bytes);
     free(data);

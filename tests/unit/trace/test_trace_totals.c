@@ -54,43 +54,21 @@ static void *work(void *arg)
         change_by(w, device, family, true, size);
         if (random >> 20 & 1)
             change_by(w, device, family, false, size);
-        if (w->marks) { /* pending counts must be written before it */
-            record_mark(w->recorder);
-        }
+        if (w->marks)
+            record_mark(w->recorder); /* pending counts must be written before it */
     }
     return NULL;
-}
-
-/* The totals in the trace. */
-static void sum_up(const char *path, struct total sums[DEVICES][FAMILIES])
-{
-    struct vs_reader *reader = open_reader(path);
-    for (struct vs_event e; next_plain(reader, &e);) {
-        if (e.kind != VS_EVENT_unrecorded)
-            continue;
-        unsigned family = 0;
-        while (family < FAMILIES && families[family] != e.unrecorded.family)
-            family++;
-        assert_true(family < FAMILIES && e.unrecorded.device < DEVICES);
-        struct total *t = &sums[e.unrecorded.device][family];
-        t->allocs += e.unrecorded.allocs;
-        t->frees += e.unrecorded.frees;
-        t->size += e.unrecorded.size;
-        t->freed_size += e.unrecorded.freed_size;
-    }
-    close_reader(reader, VS_TRACE_COMPLETE);
 }
 
 TEST(what_threads_count_while_others_wait_is_recorded_once)
 {
     const char *path = scratch("totals.vst");
-    struct vs_recorder_config config = {.path = path, .compression = 19, .flush_ms = 1000,
-                                        .window_bytes = 1, .min_size = UINT64_C(1) << 40};
     struct worker *workers = calloc(WORKERS, sizeof *workers);
     struct total truth[DEVICES][FAMILIES] = {0}, recorded[DEVICES][FAMILIES] = {0};
-    struct vs_recorder *r = NULL;
     assert_non_null(workers);
-    assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
+    struct vs_recorder *r = open_with((struct vs_recorder_config){
+        .path = path, .compression = 19, .flush_ms = 1000, .window_bytes = 1,
+        .min_size = UINT64_C(1) << 40});
     r->frame_bytes = FRAME_BYTES;
     for (unsigned i = 0; i < WORKERS; i++) {
         workers[i].recorder = r;
@@ -118,7 +96,21 @@ TEST(what_threads_count_while_others_wait_is_recorded_once)
             }
         }
     }
-    sum_up(path, recorded);
+    struct vs_reader *reader = open_reader(path);
+    for (struct vs_event e; next_plain(reader, &e);) {
+        if (e.kind != VS_EVENT_unrecorded)
+            continue;
+        unsigned family = 0;
+        while (family < FAMILIES && families[family] != e.unrecorded.family)
+            family++;
+        assert_true(family < FAMILIES && e.unrecorded.device < DEVICES);
+        struct total *t = &recorded[e.unrecorded.device][family];
+        t->allocs += e.unrecorded.allocs;
+        t->frees += e.unrecorded.frees;
+        t->size += e.unrecorded.size;
+        t->freed_size += e.unrecorded.freed_size;
+    }
+    close_reader(reader, VS_TRACE_COMPLETE);
     assert_memory_equal(recorded, truth, sizeof recorded);
     free(workers);
 }

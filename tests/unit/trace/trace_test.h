@@ -11,7 +11,6 @@
 #include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,6 +48,16 @@ static MAYBE_UNUSED const char *scratch(const char *name)
     static unsigned turn;
     char *out = names[turn++ % 4];
     snprintf(out, sizeof names[0], "%s/%s", scratch_dir, name);
+    return out;
+}
+
+/* FILE.live of the trace; four may be in use at a time. */
+static MAYBE_UNUSED const char *live_of(const char *path)
+{
+    static char names[4][600];
+    static unsigned turn;
+    char *out = names[turn++ % 4];
+    snprintf(out, sizeof names[0], "%s.live", path);
     return out;
 }
 
@@ -147,6 +156,15 @@ static MAYBE_UNUSED void spit(const char *path, const void *data, size_t bytes)
     assert_true(fd >= 0);
     assert_int_equal(write(fd, data, bytes), bytes);
     close(fd);
+}
+
+static MAYBE_UNUSED void assert_holds(const char *path, const void *data, size_t bytes)
+{
+    size_t size;
+    unsigned char *now = slurp(path, &size);
+    assert_int_equal(size, bytes);
+    assert_memory_equal(now, data, bytes);
+    free(now);
 }
 
 static MAYBE_UNUSED void copy_file(const char *from, const char *to)

@@ -91,7 +91,8 @@ static bool step_malloc(struct diff_run *r, const struct diff_step *s)
     enum vs_err have = vs_allocator_malloc(r->real, s->a, s->b, &a);
     enum vs_err want = model_malloc(r->model, s->a, s->b, &b);
     if (!diff_same(r, "result of malloc", have, want) || !diff_same(r, "address", a.addr, b.addr) ||
-        !diff_same(r, "block size", a.size, b.size) || !diff_same(r, "requested", a.requested, b.requested))
+        !diff_same(r, "block size", a.size, b.size) ||
+        !diff_same(r, "requested", a.requested, b.requested))
         return false;
     if (have || !a.addr)
         return true;
@@ -115,7 +116,8 @@ static bool step_free(struct diff_run *r, const struct diff_step *s)
     no_longer_live(r, s->target);
     if (r->device.on_sync)
         unsafe_ranges_add(&r->ranges, addr, block.size);
-    return diff_same(r, "result of free", vs_allocator_free(r->real, addr), model_free(r->model, addr));
+    return diff_same(r, "result of free", vs_allocator_free(r->real, addr),
+                     model_free(r->model, addr));
 }
 
 /* Any nearby pointer: inside, outside, live, cached, freed twice. */

@@ -252,8 +252,8 @@ int model_search(struct model *m, const struct request *q)
     if (i < 0)
         return -1;
     const struct block *chosen = &m->blocks[i];
-    uint64_t slack =
-        m->config.max_non_split_rounding ? m->config.max_non_split_rounding : model_large_segment(m);
+    uint64_t slack = m->config.max_non_split_rounding;
+    slack = slack ? slack : model_large_segment(m);
     bool oversize = q->size >= model_max_split(m);
     if (chosen->size >= (oversize ? q->size + slack : model_max_split(m))) {
         m->counts[oversize ? MODEL_rounding_refused : MODEL_oversize_refused]++;

@@ -14,7 +14,8 @@ void model_snapshot(const struct model *m,
         end = i + 1;
         if (first->unmapped)
             continue;
-        while (end < m->count && m->blocks[end].segment == first->segment && !m->blocks[end].unmapped)
+        while (end < m->count && m->blocks[end].segment == first->segment &&
+               !m->blocks[end].unmapped)
             end++;
         const struct block *last = &m->blocks[end - 1];
         struct vs_segment_info segment = {
