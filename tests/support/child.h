@@ -62,4 +62,14 @@ static inline int child_ending(void)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* The ending of a child that runs *body*. */
+static inline int child_ending_of(void (*body)(void))
+{
+    if (child_begin()) {
+        body();
+        _exit(0);
+    }
+    return child_ending();
+}
+
 #endif

@@ -23,7 +23,6 @@ struct block_list {
     size_t count, max;
 };
 
-uint64_t random_next(struct workload *w);
 /* 0..n-1 */
 uint64_t random_below(struct workload *w, uint64_t n);
 /* From a distribution given by *count* quantiles at equal distances: linear between. */

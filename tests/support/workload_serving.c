@@ -105,15 +105,6 @@ static void admit(struct server *s)
     sample(s->w, 1, last);
 }
 
-static void grow(struct server *s, struct dialogue *d, unsigned i)
-{
-    for (unsigned k = 2 * i; k < 2 * i + 2; k++) {
-        uint32_t larger = take(s->w, d->room * KEYS * 2);
-        give(s->w, d->cache[k]);
-        d->cache[k] = larger;
-    }
-}
-
 /* Advances all active requests by a step; those that need room get it layer by layer. */
 static void decode(struct server *s)
 {
@@ -129,9 +120,13 @@ static void decode(struct server *s)
     }
     uint32_t hidden = take(s->w, s->active * WIDTH * 2);
     for (unsigned i = 0; i < LAYERS; i++) {
-        for (unsigned k = 0; k < BATCH_MAX; k++) {
-            if (grows[k])
-                grow(s, &s->batch[k], i);
+        for (unsigned k = 0; k < 2 * BATCH_MAX; k++) {
+            struct dialogue *d = &s->batch[k / 2];
+            if (!grows[k / 2])
+                continue;
+            uint32_t larger = take(s->w, d->room * KEYS * 2);
+            give(s->w, d->cache[2 * i + k % 2]);
+            d->cache[2 * i + k % 2] = larger;
         }
         hidden = layer(s->w, s->active, hidden);
     }

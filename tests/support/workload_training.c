@@ -25,23 +25,17 @@ struct training {
     uint64_t tokens;
 };
 
-/* Elements of tensor *i* of a layer: norm, qkv, projection, norm, up, down; each
- * weight and bias. */
-static uint64_t layer_tensor(unsigned i)
-{
-    static const uint64_t elements[LAYER_TENSORS] = {
-        WIDTH, WIDTH, 3 * WIDTH * WIDTH, 3 * WIDTH, WIDTH * WIDTH, WIDTH,
-        WIDTH, WIDTH, 4 * WIDTH * WIDTH, 4 * WIDTH, 4 * WIDTH * WIDTH, WIDTH};
-    return elements[i];
-}
-
 static void each_parameter(struct training *t, struct block_list *list)
 {
+    /* elements of a layer: norm, qkv, projection, norm, up, down; each weight and bias */
+    static const uint64_t tensors[LAYER_TENSORS] = {
+        WIDTH, WIDTH, 3 * WIDTH * WIDTH, 3 * WIDTH, WIDTH * WIDTH, WIDTH,
+        WIDTH, WIDTH, 4 * WIDTH * WIDTH, 4 * WIDTH, 4 * WIDTH * WIDTH, WIDTH};
     keep(t->w, list, VOCABULARY * WIDTH * 4);
     keep(t->w, list, CONTEXT * WIDTH * 4);
     for (unsigned layer = 0; layer < LAYERS; layer++) {
         for (unsigned i = 0; i < LAYER_TENSORS; i++)
-            keep(t->w, list, layer_tensor(i) * 4);
+            keep(t->w, list, tensors[i] * 4);
     }
     keep(t->w, list, WIDTH * 4);
     keep(t->w, list, WIDTH * 4);

@@ -36,17 +36,12 @@ bool workload_make(const char *name, uint64_t seed, struct request_log *log)
     return false;
 }
 
-uint64_t random_next(struct workload *w)
+uint64_t random_below(struct workload *w, uint64_t n)
 {
     uint64_t x = w->random += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-uint64_t random_below(struct workload *w, uint64_t n)
-{
-    return (random_next(w) >> 32) * n >> 32;
+    return ((x ^ (x >> 31)) >> 32) * n >> 32;
 }
 
 uint64_t random_quantile(struct workload *w, const uint32_t *quantiles, size_t count)

@@ -3,6 +3,8 @@
  * The text of PYTORCH_ALLOC_CONF: the effect of every key, rejected values with their messages, and
  * warnings. */
 
+#include <stdio.h>
+
 #include "support/cmocka_test.h"
 #include "allocator/core/alloc_conf.h"
 
@@ -49,6 +51,16 @@ static void refuse(const char *text, const char *message)
     struct vs_alloc_conf untouched;
     memset(&untouched, 0, sizeof untouched);
     assert_memory_equal(&p.conf, &untouched, sizeof untouched);
+}
+
+/* *text*: KEY:VALUE. */
+static void refuse_value(const char *text, const char *allowed)
+{
+    char message[VS_ALLOC_CONF_MESSAGE_MAX];
+    int key = (int)strcspn(text, ":");
+    snprintf(message, sizeof message, "%.*s: '%s' is not allowed; allowed: %s", key, text,
+             text + key + 1, allowed);
+    refuse(text, message);
 }
 
 static struct parsed accept_warning(const char *text, const char *warning)
@@ -108,8 +120,7 @@ TEST(ties_have_a_key_of_our_own)
     assert_int_equal(accept("vramscope_tie:oldest_segment,vramscope_tie:lowest_address")
                          .conf.config.tie,
                      VS_TIE_LOWEST_ADDRESS);
-    refuse("vramscope_tie:newest", "vramscope_tie: 'newest' is not allowed; allowed: "
-                                   "lowest_address or oldest_segment");
+    refuse_value("vramscope_tie:newest", "lowest_address or oldest_segment");
 }
 
 static void assert_slots(const char *text, const uint32_t slots[VS_ROUNDUP_SLOTS])
@@ -153,47 +164,30 @@ TEST(unknown_keys_are_named_and_skipped)
 
 TEST(wrong_values_are_refused_by_key_value_and_what_is_allowed)
 {
-    refuse("max_split_size_mb:19",
-           "max_split_size_mb: '19' is not allowed; allowed: a whole number of MiB, at least 20");
+    refuse_value("max_split_size_mb:19", "a whole number of MiB, at least 20");
     refuse("max_split_size_mb:30,large_segment_size_mb:40",
            "max_split_size_mb: '30' is not allowed; allowed: a whole number of MiB, at least 40");
-    refuse("max_non_split_rounding_mb:x",
-           "max_non_split_rounding_mb: 'x' is not allowed; allowed: a whole number of MiB, "
-           "at least 20");
-    refuse("max_split_size_mb:-1",
-           "max_split_size_mb: '-1' is not allowed; allowed: a whole number of MiB, at least 20");
-    refuse("max_split_size_mb:99999999999999999999",
-           "max_split_size_mb: '99999999999999999999' is not allowed; allowed: a whole number of "
-           "MiB, at least 20");
-    refuse("large_segment_size_mb:10",
-           "large_segment_size_mb: '10' is not allowed; allowed: a whole number of MiB above 10");
+    refuse_value("max_non_split_rounding_mb:x", "a whole number of MiB, at least 20");
+    refuse_value("max_split_size_mb:-1", "a whole number of MiB, at least 20");
+    refuse_value("max_split_size_mb:99999999999999999999", "a whole number of MiB, at least 20");
+    refuse_value("large_segment_size_mb:10", "a whole number of MiB above 10");
     refuse("large_segment_size_mb:13,expandable_segments:True",
            "large_segment_size_mb: 'an odd number' is not allowed; allowed: even numbers with "
            "expandable_segments");
-    refuse("garbage_collection_threshold:1.0",
-           "garbage_collection_threshold: '1.0' is not allowed; allowed: a number between 0 and 1, "
-           "both excluded");
-    refuse("garbage_collection_threshold:nan",
-           "garbage_collection_threshold: 'nan' is not allowed; allowed: a number between 0 and 1, "
-           "both excluded");
-    refuse("per_process_memory_fraction:1.5",
-           "per_process_memory_fraction: '1.5' is not allowed; allowed: a number from 0 to 1");
-    refuse("expandable_segments:true",
-           "expandable_segments: 'true' is not allowed; allowed: True or False");
-    refuse("backend:cuda", "backend: 'cuda' is not allowed; allowed: native or cudaMallocAsync");
-    refuse("roundup_power2_divisions:3",
-           "roundup_power2_divisions: '3' is not allowed; allowed: powers of two up to 2147483648");
+    refuse_value("garbage_collection_threshold:1.0", "a number between 0 and 1, both excluded");
+    refuse_value("garbage_collection_threshold:nan", "a number between 0 and 1, both excluded");
+    refuse_value("per_process_memory_fraction:1.5", "a number from 0 to 1");
+    refuse_value("expandable_segments:true", "True or False");
+    refuse_value("backend:cuda", "native or cudaMallocAsync");
+    refuse_value("roundup_power2_divisions:3", "powers of two up to 2147483648");
     refuse("roundup_power2_divisions:[256:3]",
            "roundup_power2_divisions: '3' is not allowed; allowed: 0 or powers of two up to "
            "2147483648");
     refuse("roundup_power2_divisions:[3:4]",
            "roundup_power2_divisions: '3' is not allowed; allowed: [BOUND:DIVISIONS,...] with "
            "bounds that are powers of two in MiB, or >");
-    refuse("pinned_num_register_threads:256",
-           "pinned_num_register_threads: '256' is not allowed; allowed: powers of two up to 128");
-    refuse("pinned_reserve_segment_size_mb:0",
-           "pinned_reserve_segment_size_mb: '0' is not allowed; allowed: a whole number of MiB, "
-           "at least 1");
+    refuse_value("pinned_num_register_threads:256", "powers of two up to 128");
+    refuse_value("pinned_reserve_segment_size_mb:0", "a whole number of MiB, at least 1");
 }
 
 TEST(broken_text_is_refused)

@@ -50,6 +50,10 @@ static const struct program programs[] = {
     {"empty_cache_gives_wholly_free_segments_back_and_no_other", &pytorch_config, GIB,
      "kept = 512; large = 30M; other = 512 on 9; free large; free other; cached_bytes 34M-512; "
      "empty 32M; used 2M; free kept; empty; used 0"},
+    {"out_of_memory_gives_the_cache_back_and_retries_once", &pytorch_config, 40 * MIB,
+     "a = 20M; b = 512; free a; forget; c = 30M; event_count 3; event 0 segment_free a 20M; "
+     "event 1 segment_alloc c 30M; event 2 alloc c 30M; num_alloc_retries 1; "
+     "num_sync_all_streams 1; num_ooms 0; num_device_alloc 3; num_device_free 1; free b; free c"},
 };
 
 ROWS(programs, a_program_is_played)
@@ -102,26 +106,11 @@ TEST(a_double_free_is_a_state_error_and_changes_nothing)
     play("allocation 1; free a");
 }
 
-TEST(out_of_memory_gives_the_cache_back_and_retries_once)
-{
-    play_with(&pytorch_config, 40 * MIB, "a = 20M; b = 512; free a; forget; c = 30M; "
-              "event_count 3");
-    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_SEGMENT_FREE);
-    assert_int_equal(f.events[0].addr, named("a"));
-    assert_int_equal(f.events[0].size, 20 * MIB);
-    assert_int_equal(f.events[1].kind, VS_ALLOCATOR_SEGMENT_ALLOC);
-    assert_int_equal(f.events[2].kind, VS_ALLOCATOR_ALLOC);
-    play("num_alloc_retries 1; num_sync_all_streams 1; num_ooms 0; num_device_alloc 3; "
-         "num_device_free 1; free b; free c");
-}
-
 TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
 {
-    play_with(&pytorch_config, 40 * MIB, "take 20M; forget; refuse 21M+1 oom; event_count 1");
-    assert_int_equal(f.events[0].kind, VS_ALLOCATOR_OOM);
+    play_with(&pytorch_config, 40 * MIB, "take 20M; forget; refuse 21M+1 oom; event_count 1; "
+              "event 0 oom 20M 21M+512"); /* free on the device, and the block's size */
     assert_int_equal(f.events[0].requested, 21 * MIB + 1);
-    assert_int_equal(f.events[0].size, 21 * MIB + 512);
-    assert_int_equal(f.events[0].addr, 20 * MIB); /* free on the device */
     refuse(&f, SIZE_MAX, VS_ERR_DEVICE_OOM);
     refuse(&f, VS_ALLOCATOR_REQUEST_MAX, VS_ERR_DEVICE_OOM);
     play("num_ooms 3; num_alloc_retries 2; " /* the oversized request made no device call */

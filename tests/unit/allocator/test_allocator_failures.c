@@ -105,15 +105,6 @@ static void expect(struct run *r, bool holds, const char *what)
         r->broken = what;
 }
 
-static void step_pool(struct run *r, uint64_t draw)
-{
-    struct vs_pool_id id = {3, draw % 2};
-    if (draw % 3 == 0)
-        (void)!vs_allocator_pool_begin(r->allocator, id, NULL, NULL);
-    else if (vs_allocator_pool_end(r->allocator, id) == VS_OK)
-        expect(r, vs_allocator_pool_release(r->allocator, id) == VS_OK, "a release was refused");
-}
-
 static void step_free(struct run *r, uint64_t draw)
 {
     uint64_t i = draw % r->count;
@@ -127,7 +118,11 @@ static void step(struct run *r)
 {
     uint64_t draw = vs_random(&r->random);
     if (draw % 31 == 0) {
-        step_pool(r, draw / 31);
+        struct vs_pool_id id = {3, draw / 31 % 2};
+        if (draw / 31 % 3 == 0)
+            (void)!vs_allocator_pool_begin(r->allocator, id, NULL, NULL);
+        else if (vs_allocator_pool_end(r->allocator, id) == VS_OK)
+            expect(r, vs_allocator_pool_release(r->allocator, id) == VS_OK, "a release was refused");
     } else if (draw % 67 == 1) {
         vs_allocator_empty_cache(r->allocator, NULL);
         fake_device_complete(&r->u.device, 2, UINT64_C(1) << 40);

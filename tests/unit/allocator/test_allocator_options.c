@@ -12,34 +12,20 @@ static const struct program programs[] = {
     {"a_max_split_size_beyond_all_blocks_is_no_limit",
      &(struct vs_allocator_config){.max_split_size = UINT64_C(1) << 63}, 40 * MIB,
      "x = 30M; free x; refuse 60M oom; take 30M"},
+    /* Of two equally large free blocks the newer one has the lower address. */
+    {"of_equal_blocks_the_lowest_is_taken",
+     &(struct vs_allocator_config){.tie = VS_TIE_LOWEST_ADDRESS}, GIB,
+     "gone = 20M; older = 20M; free gone; empty; newer = 20M; newer is gone; free older; "
+     "free newer; take 20M at newer; take 20M at older"},
+    {"of_equal_blocks_that_of_the_oldest_segment_is_taken",
+     &(struct vs_allocator_config){.tie = VS_TIE_OLDEST_SEGMENT}, GIB,
+     "gone = 20M; older = 20M; free gone; empty; newer = 20M; newer is gone; free older; "
+     "free newer; take 20M at older; take 20M at newer"},
 };
 
 ROWS(programs, a_program_is_played)
 {
     play_program(*state);
-}
-
-/* Of two equally large free blocks the newer one has the lower address. */
-static void assert_tie(enum vs_tie tie, bool older_expected)
-{
-    struct vs_allocator_config c = {.tie = tie};
-    fixture_start(&f, &c, GIB);
-    uint64_t gone = take(&f, 20 * MIB), older = take(&f, 20 * MIB);
-    give(&f, gone);
-    assert_int_equal(vs_allocator_empty_cache(f.allocator, NULL), VS_OK);
-    uint64_t newer = take(&f, 20 * MIB);
-    assert_true(newer < older);
-    give(&f, older);
-    give(&f, newer);
-    assert_int_equal(take(&f, 20 * MIB), older_expected ? older : newer);
-    assert_int_equal(take(&f, 20 * MIB), older_expected ? newer : older);
-    fixture_stop(&f);
-}
-
-TEST(of_equal_blocks_the_lowest_or_that_of_the_oldest_segment_is_taken)
-{
-    assert_tie(VS_TIE_LOWEST_ADDRESS, false);
-    assert_tie(VS_TIE_OLDEST_SEGMENT, true);
 }
 
 static void assert_range_tie(enum vs_tie tie, bool older_expected)

@@ -6,12 +6,6 @@
 
 #include "allocator/core/allocator_internal.h"
 
-static void record(struct fixture *fixture, uint64_t addr, uint64_t stream)
-{
-    assert_int_equal(vs_allocator_record_stream(fixture->allocator, addr, stream), VS_OK);
-    assert_int_equal(vs_allocator_check(fixture->allocator), VS_OK);
-}
-
 /* --- stream ordered --- */
 
 TEST(a_block_used_elsewhere_waits_for_the_event_there)
@@ -28,6 +22,9 @@ static const struct program programs[] = {
      "a = 512 on 2; use a 2; free a; recorded 2 0; take 512 on 2 at a"},
     {"a_block_used_on_two_streams_waits_for_both", &pytorch_config, GIB,
      "a = 512; use a 3; use a 1; free a; done 1 1; take 512 not a; done 3 1; take 512 at a"},
+    {"events_of_one_stream_complete_in_order", &pytorch_config, GIB,
+     "a = 512; use a 1; b = 512; use b 1; c = 512; use c 1; take 512; free a; free b; free c; "
+     "done 1 2; take 512 at a; events_held 1"},
     {"empty_cache_waits_for_pending_events", &pytorch_config, GIB,
      "a = 512; use a 1; free a; empty 2M; event_waits 1; num_sync_all_streams 1"},
     {"out_of_memory_waits_for_pending_events_before_it_gives_up", &pytorch_config, 20 * MIB,
@@ -40,6 +37,8 @@ static const struct program programs[] = {
     {"a_failing_event_query_leaves_the_block_pending", &pytorch_config, GIB,
      "a = 512; use a 1; free a; done 1 1; fail query state; take 512 not a; fail query ok; "
      "take 512 at a"},
+    {"memory_fresh_from_the_device_needs_no_synchronisation", &after_sync_config, GIB,
+     "take 100K; take 100K; take 100K; take 1M; take 100K; take 100K; syncs 0"},
     {"a_freed_block_is_handed_out_only_after_a_synchronisation", &after_sync_config, GIB,
      "a = 512; b = 512; free a; take 512 at a; syncs 1; free a; free b; take 512 at a; syncs 2; "
      "take 512 at b; " /* covered by the same synchronisation */
@@ -108,22 +107,6 @@ TEST(a_pending_block_is_not_merged_with_its_neighbour)
     play("free b state; done 1 1; take 1024 at a; free c");
 }
 
-TEST(events_of_one_stream_complete_in_order)
-{
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a[3];
-    for (int i = 0; i < 3; i++) {
-        a[i] = take(&f, 512);
-        record(&f, a[i], 1);
-    }
-    play("take 512");
-    for (int i = 0; i < 3; i++)
-        give(&f, a[i]);
-    play("done 1 2");
-    assert_int_equal(take(&f, 512), a[0]);
-    play("events_held 1");
-}
-
 TEST(without_event_operations_record_stream_is_unsupported)
 {
     static struct fake_device device;
@@ -144,14 +127,6 @@ TEST(without_event_operations_record_stream_is_unsupported)
 }
 
 /* --- after a synchronisation --- */
-
-TEST(memory_fresh_from_the_device_needs_no_synchronisation)
-{
-    fixture_start(&f, &after_sync_config, GIB);
-    for (int i = 0; i < 20; i++)
-        take(&f, 100 * KIB);
-    play("syncs 0");
-}
 
 TEST(memory_is_settled_unless_a_free_has_no_synchronisation)
 {

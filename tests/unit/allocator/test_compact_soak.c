@@ -48,29 +48,22 @@ static uint64_t steps = 6000, seed = 1;
 
 static uint64_t below(struct soak *s, uint64_t n)
 {
-    s->random += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = s->random;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) % n;
-}
-
-static uint64_t any_size(struct soak *s)
-{
-    switch (below(s, 6)) {
-    case 0: return 1 + below(s, 4096);
-    case 1: return 1 + below(s, MIB);
-    case 2: return VS_PAGE_BYTES * (1 + below(s, 4));
-    case 3: return 1 + below(s, 4 * MIB);
-    case 4: return s->of->largest / 4 + 512 * below(s, 8); /* a few repeated sizes */
-    default: return 1 + below(s, s->of->largest);
-    }
+    return vs_random(&s->random) % n;
 }
 
 static void request(struct soak *s)
 {
     struct vs_allocation got;
-    uint64_t size = any_size(s), stream = below(s, s->of->streams);
+    uint64_t size, stream;
+    switch (below(s, 6)) {
+    case 0: size = 1 + below(s, 4096); break;
+    case 1: size = 1 + below(s, MIB); break;
+    case 2: size = VS_PAGE_BYTES * (1 + below(s, 4)); break;
+    case 3: size = 1 + below(s, 4 * MIB); break;
+    case 4: size = s->of->largest / 4 + 512 * below(s, 8); break; /* a few repeated sizes */
+    default: size = 1 + below(s, s->of->largest);
+    }
+    stream = below(s, s->of->streams);
     enum vs_err err = vs_allocator_malloc(s->allocator, size, stream, &got);
     if (err) {
         assert_true(err == VS_ERR_DEVICE_OOM || (s->of->faults && err == VS_ERR_DEVICE));
@@ -95,25 +88,19 @@ static void give_back(struct soak *s)
     s->blocks[i] = s->blocks[--s->count];
 }
 
-/* One operation of the device fails until the next step. */
-static void break_something(struct soak *s)
-{
-    struct fake_device *d = &s->device;
-    d->fail_create = d->fail_map = d->fail_unmap = d->fail_sync = VS_OK;
-    if (!s->of->faults || below(s, 8))
-        return;
-    switch (below(s, 4)) {
-    case 0: d->fail_create = below(s, 2) ? VS_ERR_DEVICE : VS_ERR_DEVICE_OOM; break;
-    case 1: d->fail_map = VS_ERR_DEVICE; break;
-    case 2: d->fail_unmap = VS_ERR_DEVICE; break;
-    default: d->fail_sync = VS_ERR_DEVICE;
-    }
-}
-
 static void step(struct soak *s)
 {
     uint64_t what = below(s, 100), stream = below(s, s->of->streams);
-    break_something(s);
+    /* one operation of the device fails until the next step */
+    struct fake_device *d = &s->device;
+    d->fail_create = d->fail_map = d->fail_unmap = d->fail_sync = VS_OK;
+    switch (!s->of->faults || below(s, 8) ? 4 : below(s, 4)) {
+    case 0: d->fail_create = below(s, 2) ? VS_ERR_DEVICE : VS_ERR_DEVICE_OOM; break;
+    case 1: d->fail_map = VS_ERR_DEVICE; break;
+    case 2: d->fail_unmap = VS_ERR_DEVICE; break;
+    case 3: d->fail_sync = VS_ERR_DEVICE; break;
+    default: break;
+    }
     if (what == 0 && below(s, 4) == 0) {
         uint64_t released;
         enum vs_err err = vs_allocator_empty_cache(s->allocator, &released);
@@ -130,8 +117,9 @@ static void step(struct soak *s)
         s->reserved_peak = s->device.used;
 }
 
-static void run(const struct soak_case *of)
+ROWS(soaks, no_byte_has_two_owners)
 {
+    const struct soak_case *of = *state;
     const struct vs_allocator_config config = {.policy = VS_POLICY_COMPACT, .reuse = of->reuse};
     struct soak *s = calloc(1, sizeof *s);
     assert_non_null(s);
@@ -167,11 +155,6 @@ static void run(const struct soak_case *of)
     physical_free(&s->owners);
     fake_device_free(&s->device);
     free(s);
-}
-
-ROWS(soaks, no_byte_has_two_owners)
-{
-    run(*state);
 }
 
 int main(int argc, char **argv)

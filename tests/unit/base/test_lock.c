@@ -15,15 +15,6 @@
 static struct vs_lock low = VS_LOCK_INIT(VS_RANK_TRACKER, "tracker");
 static struct vs_lock high = VS_LOCK_INIT(VS_RANK_RECORDER, "recorder");
 
-static int in_child(void (*body)(void))
-{
-    if (child_begin()) {
-        body();
-        _exit(0);
-    }
-    return child_ending();
-}
-
 static void take_in_order(void)
 {
     vs_lock_acquire(&low);
@@ -38,7 +29,7 @@ static void take_in_order(void)
 
 TEST(rising_ranks_are_allowed)
 {
-    assert_int_equal(in_child(take_in_order), 0);
+    assert_int_equal(child_ending_of(take_in_order), 0);
     assert_string_equal(child_said, "");
 }
 
@@ -80,7 +71,7 @@ static void release_out_of_order_then_violate(void)
 
 static void aborts(void (*body)(void), const char *one, const char *other)
 {
-    assert_int_equal(in_child(body), 128 + SIGABRT);
+    assert_int_equal(child_ending_of(body), 128 + SIGABRT);
     if (!strstr(child_said, one) || !strstr(child_said, other))
         fail_msg("the message names not both: %s", child_said);
 }
@@ -106,7 +97,7 @@ TEST(a_lock_held_across_fork_is_free_in_the_child_after_reset)
 {
     vs_lock_acquire(&low);
     vs_lock_acquire(&high);
-    assert_int_equal(in_child(reset_in_child), 0);
+    assert_int_equal(child_ending_of(reset_in_child), 0);
     assert_string_equal(child_said, "");
     vs_lock_release(&high);
     vs_lock_release(&low);

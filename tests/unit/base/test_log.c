@@ -17,11 +17,7 @@ static char prefix[64];
 /* Checks the standard error output of *body*; its exit status must be 0. */
 static void printed_by(void (*body)(void))
 {
-    if (child_begin()) {
-        body();
-        _exit(0);
-    }
-    assert_int_equal(child_ending(), 0);
+    assert_int_equal(child_ending_of(body), 0);
     snprintf(prefix, sizeof prefix, "vramscope[%d]: ", (int)child_pid);
 }
 

@@ -65,15 +65,13 @@ static unsigned counted_by(const char *command, const char *path)
 
 #define COPIES "ls -d '%s'.* | wc -l"
 
-/* The names of a run's process, of the trace that the user asked for, and of their live windows. */
-static char from[512], live_from[520], to[512], live[520];
+/* The names of a run's process and of the trace that the user asked for. */
+static char from[512], to[512];
 
 static void name_run(unsigned number)
 {
     snprintf(from, sizeof from, "%s/%u.77.vst", scratch_dir, number);
     snprintf(to, sizeof to, "%s/%u.vst", scratch_dir, number);
-    snprintf(live_from, sizeof live_from, "%s.live", from);
-    snprintf(live, sizeof live, "%s.live", to);
 }
 
 TEST(an_older_trace_is_lost_only_to_a_new_one)
@@ -130,14 +128,13 @@ TEST(anothers_live_window_is_not_lost)
     SKIP_UNDER_TSAN();
     struct vs_run_output output = {0};
     const char *path = scratch("mine.vst"), *killed = scratch("killed.vst");
-    snprintf(live, sizeof live, "%s.live", path);
     make_killed(killed);
     make_trace(path);
-    assert_int_equal(rename(scratch("killed.vst.live"), live), 0);
-    assert_false(vs_reader_owns_live(path, live));
-    assert_true(vs_reader_owns_live(killed, live));
+    assert_int_equal(rename(scratch("killed.vst.live"), live_of(path)), 0);
+    assert_false(vs_reader_owns_live(path, live_of(path)));
+    assert_true(vs_reader_owns_live(killed, live_of(path)));
     assert_true(vs_run_output_set_aside(&output, path));
-    assert_int_equal(access(live, F_OK), 0);
+    assert_int_equal(access(live_of(path), F_OK), 0);
     make_trace(path);
     vs_run_output_settle(&output);
     assert_int_equal(access(path, F_OK), 0);
@@ -151,14 +148,14 @@ TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
     name_run(0);
     make_trace(to);
     make_killed(scratch("stray.vst"));
-    assert_int_equal(rename(scratch("stray.vst.live"), live), 0);
+    assert_int_equal(rename(scratch("stray.vst.live"), live_of(to)), 0);
     make_killed(from);
     assert_true(vs_run_output_set_aside(&older, to));
     assert_true(vs_run_output_move(from, to));
     vs_run_output_settle(&older);
-    assert_true(vs_reader_owns_live(to, live));
+    assert_true(vs_reader_owns_live(to, live_of(to)));
     assert_int_equal(access(from, F_OK), -1);
-    assert_int_equal(counted_by(COPIES, live), 1);
+    assert_int_equal(counted_by(COPIES, live_of(to)), 1);
     assert_non_null(strstr(said, "kept as "));
 }
 
@@ -168,17 +165,17 @@ TEST(a_move_that_cannot_be_whole_is_none)
     struct vs_run_output older = {0};
     name_run(1);
     make_trace(to);
-    spit(live, "no live window", 14);
+    spit(live_of(to), "no live window", 14);
     make_killed(from);
     assert_true(vs_run_output_set_aside(&older, to));
     assert_false(vs_run_output_move(from, to));
     assert_int_equal(access(to, F_OK), -1);
-    assert_true(vs_reader_owns_live(from, live_from));
+    assert_true(vs_reader_owns_live(from, live_of(from)));
     vs_run_output_settle(&older);
     assert_int_equal(access(to, F_OK), 0);
     make_trace(scratch("taken.vst")); /* and where FILE itself cannot get the name */
     assert_false(vs_run_output_move(from, scratch("taken.vst")));
-    assert_true(vs_reader_owns_live(from, live_from));
+    assert_true(vs_reader_owns_live(from, live_of(from)));
     assert_int_equal(access(scratch("taken.vst.live"), F_OK), -1);
 }
 
@@ -190,10 +187,10 @@ TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
     make_killed(to);
     make_killed(scratch("other.vst"));
     assert_true(vs_run_output_set_aside(&older, to));
-    assert_int_equal(rename(scratch("other.vst.live"), live), 0);
+    assert_int_equal(rename(scratch("other.vst.live"), live_of(to)), 0);
     vs_run_output_settle(&older);
-    assert_true(vs_reader_owns_live(to, live));
-    assert_int_equal(counted_by(COPIES, live), 1);
+    assert_true(vs_reader_owns_live(to, live_of(to)));
+    assert_int_equal(counted_by(COPIES, live_of(to)), 1);
 }
 
 /* Another user's file in a sticky folder. */
@@ -206,7 +203,7 @@ TEST(a_trace_that_has_its_new_name_has_moved)
     bool moved = vs_run_output_move(from, to);
     staying = NULL;
     assert_true(moved);
-    assert_true(vs_reader_owns_live(to, live));
+    assert_true(vs_reader_owns_live(to, live_of(to)));
 }
 
 /* Every container numbers its processes from 1. */
