@@ -269,18 +269,6 @@ static void train_step(struct case_run *run)
     give_all(run, &run->grads, THREAD_MAIN);
 }
 
-static void simple_step(struct case_run *run)
-{
-    struct case_blocks *kept = &run->step_blocks;
-    take(run, kept, THREAD_MAIN, 101, batch_size(run, 8 * MIB), VS_FAMILY_DEVICE);
-    behave(run);
-    make_noise(run);
-    take(run, kept, THREAD_MAIN, 102, batch_size(run, 4 * MIB), VS_FAMILY_DEVICE);
-    prefetch(run);
-    give_all(run, kept, THREAD_MAIN);
-    make_noise(run);
-}
-
 static void server_request(struct case_run *run)
 {
     struct case_blocks *kept = &run->step_blocks;
@@ -309,10 +297,17 @@ static void one_step(struct case_run *run)
             temporary(run, 400 + i, (1 + below(run, 32)) * MIB);
     if (one->program == PROGRAM_TRAIN)
         train_step(run);
-    else if (one->program == PROGRAM_SIMPLE)
-        simple_step(run);
-    else
+    else if (one->program == PROGRAM_SERVER)
         server_request(run);
+    else {
+        take(run, &run->step_blocks, THREAD_MAIN, 101, batch_size(run, 8 * MIB), VS_FAMILY_DEVICE);
+        behave(run);
+        make_noise(run);
+        take(run, &run->step_blocks, THREAD_MAIN, 102, batch_size(run, 4 * MIB), VS_FAMILY_DEVICE);
+        prefetch(run);
+        give_all(run, &run->step_blocks, THREAD_MAIN);
+        make_noise(run);
+    }
     if (one->marks)
         emit(run, THREAD_MAIN, EVENT(range_pop));
     if (one->evaluate_every && run->step % one->evaluate_every == 0) {
@@ -342,34 +337,28 @@ static void end(struct case_run *run)
     }
 }
 
-static void set_up(struct case_run *run)
-{
-    static const uint64_t families[] = {VS_FAMILY_ASYNC, VS_FAMILY_MANAGED, VS_FAMILY_PINNED,
-                                        VS_FAMILY_VMM};
-    const struct growth_case *one = run->one;
-    run->layers = 3 + (unsigned)below(run, LAYERS_MAX - 2);
-    run->block = (1 + below(run, 64)) * 256 * KIB;
-    if (one->habit == HABIT_LEAK_TINY)
-        run->block = 16 * KIB;
-    run->family = one->habit == HABIT_LEAK_FAMILY ? families[below(run, 4)] : VS_FAMILY_DEVICE;
-    run->every = 3 + (unsigned)below(run, 3);
-    run->first_step = one->steps / 3 + (unsigned)below(run, one->steps / 4 + 1);
-    unsigned visits = one->program == PROGRAM_SERVER ? one->steps / 2 : one->steps;
-    run->entries = 3 + (unsigned)below(run, visits / 6 < ENTRIES_MAX - 3 ? visits / 6
-                                                                         : ENTRIES_MAX - 3);
-    for (unsigned l = 0; l < 2 * run->layers; l++)
-        take(run, &run->fixed, THREAD_MAIN, 1 + l % 2, (1 + l % 3) * 2 * MIB, VS_FAMILY_DEVICE);
-}
-
 bool growth_case_run(const struct growth_case *one, uint64_t step_name,
                      bool (*sink)(void *arg, const struct vs_event *event), void *arg,
                      struct growth_truth *truth)
 {
+    static const uint64_t families[] = {VS_FAMILY_ASYNC, VS_FAMILY_MANAGED, VS_FAMILY_PINNED,
+                                        VS_FAMILY_VMM};
     struct case_run run = {.one = one, .sink = sink, .arg = arg, .truth = truth,
                            .random = one->seed, .next_addr = UINT64_C(0x7f0000000000),
                            .now_ns = 1000000, .step_name = step_name, .batch_percent = 100};
     *truth = (struct growth_truth){.grows = growth_case_grows(one->habit)};
-    set_up(&run);
+    run.layers = 3 + (unsigned)below(&run, LAYERS_MAX - 2);
+    run.block = (1 + below(&run, 64)) * 256 * KIB;
+    if (one->habit == HABIT_LEAK_TINY)
+        run.block = 16 * KIB;
+    run.family = one->habit == HABIT_LEAK_FAMILY ? families[below(&run, 4)] : VS_FAMILY_DEVICE;
+    run.every = 3 + (unsigned)below(&run, 3);
+    run.first_step = one->steps / 3 + (unsigned)below(&run, one->steps / 4 + 1);
+    unsigned visits = one->program == PROGRAM_SERVER ? one->steps / 2 : one->steps;
+    run.entries = 3 + (unsigned)below(&run, visits / 6 < ENTRIES_MAX - 3 ? visits / 6
+                                                                         : ENTRIES_MAX - 3);
+    for (unsigned l = 0; l < 2 * run.layers; l++)
+        take(&run, &run.fixed, THREAD_MAIN, 1 + l % 2, (1 + l % 3) * 2 * MIB, VS_FAMILY_DEVICE);
     for (run.step = 1; run.step <= one->steps; run.step++)
         one_step(&run);
     truth->every = one->habit == HABIT_LEAK_THIRD    ? run.every

@@ -30,22 +30,6 @@ static int digit(char c)
     return at ? (int)(at - digits) : 0;
 }
 
-static size_t from_base64(const char *text, unsigned char *out)
-{
-    size_t length = strlen(text), bytes = 0;
-    assert_int_equal(length % 4, 0);
-    for (size_t i = 0; i < length; i += 4) {
-        uint32_t bits = (uint32_t)digit(text[i]) << 18 | (uint32_t)digit(text[i + 1]) << 12 |
-                        (uint32_t)digit(text[i + 2]) << 6 | (uint32_t)digit(text[i + 3]);
-        out[bytes++] = (unsigned char)(bits >> 16);
-        if (text[i + 2] != '=')
-            out[bytes++] = (unsigned char)(bits >> 8);
-        if (text[i + 3] != '=')
-            out[bytes++] = (unsigned char)bits;
-    }
-    return bytes;
-}
-
 /* Appends the inflated contents of the element *id* to *out*. */
 static size_t add_element(const char *html, const char *id, unsigned char *out, size_t room)
 {
@@ -54,7 +38,17 @@ static size_t add_element(const char *html, const char *id, unsigned char *out, 
     unsigned char *packed = malloc(strlen(text) + 4);
     z_stream stream = {.next_in = packed, .next_out = out, .avail_out = (uInt)room};
     assert_non_null(packed);
-    stream.avail_in = (uInt)from_base64(text, packed);
+    size_t length = strlen(text);
+    assert_int_equal(length % 4, 0);
+    for (size_t i = 0; i < length; i += 4) { /* base64 */
+        uint32_t bits = (uint32_t)digit(text[i]) << 18 | (uint32_t)digit(text[i + 1]) << 12 |
+                        (uint32_t)digit(text[i + 2]) << 6 | (uint32_t)digit(text[i + 3]);
+        packed[stream.avail_in++] = (unsigned char)(bits >> 16);
+        if (text[i + 2] != '=')
+            packed[stream.avail_in++] = (unsigned char)(bits >> 8);
+        if (text[i + 3] != '=')
+            packed[stream.avail_in++] = (unsigned char)bits;
+    }
     assert_int_equal(inflateInit2(&stream, -MAX_WBITS), Z_OK);
     assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
     assert_int_equal(stream.avail_in, 0);

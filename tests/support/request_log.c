@@ -73,18 +73,6 @@ static uint32_t named(struct names *names, uint64_t addr)
     return (uint32_t)(*id - 1);
 }
 
-static void take_event(struct request_log *log, const struct replay_event *e, struct names *names)
-{
-    if (e->kind == REPLAY_ALLOC) {
-        name_block(names, e->addr, request_log_alloc(log, e->size, e->stream));
-    } else if (e->kind == REPLAY_FREE) {
-        request_log_free_block(log, named(names, e->addr));
-        vs_map_remove(&names->ids, e->addr, NULL);
-    } else if (e->kind == REPLAY_RECORD) {
-        request_log_record(log, named(names, e->addr), e->stream);
-    } /* segment events of the recorded allocator are not actions of the program */
-}
-
 void request_log_load(const char *path, struct request_log *log)
 {
     struct names names = {path, {0}};
@@ -102,8 +90,17 @@ void request_log_load(const char *path, struct request_log *log)
         }
     }
     log->initial = log->count;
-    for (size_t i = 0; i < text.event_count; i++)
-        take_event(log, &text.events[i], &names);
+    for (size_t i = 0; i < text.event_count; i++) {
+        const struct replay_event *e = &text.events[i];
+        if (e->kind == REPLAY_ALLOC) {
+            name_block(&names, e->addr, request_log_alloc(log, e->size, e->stream));
+        } else if (e->kind == REPLAY_FREE) {
+            request_log_free_block(log, named(&names, e->addr));
+            vs_map_remove(&names.ids, e->addr, NULL);
+        } else if (e->kind == REPLAY_RECORD) {
+            request_log_record(log, named(&names, e->addr), e->stream);
+        } /* segment events of the recorded allocator are not actions of the program */
+    }
     vs_map_free(&names.ids);
     replay_log_free(&text);
 }

@@ -43,17 +43,6 @@ static void route(struct moe *m, unsigned layer)
         m->tokens_of[layer][e] += random_below(m->w, GROUP);
 }
 
-static void attention(struct moe *m)
-{
-    keep(m->w, &m->saved, TOKENS * WIDTH * 2);
-    keep(m->w, &m->saved, TOKENS * 3 * WIDTH * 2);
-    keep(m->w, &m->saved, TOKENS * WIDTH * 2);
-    keep(m->w, &m->saved, TOKENS * 16 * 4);
-    uint32_t projected = take(m->w, TOKENS * WIDTH * 2);
-    keep(m->w, &m->saved, TOKENS * WIDTH * 2);
-    give(m->w, projected);
-}
-
 static void experts(struct moe *m, unsigned layer)
 {
     struct block_list results = {0};
@@ -104,18 +93,6 @@ static void experts_backward(struct moe *m, unsigned layer)
     give(m->w, incoming);
 }
 
-static void attention_backward(struct moe *m)
-{
-    uint32_t incoming = take(m->w, TOKENS * WIDTH * 2);
-    give_last(m->w, &m->saved, 1);
-    uint32_t accumulator = take(m->w, TOKENS * WIDTH * 4);
-    uint32_t qkv = take(m->w, TOKENS * 3 * WIDTH * 2);
-    give(m->w, accumulator);
-    give_last(m->w, &m->saved, 4);
-    give(m->w, incoming);
-    give(m->w, qkv);
-}
-
 void workload_moe(struct workload *w)
 {
     struct moe m = {.w = w};
@@ -137,7 +114,13 @@ void workload_moe(struct workload *w)
     for (unsigned step = 0; step < STEPS; step++) {
         for (unsigned i = 0; i < LAYERS; i++) {
             route(&m, i);
-            attention(&m);
+            keep(w, &m.saved, TOKENS * WIDTH * 2); /* attention */
+            keep(w, &m.saved, TOKENS * 3 * WIDTH * 2);
+            keep(w, &m.saved, TOKENS * WIDTH * 2);
+            keep(w, &m.saved, TOKENS * 16 * 4);
+            uint32_t projected = take(w, TOKENS * WIDTH * 2);
+            keep(w, &m.saved, TOKENS * WIDTH * 2);
+            give(w, projected);
             experts(&m, i);
         }
         uint32_t logits = take(w, TOKENS / 8 * 50304 * 4);
@@ -146,7 +129,14 @@ void workload_moe(struct workload *w)
         give(w, back);
         for (unsigned i = LAYERS; i-- > 0;) {
             experts_backward(&m, i);
-            attention_backward(&m);
+            uint32_t incoming = take(w, TOKENS * WIDTH * 2);
+            give_last(w, &m.saved, 1);
+            uint32_t accumulator = take(w, TOKENS * WIDTH * 4);
+            uint32_t qkv = take(w, TOKENS * 3 * WIDTH * 2);
+            give(w, accumulator);
+            give_last(w, &m.saved, 4);
+            give(w, incoming);
+            give(w, qkv);
         }
     }
     list_free(&m.saved);

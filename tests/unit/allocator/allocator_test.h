@@ -266,6 +266,7 @@ static inline enum vs_err error_of(const char *name)
  *     done STREAM COUNT          the first COUNT events of the stream are complete
  *     refuse SIZE ERROR          a request that fails
  *     empty [SIZE]               the cache is emptied, of so many bytes
+ *     kept ERROR                 it cannot be emptied, of no byte
  *     begin POOL [ERROR] | end POOL [ERROR] | release POOL [ERROR]    one or two
  *     sync | NAME = ticket | ended NAME     the program synchronises; in two parts
  *     fail OPERATION ERROR       of the device from now on
@@ -315,6 +316,10 @@ static inline void play_one(const char *line, char word[6][24])
         uint64_t released = empty(&f);
         if (*word[1])
             assert_int_equal(released, value_of(word[1]));
+    } else if (strcmp(verb, "kept") == 0) {
+        uint64_t released = 1;
+        fails(vs_allocator_empty_cache(f.allocator, &released), error_of(word[1]));
+        assert_int_equal(released, 0);
     } else if (strcmp(verb, "sync") == 0) {
         vs_allocator_sync_end(f.allocator, vs_allocator_sync_begin(f.allocator));
     } else if (strcmp(verb, "ended") == 0) {

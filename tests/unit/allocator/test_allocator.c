@@ -50,6 +50,8 @@ static const struct program programs[] = {
     {"empty_cache_gives_wholly_free_segments_back_and_no_other", &pytorch_config, GIB,
      "kept = 512; large = 30M; other = 512 on 9; free large; free other; cached_bytes 34M-512; "
      "empty 32M; used 2M; free kept; empty; used 0"},
+    {"a_segment_the_device_will_not_take_back_stays_cached", &pytorch_config, GIB,
+     "a = 512; free a; fail free state; kept state; fail free ok; take 512 at a"},
     {"out_of_memory_gives_the_cache_back_and_retries_once", &pytorch_config, 40 * MIB,
      "a = 20M; b = 512; free a; forget; c = 30M; event_count 3; event 0 segment_free a 20M; "
      "event 1 segment_alloc c 30M; event 2 alloc c 30M; num_alloc_retries 1; "
@@ -115,18 +117,6 @@ TEST(a_request_the_device_cannot_hold_fails_with_device_oom)
     refuse(&f, VS_ALLOCATOR_REQUEST_MAX, VS_ERR_DEVICE_OOM);
     play("num_ooms 3; num_alloc_retries 2; " /* the oversized request made no device call */
          "take 20M");
-}
-
-TEST(a_segment_the_device_will_not_take_back_stays_cached)
-{
-    fixture_start(&f, &pytorch_config, GIB);
-    uint64_t a = take(&f, 512), released = 1;
-    give(&f, a);
-    play("fail free state");
-    assert_int_equal(vs_allocator_empty_cache(f.allocator, &released), VS_ERR_STATE);
-    assert_int_equal(released, 0);
-    play("fail free ok");
-    assert_int_equal(take(&f, 512), a);
 }
 
 TEST(kinds_that_a_sink_ignores_are_not_delivered)

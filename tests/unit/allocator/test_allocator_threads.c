@@ -123,20 +123,6 @@ static void release(struct worker *w, struct vs_allocation *slot)
     w->unexpected += vs_allocator_free(allocator, addr) != VS_OK; /* 0: nothing */
 }
 
-/* Figures read together are consistent, whatever other threads do. */
-static void read_statistics(struct worker *w)
-{
-    struct vs_allocator_stats s;
-    vs_allocator_stats(allocator, &s);
-    for (int pool = 0; pool < VS_STAT_POOLS; pool++) {
-        const struct vs_stat *active = &s.active_bytes[pool], *reserved = &s.reserved_bytes[pool];
-        w->unexpected += active->current > active->peak || active->current > reserved->current ||
-                         s.allocated_bytes[pool].current > active->current ||
-                         active->current != active->allocated - active->freed;
-    }
-    w->unexpected += vs_allocator_cached_bytes(allocator) > running->capacity;
-}
-
 static void *work(void *arg)
 {
     struct worker *w = arg;
@@ -153,10 +139,20 @@ static void *work(void *arg)
             w->unexpected += vs_allocator_empty_cache(allocator, NULL) != VS_OK;
         else if (chance < 25)
             w->unexpected += vs_allocator_check(allocator) != VS_OK;
-        else if (chance < 28)
-            read_statistics(w);
-        else if (chance < 60)
+        else if (chance >= 28 && chance < 60)
             vs_allocator_sync_end(allocator, vs_allocator_sync_begin(allocator));
+        if (chance < 25 || chance >= 28)
+            continue;
+        struct vs_allocator_stats s; /* consistent, whatever other threads do */
+        vs_allocator_stats(allocator, &s);
+        for (int pool = 0; pool < VS_STAT_POOLS; pool++) {
+            const struct vs_stat *active = &s.active_bytes[pool];
+            w->unexpected += active->current > active->peak ||
+                             active->current > s.reserved_bytes[pool].current ||
+                             s.allocated_bytes[pool].current > active->current ||
+                             active->current != active->allocated - active->freed;
+        }
+        w->unexpected += vs_allocator_cached_bytes(allocator) > running->capacity;
     }
     for (int i = 0; i < HELD; i++) {
         if (w->held[i].addr)

@@ -62,23 +62,6 @@ static uint64_t random_size(void)
     return VS_BLOCK_MIN * (granules + (uint64_t)rand() % granules / (1 + (uint64_t)(rand() % 3)));
 }
 
-static void compare_with_scans(const struct vs_free_index *index, struct vs_block *const *set,
-                               size_t n)
-{
-    bool oldest = index->oldest_first;
-    uint64_t size = random_size(), count;
-    assert_ptr_equal(vs_free_index_fit(index, size), scan(set, n, oldest, FIT, size, NULL));
-    assert_ptr_equal(vs_free_index_below(index, size), scan(set, n, oldest, BELOW, size, NULL));
-    if (n) {
-        const struct vs_block *b = set[(size_t)rand() % n];
-        assert_true(vs_free_index_holds(index, b));
-        assert_ptr_equal(vs_free_index_after(index, b), scan(set, n, oldest, AFTER, 0, b));
-        assert_ptr_equal(vs_free_index_before(index, b), scan(set, n, oldest, BEFORE, 0, b));
-    }
-    assert_true(vs_free_index_check(index, &count));
-    assert_int_equal(count, n);
-}
-
 static void compare_an_index_with_scans(bool oldest_first)
 {
     static struct vs_segment segments[8];
@@ -110,7 +93,19 @@ static void compare_an_index_with_scans(bool oldest_first)
             assert_false(vs_free_index_holds(&index, set[i]));
             set[i] = set[--n];
         }
-        compare_with_scans(&index, set, n);
+        uint64_t size = random_size(), count;
+        assert_ptr_equal(vs_free_index_fit(&index, size), scan(set, n, oldest_first, FIT, size, NULL));
+        assert_ptr_equal(vs_free_index_below(&index, size),
+                         scan(set, n, oldest_first, BELOW, size, NULL));
+        if (n) {
+            const struct vs_block *b = set[(size_t)rand() % n];
+            assert_true(vs_free_index_holds(&index, b));
+            assert_ptr_equal(vs_free_index_after(&index, b), scan(set, n, oldest_first, AFTER, 0, b));
+            assert_ptr_equal(vs_free_index_before(&index, b),
+                             scan(set, n, oldest_first, BEFORE, 0, b));
+        }
+        assert_true(vs_free_index_check(&index, &count));
+        assert_int_equal(count, n);
     }
     vs_slabs_give(&slabs);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Private pools: their memory, their users, and when their memory is released. Behaviour during a
- * capture is in test_allocator_captures.c. */
+ * Private pools: their memory, their users, and when their memory is released. During a stream
+ * capture, which an open pool counts as, the allocator must not query events or release cached
+ * memory. */
 #include "allocator_test.h"
 
 static const struct vs_pool_id one = {0, 1}, none = {0, 0};
@@ -18,6 +19,11 @@ static const struct program programs[] = {
      "begin one; take 2M at inside; end one"},
     {"a_retry_takes_what_freeable_pools_hold", &pytorch_config, 100 * MIB,
      "begin one; x = 60M; free x; end one; refuse 80M oom; release one; take 80M"},
+    {"no_cached_memory_is_released_during_a_capture", &pytorch_config, 100 * MIB,
+     "x = 60M; free x; begin one; refuse 80M oom; empty 0; num_alloc_retries 0; "
+     "num_sync_all_streams 0; num_ooms 1; end one; take 80M"},
+    {"a_freeable_pool_may_be_released_during_a_capture", &pytorch_config, GIB,
+     "begin one; x = 60M; free x; end one; release one; begin two; empty 60M; end two"},
 };
 
 ROWS(programs, a_program_is_played)
@@ -67,6 +73,33 @@ TEST(an_abandoned_allocator_has_no_pools)
     vs_allocator_abandon(f.allocator);
     play("end one state; take 30M; begin one; end one");
     fixture_destroy(&f);
+}
+
+/* --- during a capture --- */
+
+/* Regression: a use recorded during one capture and again after it was taken for part of the graph
+ * when the block was freed during another capture, and its memory was reused while work on the
+ * stream could still use it. */
+TEST(a_use_after_a_capture_needs_its_event_whenever_the_block_is_freed)
+{
+    play_with(&pytorch_config, GIB, "addr = 4M");
+    ok(vs_allocator_pool_begin(f.allocator, one, only_stream, &(uint64_t){9}));
+    play("use addr 1; end one; use addr 1");
+    ok(vs_allocator_pool_begin(f.allocator, pool_of("two"), only_stream, &(uint64_t){9}));
+    play("free addr; end two");
+    assert_true(take(&f, 4 * MIB) != named("addr"));
+    play("recorded 1 1");
+}
+
+/* Regression: events of one stream that were rejected permanently delayed all later frees. */
+TEST(a_stream_without_events_holds_up_no_other)
+{
+    play_with(&pytorch_config, GIB, "a = 2M; b = 2M; c = 2M; use a 3; use b 4; use c 3; "
+              "fail record device");
+    f.device.fail_record_stream = 3;
+    play("free a; free b; free c; recorded 4 1; recorded 3 0; done 4 1; "
+         "take 2M at b; " /* not the others: they are not safe yet */
+         "fail record ok; take 2M not a; recorded 3 2; done 3 1; take 2M at a");
 }
 
 /* --- threads: for ThreadSanitizer, and no block may be allocated twice --- */

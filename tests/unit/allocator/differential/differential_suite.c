@@ -15,7 +15,6 @@
 static int steps_expected = 40000;
 static uint64_t first_seed = 20260101;
 static bool brief;
-static long steps_before; /* of this configuration's completed runs */
 
 /* For finding the step of a crash in a debugger. */
 static struct {
@@ -36,57 +35,46 @@ static void on_crash(int signal)
     sigaction(signal, &handlers_before[signal], NULL); /* then continue as without our handler */
 }
 
-static void report(const struct diff_config *config, struct diff_step *steps, int count,
-                   const char *difference)
-{
-    if (brief) {
-        printf("found after %ld steps by %s: %s\n", steps_before, at.test, difference);
-        exit(1);
-    }
-    printf("%s: seed %" PRIu64 ", step %d: %s\n", at.test, at.seed, count, difference);
-    fflush(stdout);
-    count = diff_shrink(config, steps, count);
-    printf("the shortest sequence found:\n");
-    diff_print(config, steps, count);
-    print_error("again: test_allocator_differential %d %" PRIu64 " '*%s*'\n", RUN_STEPS, at.seed,
-                at.test);
-}
-
-static void one_run(const struct diff_config *config, int steps, uint64_t *counts)
+void diff_suite(const struct diff_config *given)
 {
     static struct diff_run run;
     static struct diff_step taken[DIFF_STEPS_MAX];
-    diff_start(&run, config);
-    run.seed = at.seed;
-    run.random = at.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    int count = 0;
-    while (count < steps && !run.difference[0]) {
-        at.step = count;
-        taken[count] = diff_next(&run);
-        diff_step(&run, &taken[count++]);
-    }
-    for (int i = 0; i < MODEL_MECHANISM_COUNT; i++)
-        counts[i] += model_counts(run.model)[i];
-    diff_stop(&run);
-    steps_before += count;
-    if (run.difference[0])
-        report(config, taken, count, run.difference);
-    assert_true(!run.difference[0]);
-}
-
-void diff_suite(const struct diff_config *given)
-{
     uint64_t counts[MODEL_MECHANISM_COUNT] = {0};
     int done = 0;
     at.test = given->name;
     at.seed = first_seed;
-    steps_before = 0;
+    long steps_done = 0;
     for (int steps; done < steps_expected; done += steps, at.seed++) {
         struct diff_config config = *given;
         if (config.drawn)
             diff_draw_config(&config, at.seed);
         steps = steps_expected - done < RUN_STEPS ? steps_expected - done : RUN_STEPS;
-        one_run(&config, steps, counts);
+        diff_start(&run, &config);
+        run.seed = at.seed;
+        run.random = at.seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+        int count = 0;
+        while (count < steps && !run.difference[0]) {
+            at.step = count;
+            taken[count] = diff_next(&run);
+            diff_step(&run, &taken[count++]);
+        }
+        for (int i = 0; i < MODEL_MECHANISM_COUNT; i++)
+            counts[i] += model_counts(run.model)[i];
+        diff_stop(&run);
+        steps_done += count;
+        if (!run.difference[0])
+            continue;
+        if (brief) {
+            printf("found after %ld steps by %s: %s\n", steps_done, at.test, run.difference);
+            exit(1);
+        }
+        printf("%s: seed %" PRIu64 ", step %d: %s\n", at.test, at.seed, count, run.difference);
+        fflush(stdout);
+        count = diff_shrink(&config, taken, count);
+        printf("the shortest sequence found:\n");
+        diff_print(&config, taken, count);
+        fail_msg("again: test_allocator_differential %d %" PRIu64 " '*%s*'", RUN_STEPS, at.seed,
+                 at.test);
     }
     for (int i = 0; i < MODEL_MECHANISM_COUNT; i++) {
         if (counts[i])
