@@ -94,13 +94,15 @@ static void compare_an_index_with_scans(bool oldest_first)
             set[i] = set[--n];
         }
         uint64_t size = random_size(), count;
-        assert_ptr_equal(vs_free_index_fit(&index, size), scan(set, n, oldest_first, FIT, size, NULL));
+        assert_ptr_equal(vs_free_index_fit(&index, size),
+                         scan(set, n, oldest_first, FIT, size, NULL));
         assert_ptr_equal(vs_free_index_below(&index, size),
                          scan(set, n, oldest_first, BELOW, size, NULL));
         if (n) {
             const struct vs_block *b = set[(size_t)rand() % n];
             assert_true(vs_free_index_holds(&index, b));
-            assert_ptr_equal(vs_free_index_after(&index, b), scan(set, n, oldest_first, AFTER, 0, b));
+            assert_ptr_equal(vs_free_index_after(&index, b),
+                             scan(set, n, oldest_first, AFTER, 0, b));
             assert_ptr_equal(vs_free_index_before(&index, b),
                              scan(set, n, oldest_first, BEFORE, 0, b));
         }
