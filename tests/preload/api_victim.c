@@ -9,25 +9,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_line.h"
 #include "driver_function.h"
 #include "vramscope.h"
-
-#define MIB ((size_t)1 << 20)
-
-#define CHECK(condition)                                        \
-    do {                                                        \
-        if (!(condition)) {                                     \
-            printf("line %d: %s\n", __LINE__, #condition);      \
-            exit(1);                                            \
-        }                                                       \
-    } while (0)
 
 static int64_t figure(const char *key)
 {
@@ -53,28 +42,16 @@ static void compare(const char *key, int64_t value, void *arg)
     CHECK(figure(key) == value);
 }
 
-static void bad_keys(void)
+static void mode_statistics(void)
 {
     static const char *const keys[] = {
         "", "allocation", "allocation.all", "allocation.all.", "allocation.all.currents",
         "allocation.every.current", "allocations.all.current", "oversize_segments.all.current",
         "num_ooms.current"};
-    int64_t value = 5;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        CHECK(vramscope_get_statistic(0, keys[i], &value) == -1);
-    CHECK(vramscope_get_statistic(0, NULL, &value) == -1);
-    CHECK(vramscope_get_statistic(-1, "num_ooms", &value) == -1);
-    CHECK(vramscope_get_statistic(64, "num_ooms", &value) == -1);
-    CHECK(vramscope_get_statistic(0, "num_ooms", NULL) == -1);
-    CHECK(vramscope_visit_statistics(0, NULL, NULL) == -1);
-    CHECK(value == 5);
-}
-
-static void mode_statistics(void)
-{
     struct vramscope_device_stats stats;
     size_t free_bytes, total_bytes;
     uint64_t free_reported = 0, total_reported = 0;
+    int64_t value = 5;
     CHECK(vramscope_get_memory_info(0, &free_reported, &total_reported) == -1); /* not used yet */
     void *p = device_alloc(1000), *q = device_alloc(3 * MIB);
     CHECK(figure("allocation.all.current") == 2);
@@ -94,7 +71,14 @@ static void mode_statistics(void)
     CHECK(vramscope_reset_accumulated(0) == 0 && vramscope_reset_accumulated(-1) == -1);
     CHECK(figure("allocation.all.allocated") == 0 && figure("num_device_alloc") == 0);
     CHECK(vramscope_visit_statistics(0, compare, &visited) == 0 && visited >= 123);
-    bad_keys();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        CHECK(vramscope_get_statistic(0, keys[i], &value) == -1);
+    CHECK(vramscope_get_statistic(0, NULL, &value) == -1);
+    CHECK(vramscope_get_statistic(-1, "num_ooms", &value) == -1);
+    CHECK(vramscope_get_statistic(64, "num_ooms", &value) == -1);
+    CHECK(vramscope_get_statistic(0, "num_ooms", NULL) == -1);
+    CHECK(vramscope_visit_statistics(0, NULL, NULL) == -1);
+    CHECK(value == 5);
     CHECK(cudaMemGetInfo(&free_bytes, &total_bytes) == cudaSuccess);
     CHECK(vramscope_get_memory_info(0, &free_reported, &total_reported) == 0);
     CHECK(free_reported == free_bytes && total_reported == total_bytes);
@@ -168,17 +152,13 @@ static void mode_snapshot(void)
 static int go_on(const struct vramscope_segment *segment, const struct vramscope_block *block,
                  void *arg)
 {
-    (void)segment;
-    (void)block;
-    (void)arg;
+    (void)segment, (void)block, (void)arg;
     return 0;
 }
 
 static void ignore(const char *key, int64_t value, void *arg)
 {
-    (void)key;
-    (void)value;
-    (void)arg;
+    (void)key, (void)value, (void)arg;
 }
 
 static void mode_fraction(void)
@@ -274,7 +254,6 @@ static void mode_windows(void)
 static void *windows_of_a_thread(void *arg)
 {
     struct vramscope_window_stats s;
-    (void)arg;
     for (int i = 0; i < 300; i++) {
         int64_t window = vramscope_window_begin();
         CHECK(window > 0);
@@ -284,7 +263,7 @@ static void *windows_of_a_thread(void *arg)
         CHECK(vramscope_window_end(window, 0, &s) == 0 && s.allocated_peak >= MIB);
         CHECK(s.allocated_peak <= 4 * MIB && s.allocations >= 1 && s.frees >= 1);
     }
-    return NULL;
+    return arg;
 }
 
 static void mode_window_threads(void)
@@ -336,7 +315,6 @@ static void *annotate_and_allocate(void *arg)
 
 static void *stop_and_start(void *arg)
 {
-    (void)arg;
     pthread_barrier_wait(&together);
     do {
         vramscope_stop_recording();
@@ -344,7 +322,7 @@ static void *stop_and_start(void *arg)
         vramscope_start_recording();
         vramscope_flush();
     } while (working);
-    return NULL;
+    return arg;
 }
 
 static bool dump(void)
@@ -363,12 +341,11 @@ static bool dump(void)
 
 static void *dump_again_and_again(void *arg)
 {
-    (void)arg;
     pthread_barrier_wait(&together);
     do
         (void)dump();
     while (working);
-    return NULL;
+    return arg;
 }
 
 static void *read_everything(void *arg)
@@ -376,7 +353,6 @@ static void *read_everything(void *arg)
     struct vramscope_device_stats stats;
     struct vramscope_failure failure;
     int64_t value;
-    (void)arg;
     pthread_barrier_wait(&together);
     do {
         CHECK(vramscope_get_device_stats(0, &stats) == 0 && stats.allocated <= stats.allocated_peak);
@@ -386,7 +362,7 @@ static void *read_everything(void *arg)
         (void)vramscope_reset_peaks(0);
         (void)vramscope_trim(0);
     } while (working);
-    return NULL;
+    return arg;
 }
 
 static void mode_control_threads(void)
@@ -472,28 +448,22 @@ static void mode_lost(void)
     CHECK(cudaFree(last) == cudaSuccess);
 }
 
-static void in_child(void)
-{
-    struct vramscope_device_stats stats, none = {0};
-    memset(&stats, 0xab, sizeof stats);
-    CHECK(vramscope_get_device_stats(0, &stats) == 0);
-    CHECK(memcmp(&stats, &none, sizeof stats) == 0);
-    CHECK(vramscope_reset_peaks(0) == 0 && figure("allocation.all.current") == 0);
-    CHECK(vramscope_copy_blocks(0, NULL, 0) == 0);
-    CHECK(vramscope_get_device_stats(64, &stats) == -1);
-    CHECK(vramscope_window_begin() == -1 && vramscope_window_read(256, 0, NULL) == -1);
-    CHECK(vramscope_stop_recording() == -1 && vramscope_start_recording() == -1);
-    CHECK(vramscope_dump("copy.vst") == -1 && vramscope_trace_path(NULL, 0) == -1);
-}
-
 static void mode_fork(void)
 {
-    struct vramscope_device_stats stats;
+    struct vramscope_device_stats stats, none = {0};
     int status;
     void *p = device_alloc(1000);
     pid_t child = fork();
     if (!child) {
-        in_child();
+        memset(&stats, 0xab, sizeof stats);
+        CHECK(vramscope_get_device_stats(0, &stats) == 0);
+        CHECK(memcmp(&stats, &none, sizeof stats) == 0);
+        CHECK(vramscope_reset_peaks(0) == 0 && figure("allocation.all.current") == 0);
+        CHECK(vramscope_copy_blocks(0, NULL, 0) == 0);
+        CHECK(vramscope_get_device_stats(64, &stats) == -1);
+        CHECK(vramscope_window_begin() == -1 && vramscope_window_read(256, 0, NULL) == -1);
+        CHECK(vramscope_stop_recording() == -1 && vramscope_start_recording() == -1);
+        CHECK(vramscope_dump("copy.vst") == -1 && vramscope_trace_path(NULL, 0) == -1);
         _exit(0);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);

@@ -3,7 +3,6 @@
 """The bundled training program under vramscope, on the simulated GPU.
 
     check_train_lm.py BIN_DIR CHECK     one of the checks below; exit 1 prints the reason
-    check_train_lm.py --list
 
 Checks that the profiler does not change the program's output, both builds and both
 ways of recording agree with the program's own tally, the timeline holds everything, and
@@ -119,10 +118,6 @@ def timeline_names_processes_threads_streams_and_holds_everything():
                for e in events if e["ph"] == "i"), "no instant for a large allocation"
 
 
-def verdict(trace):
-    return json.loads(run([tool("vramscope"), "oom", "--json", trace]))
-
-
 def running_out_of_memory_is_distinguished():
     cases = (("capacity", "alloc_activation", ("--context", "512", "--batch", "64")),
              ("growth", "keep_for_debugging", ("--leak", "16MiB", "--steps", "60")),
@@ -130,7 +125,7 @@ def running_out_of_memory_is_distinguished():
     for want, site, args in cases:
         for way in WAYS:
             trace, _ = record("oom", "train_lm_c", *args, way=way, gpu=SMALL, status=1)
-            found = verdict(trace)
+            found = json.loads(run([tool("vramscope"), "oom", "--json", trace]))
             assert want in found["verdict"], "%s under %s: %s" % (args, way, found["verdict"])
             text = run([tool("vramscope"), "oom", trace]).decode()
             assert site in text, text
@@ -183,19 +178,11 @@ def the_summary_names_functions_and_lines():
         assert want in text, "%s is not in:\n%s" % (want, text)
 
 
-CHECKS = [f for n, f in sorted(globals().items())
-          if callable(f) and getattr(f, "__module__", "") == "__main__" and n not in (
-              "run", "tool", "alone", "record", "report", "same", "device_figures", "programs",
-              "verdict")]
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(f.__name__ for f in CHECKS))
-        sys.exit(0)
     BIN = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="vramscope-lm-") as WORK:
         try:
-            {f.__name__: f for f in CHECKS}[sys.argv[2]]()
+            globals()[sys.argv[2]]()
         except AssertionError as why:
             print(why)
             sys.exit(1)

@@ -2,15 +2,22 @@
  *
  * A program of the driver API that creates contexts until the device has no memory for another. With
  * "physical" it first creates memory with cuMemCreate, which needs no context: then already the first
- * context fails. Exits with 1 when a context could not be
- * created. */
+ * context fails. Exits with 1 when a context could not be created. */
 #include <cuda.h>
 #include <stdio.h>
 #include <string.h>
 
-static int too_many(void)
+int main(int argc, char **argv)
 {
+    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
+    CUmemGenericAllocationHandle handle;
     CUcontext context;
+    if (cuInit(0) != CUDA_SUCCESS)
+        return 3;
+    for (int i = 0; argc > 1 && strcmp(argv[1], "physical") == 0 && i < 3; i++)
+        if (cuMemCreate(&handle, (size_t)512 << 20, &prop, 0) != CUDA_SUCCESS)
+            return 3;
     for (int i = 0; i < 1000; i++) {
         CUresult r = cuCtxCreate(&context, NULL, 0, 0);
         if (r != CUDA_SUCCESS) {
@@ -19,24 +26,4 @@ static int too_many(void)
         }
     }
     return 0;
-}
-
-static int leave_physical_memory(void)
-{
-    CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
-                                .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}};
-    CUmemGenericAllocationHandle handle;
-    for (int i = 0; i < 3; i++)
-        if (cuMemCreate(&handle, (size_t)512 << 20, &prop, 0) != CUDA_SUCCESS)
-            return 3;
-    return 0;
-}
-
-int main(int argc, char **argv)
-{
-    if (cuInit(0) != CUDA_SUCCESS)
-        return 3;
-    if (argc > 1 && strcmp(argv[1], "physical") == 0 && leave_physical_memory())
-        return 3;
-    return too_many();
 }

@@ -6,24 +6,13 @@
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
 #include <vector>
 
+#include "check_line.h"
 #include "vramscope.h"
-
-static constexpr size_t MIB = size_t{1} << 20;
-
-#define CHECK(condition)                                       \
-    do {                                                       \
-        if (!(condition)) {                                    \
-            std::printf("line %d: %s\n", __LINE__, #condition); \
-            std::exit(1);                                      \
-        }                                                      \
-    } while (0)
 
 static int64_t figure(const char *key)
 {
@@ -220,6 +209,6 @@ int main(int argc, char **argv)
         graph(s, t);
         other_capture(s, t);
     }
-    std::puts("ok");
+    puts("ok");
     return 0;
 }

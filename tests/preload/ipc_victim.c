@@ -7,22 +7,13 @@
  * or the first line that was wrong. For memory of cudaMalloc see compat's victim_sharing_ipc. */
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
+#include "check_line.h"
 #define PEER_ROLE "IPC_VICTIM_PEER" /* a name with VRAMSCOPE_ would be treated as an option */
 #include "simulator/conformance/conf_peer.h"
 #include "vramscope.h"
 
-#define MIB ((size_t)1 << 20)
 #define BLOCKS 12
-
-#define CHECK(condition)                                           \
-    do {                                                           \
-        if (!(condition)) {                                        \
-            printf("line %d: %s\n", __LINE__, #condition);         \
-            exit(1);                                               \
-        }                                                          \
-    } while (0)
 
 struct message {
     cudaIpcMemHandle_t handle;

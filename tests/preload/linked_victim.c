@@ -6,23 +6,15 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                            \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            printf("line %d: not so: %s\n", __LINE__, #condition);  \
-            exit(99);                                               \
-        }                                                           \
-    } while (0)
+#include "check_line.h"
 
 static void by_runtime(int n)
 {
     void *p;
     for (int i = 0; i < n; i++) {
-        CHECK(cudaMalloc(&p, 1 << 20) == cudaSuccess);
+        CHECK(cudaMalloc(&p, MIB) == cudaSuccess);
         CHECK(cudaFree(p) == cudaSuccess);
     }
 }
@@ -32,7 +24,7 @@ static void by_driver(int n)
 {
     CUdeviceptr p;
     for (int i = 0; i < n; i++) {
-        CHECK(cuMemAlloc(&p, 1 << 20) == CUDA_SUCCESS);
+        CHECK(cuMemAlloc(&p, MIB) == CUDA_SUCCESS);
         CHECK(cuMemFree(p) == CUDA_SUCCESS);
     }
 }
@@ -50,7 +42,7 @@ static void by_pointer(int n)
     CHECK(alloc && release);
     CUdeviceptr p;
     for (int i = 0; i < n; i++) {
-        CHECK(alloc(&p, 1 << 20) == CUDA_SUCCESS);
+        CHECK(alloc(&p, MIB) == CUDA_SUCCESS);
         CHECK(release(p) == CUDA_SUCCESS);
     }
 }

@@ -36,16 +36,6 @@ static void fill(const struct vramscope_sim_launch *launch, unsigned long first,
 
 static void fill_stub(void) {}
 
-static void register_kernel(void)
-{
-    static const size_t sizes[] = {sizeof(struct fill_args)};
-    void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
-    sim_stub_kernel(handle, fill_stub, "fill");
-    __cudaRegisterFatBinaryEnd(handle);
-    cudaFree(NULL);
-    vramscope_sim_register("fill", fill, sizes, 1);
-}
-
 static void launch(unsigned char *p, int value, int delay_us, cudaStream_t stream)
 {
     struct fill_args a = {p, BYTES, value, delay_us};
@@ -65,7 +55,12 @@ int main(int argc, char **argv)
     unsigned char *host = malloc(BYTES);
     cudaStream_t near, far;
     int wrong = 0;
-    register_kernel();
+    static const size_t sizes[] = {sizeof(struct fill_args)};
+    void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(handle, fill_stub, "fill");
+    __cudaRegisterFatBinaryEnd(handle);
+    cudaFree(NULL);
+    vramscope_sim_register("fill", fill, sizes, 1);
     if (cudaStreamCreateWithFlags(&near, cudaStreamNonBlocking) || (two && cudaSetDevice(1)) ||
         (peer && cudaDeviceEnablePeerAccess(0, 0)) ||
         cudaStreamCreateWithFlags(&far, cudaStreamNonBlocking))

@@ -91,14 +91,6 @@ static bool wait_until_busy(void)
     return false;
 }
 
-/* A process that is not our child must also have ended, with all its threads, before its trace is
- * read. */
-static void wait_for_end(void)
-{
-    for (unsigned i = 0; i < TIMEOUT_S * 1000000u / POLL_US && vs_reader_recorded_by(trace); i++)
-        usleep(POLL_US);
-}
-
 static bool was_said(const char *text)
 {
     static char said[65536];
@@ -123,11 +115,6 @@ struct match {
     unsigned early_count;
 };
 
-static void forget_early(struct match *m, unsigned i)
-{
-    m->early[i] = m->early[--m->early_count];
-}
-
 /* Passes over calls of thread *t* whose events another thread recorded. */
 static void skip_early(struct match *m, int t, uint64_t but)
 {
@@ -139,7 +126,7 @@ static void skip_early(struct match *m, int t, uint64_t but)
             i++;
         if (call->bytes || call->address == but || i == m->early_count)
             return;
-        forget_early(m, i);
+        m->early[i] = m->early[--m->early_count];
         m->found[t]++;
     }
 }
@@ -173,20 +160,6 @@ static bool match_event(struct match *m, const struct vs_event *e)
 }
 
 /* Every call is found, and at most one free per thread that was not in the tally. */
-static bool match_counts(struct match *m, uint64_t *events)
-{
-    *events = 0;
-    for (int t = 0; t < CRASH_THREADS; t++) {
-        skip_early(m, t, 0);
-        *events += m->found[t];
-        if (m->found[t] < tally->threads[t].returned)
-            return wrong(m->ending, "found of those in the tally", m->found[t],
-                         tally->threads[t].returned);
-    }
-    return m->early_count <= CRASH_THREADS ||
-           wrong(m->ending, "frees that nobody made", m->early_count, 0);
-}
-
 static bool match_trace(const struct ending *ending, enum vs_condition condition, uint64_t *events)
 {
     struct match m = {.ending = ending};
@@ -205,7 +178,16 @@ static bool match_trace(const struct ending *ending, enum vs_condition condition
         good = false;
     }
     vs_reader_close(reader);
-    return good && match_counts(&m, events);
+    *events = 0;
+    for (int t = 0; good && t < CRASH_THREADS; t++) {
+        skip_early(&m, t, 0);
+        *events += m.found[t];
+        if (m.found[t] < tally->threads[t].returned)
+            good = wrong(ending, "found of those in the tally", m.found[t],
+                         tally->threads[t].returned);
+    }
+    return good && (m.early_count <= CRASH_THREADS ||
+                    wrong(ending, "frees that nobody made", m.early_count, 0));
 }
 
 static bool recover_and_match(const struct ending *ending, uint64_t before)
@@ -246,23 +228,15 @@ static bool one_round(unsigned round, uint64_t *seed, uint64_t *events)
     int status = 0;
     if (waitpid(run, &status, 0) != run)
         return wrong(ending, "run was lost", (uint64_t)errno, 0);
-    wait_for_end();
+    /* a process that is not our child must also have ended, with all its threads */
+    for (unsigned i = 0; i < TIMEOUT_S * 1000000u / POLL_US && vs_reader_recorded_by(trace); i++)
+        usleep(POLL_US);
     if (ending->said && (!WIFEXITED(status) || WEXITSTATUS(status) != 128 + ending->number))
         return wrong(ending, "run's status", (uint64_t)status, 0);
     if (ending->said && (!was_said(ending->said) || !was_said("peak allocated")))
         return wrong(ending, "run's summary does not tell", 0, 0);
     return match_trace(ending, VS_TRACE_LIVE, events) &&
            (round % 3 || recover_and_match(ending, *events));
-}
-
-static void *map_tally(void)
-{
-    int fd = open(tally_path, O_RDWR | O_CREAT, 0600);
-    if (fd < 0 || ftruncate(fd, sizeof *tally))
-        return MAP_FAILED;
-    void *map = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    return map;
 }
 
 int main(int argc, char **argv)
@@ -288,7 +262,10 @@ int main(int argc, char **argv)
     snprintf(trace, sizeof trace, "%s/trace.vst", folder);
     snprintf(tally_path, sizeof tally_path, "%s/tally", folder);
     snprintf(said_path, sizeof said_path, "%s/said", folder);
-    tally = map_tally();
+    int fd = open(tally_path, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, sizeof *tally))
+        return 2;
+    tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (tally == MAP_FAILED)
         return 2;
     printf("seed %" PRIu64 "\n", seed);

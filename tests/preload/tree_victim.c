@@ -117,26 +117,6 @@ static int orphan(int between)
     return 0;
 }
 
-static int by_vfork(const char *program)
-{
-    take(1);
-    pid_t pid = vfork();
-    if (!pid) {
-        execl(program, program, "chain", "1", (char *)NULL);
-        _exit(3);
-    }
-    return wait_all(1);
-}
-
-/* fork before CUDA, both use it */
-static int by_fork(void)
-{
-    fflush(stdout);
-    pid_t pid = fork();
-    take(pid ? 1 : 2);
-    return pid ? wait_all(1) : 0;
-}
-
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "", *number = argc > 2 ? argv[2] : "1";
@@ -150,9 +130,18 @@ int main(int argc, char **argv)
         return orphan(0);
     if (!strcmp(how, "daemon"))
         return orphan(1);
-    if (!strcmp(how, "vfork"))
-        return by_vfork(argv[0]);
-    if (!strcmp(how, "fork"))
-        return by_fork();
+    if (!strcmp(how, "vfork")) {
+        take(1);
+        if (!vfork()) {
+            execl(argv[0], argv[0], "chain", "1", (char *)NULL);
+            _exit(3);
+        }
+        return wait_all(1);
+    }
+    if (!strcmp(how, "fork")) { /* before CUDA, both use it */
+        pid_t pid = fork();
+        take(pid ? 1 : 2);
+        return pid ? wait_all(1) : 0;
+    }
     return 2;
 }

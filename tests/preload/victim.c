@@ -38,44 +38,30 @@ static void check(cudaError_t e, const char *what)
     exit(3);
 }
 
-static void enter(void *ptr, size_t bytes)
+static void *device_alloc(size_t bytes)
 {
-    for (size_t i = 0; i < sizeof live / sizeof *live; i++) {
-        if (live[i].ptr)
-            continue;
-        live[i].ptr = ptr;
-        live[i].bytes = bytes;
-        break;
-    }
+    void *p = NULL;
+    size_t i = 0;
+    check(cudaMalloc(&p, bytes), "cudaMalloc");
+    while (live[i].ptr)
+        i++;
+    live[i].ptr = p;
+    live[i].bytes = bytes;
     allocations++;
     live_bytes += bytes;
     if (live_bytes > peak_bytes)
         peak_bytes = live_bytes;
-}
-
-static void leave(void *ptr)
-{
-    for (size_t i = 0; i < sizeof live / sizeof *live; i++) {
-        if (live[i].ptr != ptr)
-            continue;
-        live_bytes -= live[i].bytes;
-        live[i].ptr = NULL;
-        break;
-    }
-    frees++;
-}
-
-static void *device_alloc(size_t bytes)
-{
-    void *p = NULL;
-    check(cudaMalloc(&p, bytes), "cudaMalloc");
-    enter(p, bytes);
     return p;
 }
 
 static void device_free(void *p)
 {
-    leave(p);
+    size_t i = 0;
+    while (live[i].ptr != p)
+        i++;
+    live_bytes -= live[i].bytes;
+    live[i].ptr = NULL;
+    frees++;
     check(cudaFree(p), "cudaFree");
 }
 
@@ -402,10 +388,7 @@ static void work_memory(void)
     check(cudaFree(p), "cudaFree");
 }
 
-static int mode_handler_underscore_exit(void)
-{
-    return end_by_signal(work_ranges);
-}
+static int mode_handler_underscore_exit(void) { return end_by_signal(work_ranges); }
 
 static int mode_handler_exit(void)
 {

@@ -15,6 +15,7 @@ describes the rows of a program."""
 
 import argparse
 import collections
+import copy
 import glob
 import json
 import os
@@ -29,6 +30,7 @@ import time
 FAMILIES = ("device", "async", "managed", "pinned", "array", "vmm", "ipc", "graph", "registered")
 SHARED_ONLY, STATIC_ONLY, NO_TRACE, NO_TALLY, OBSERVE_ONLY, CACHING_ONLY, ANY_ORDER, CHILDREN, TORN, DIES, LARGER = \
     (1 << i for i in range(11))
+COMPACT = 4096
 IPC_BYTES = 3 * 9 + FAMILIES.index("ipc")
 TALLY = struct.Struct("<q9q9q9q9qqq")
 MAGIC = 0x7461000000000001
@@ -43,7 +45,7 @@ BEGIN, END = "<!-- table: made by compat.py -->", "<!-- end of table -->"
 class Case:
     def __init__(self, program, runtime, name, title, flags, group):
         self.program, self.runtime, self.name, self.title = program, runtime, name, title
-        self.flags, self.group = flags, group
+        self.flags, self.group, self.run_name = flags, group, name
         self.settings = collections.defaultdict(list)  # the texts of each kind of victim.h
 
     def fronts(self):
@@ -53,6 +55,15 @@ class Case:
             yield "caching"
         if self.settings["injected"]:
             yield "injection"
+
+    def compact(self):
+        """The same case with the policy compact, if it is marked VF_COMPACT."""
+        if self.flags & COMPACT:
+            again = copy.deepcopy(self)
+            again.name, again.title = self.name + "_compact", self.title + ", policy compact"
+            again.flags |= CACHING_ONLY
+            again.settings["env"].append("VRAMSCOPE_POLICY=compact")
+            yield again
 
     def beside(self, kind):
         return [os.path.join(os.path.dirname(self.program), name) for name in self.settings[kind]]
@@ -80,7 +91,7 @@ def list_cases(config, program):
         else:
             cases[name].settings[kind].append(text)
     wrong = SHARED_ONLY if runtime == "static" else STATIC_ONLY
-    return [c for c in cases.values() if not c.flags & wrong]
+    return [each for c in cases.values() if not c.flags & wrong for each in (c, *c.compact())]
 
 
 def environment(config, case, folder, front):
@@ -124,7 +135,7 @@ class Run:
         self.timeout = False
         out, err = (os.path.join(self.folder, n) for n in ("stdout", "stderr"))
         with open(out, "wb") as o, open(err, "wb") as e:
-            process = subprocess.Popen([case.program, case.name], stdout=o, stderr=e, cwd=self.folder,
+            process = subprocess.Popen([case.program, case.run_name], stdout=o, stderr=e, cwd=self.folder,
                                        stdin=subprocess.DEVNULL, start_new_session=True,
                                        env=environment(config, case, self.folder, front))
             try:

@@ -9,7 +9,6 @@
 
 #include <cupti.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "victim_memory.h"
 

@@ -5,7 +5,7 @@
  * compat.py can run each of them alone, observed and with the caching allocator, and compare. One
  * source file is one program:
  *
- *   VICTIM("group", SETTING...)                          the settings apply to all cases
+ *   VICTIM("group", SETTING...)                          for all cases, whose own settings win
  *   CASE(name, "description for the table", flags, SETTING...) { ... }
  *   CASE_STATUS(name, ...) { ... return status; }          another exit status than 0
  *   CASE_OF(name, call, "description", flags, SETTING...)  one call is all that it does
@@ -21,13 +21,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define KIB ((size_t)1 << 10)
@@ -56,6 +65,7 @@ enum {
     /* a sanitizer's runtime must come first, and supports neither RTLD_DEEPBIND nor auditors nor
      * interposed dlsym */
     VF_NOT_SANITIZED = 2048,
+    VF_COMPACT = 4096, /* again as NAME_compact, with the caching allocator's policy compact */
 };
 
 /* How a case is run, or what is expected of it: see the macros below. */
@@ -185,14 +195,14 @@ static struct victim_case {
     void (*run)(void);
     int (*run_status)(void); /* one of the two */
     unsigned flags;
-    int line;
+    int order; /* in the file */
     const struct victim_setting *settings;
     size_t setting_count;
 } victim_cases[64];
 static size_t victim_case_count;
 static const char *victim_name; /* of the case that is run */
 
-/* By line: compilers do not keep the order of constructors. */
+/* Compilers do not keep the order of constructors. */
 __attribute__((unused)) static void victim_add(struct victim_case added)
 {
     size_t i = victim_case_count;
@@ -200,7 +210,7 @@ __attribute__((unused)) static void victim_add(struct victim_case added)
         return;
     if (i == sizeof victim_cases / sizeof *victim_cases)
         abort();
-    for (; i && victim_cases[i - 1].line > added.line; i--)
+    for (; i && victim_cases[i - 1].order > added.order; i--)
         victim_cases[i] = victim_cases[i - 1];
     victim_cases[i] = added;
     victim_case_count++;
@@ -221,8 +231,8 @@ static int victim_main(int argc, char **argv, const char *group,
         const struct victim_case *c = &victim_cases[i];
         if (strcmp(argv[1], "--list") == 0) {
             printf("case\t%s\t%s\t%u\t%s\n", c->name, c->title, c->flags, group);
-            victim_list(c, group, c->settings + 1, c->setting_count - 1);
             victim_list(c, group, settings + 1, count - 1);
+            victim_list(c, group, c->settings + 1, c->setting_count - 1);
             continue;
         }
         if (strcmp(c->name, argv[1]) != 0)
@@ -256,7 +266,7 @@ static int victim_main(int argc, char **argv, const char *group,
     __attribute__((constructor)) static void victim_add_##name(void)                             \
     {                                                                                            \
         static const struct victim_setting settings[] = {{NULL, NULL}, ##__VA_ARGS__};           \
-        struct victim_case c = {#name, title, run, run_status, flags, __LINE__,                  \
+        struct victim_case c = {#name, title, run, run_status, flags, __COUNTER__,                \
                                 settings, sizeof settings / sizeof *settings};                   \
         victim_add(c);                                                                           \
     }
@@ -336,6 +346,13 @@ static inline int status_of(pid_t pid)
         ;
     CHECK(ended == pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* A child that repeats no output of its parent. */
+static inline pid_t new_child(void)
+{
+    fflush(stdout);
+    return fork();
 }
 
 static inline void print_child(pid_t pid)

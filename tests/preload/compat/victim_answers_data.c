@@ -26,14 +26,6 @@ static uint64_t next_random(uint64_t below)
     return (random_state >> 33) % below;
 }
 
-static size_t random_size(void)
-{
-    static const size_t around[] = {1,      512,    4096, 4096,    70000,   70000,
-                                    300000, 700000, MIB,  2 * MIB, 5 * MIB, 12 * MIB};
-    size_t most = around[next_random(sizeof around / sizeof *around)];
-    return 1 + next_random(most);
-}
-
 static void check(int i)
 {
     unsigned char *host = malloc(blocks[i].bytes);
@@ -43,8 +35,12 @@ static void check(int i)
     free(host);
 }
 
-static void check_all(void)
+static void check_all(int devices)
 {
+    for (int d = 0; d < devices; d++) {
+        OK(cudaSetDevice(d));
+        OK(cudaDeviceSynchronize());
+    }
     for (int i = 0; i < LIVE; i++)
         if (blocks[i].p)
             check(i);
@@ -63,7 +59,9 @@ static void take_block(int i, cudaStream_t stream)
 {
     static const int families[] = {VT_DEVICE, VT_DEVICE, VT_DEVICE, VT_DEVICE,
                                    VT_ASYNC,  VT_ASYNC,  VT_MANAGED, VT_PINNED};
-    size_t bytes = random_size();
+    static const size_t around[] = {1,      512,    4096, 4096,    70000,   70000,
+                                    300000, 700000, MIB,  2 * MIB, 5 * MIB, 12 * MIB};
+    size_t bytes = 1 + next_random(around[next_random(sizeof around / sizeof *around)]);
     blocks[i].bytes = bytes;
     blocks[i].family = families[next_random(sizeof families / sizeof *families)];
     OK(cudaGetDevice(&blocks[i].device));
@@ -137,19 +135,10 @@ static void schedule(uint64_t seed, int exchanging, int devices)
             give_block(i, stream);
         else
             fill(i, stream);
-        if (step % 100 == 0) {
-            for (int k = 0; k < devices; k++) {
-                OK(cudaSetDevice(k));
-                OK(cudaDeviceSynchronize());
-            }
-            check_all();
-        }
+        if (step % 100 == 0)
+            check_all(devices);
     }
-    for (int d = 0; d < devices; d++) {
-        OK(cudaSetDevice(d));
-        OK(cudaDeviceSynchronize());
-    }
-    check_all();
+    check_all(devices);
     for (int i = 0; i < LIVE; i++) {
         if (!blocks[i].p)
             continue;
@@ -181,10 +170,9 @@ AGAIN(two_devices_compact, two_devices,
 
 CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory freed by cudaFree", 0)
 {
-    cudaStream_t stream;
     void *p;
     unsigned char bytes[4096];
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     for (int i = 0; i < 30; i++) {
         p = take(3 * MIB);
         OK(cudaMemsetAsync(p, 7, 3 * MIB, stream));
@@ -202,18 +190,16 @@ CASE(crossed_frees, "memory of cudaMalloc freed in stream order, pool memory fre
     }
     printf("again %d\n", (int)cudaFreeAsync(p, stream));
     printf("nothing %d\n", (int)cudaFreeAsync(NULL, stream));
-    OK(cudaStreamDestroy(stream));
 }
 
 /* Memory that does not belong to a node is not freed in a capture, and is unchanged. */
 CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture", 0)
 {
-    cudaStream_t stream;
     cudaGraph_t graph = NULL;
     enum cudaStreamCaptureStatus status;
     void *p = take(5000);
     unsigned char byte = 0;
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaMemset(p, 3, 5000));
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
     printf("freed there %d", (int)cudaFreeAsync(p, stream));
@@ -226,7 +212,6 @@ CASE(freed_in_a_capture, "cudaFreeAsync of memory of cudaMalloc during a capture
     OK(cudaMemcpy(&byte, p, 1, cudaMemcpyDeviceToHost));
     printf("still %d\n", byte);
     give(p);
-    OK(cudaStreamDestroy(stream));
 }
 
 /* --- memory that only fits if the cache releases some --- */

@@ -7,8 +7,6 @@
 
 VICTIM("answers")
 
-#define COMPACT ENV("VRAMSCOPE_POLICY=compact")
-
 static CUcontext context;
 
 static void start_here(void)
@@ -36,7 +34,7 @@ static void print_range(CUdeviceptr start_of, CUdeviceptr p)
     CHECK(only == base && alone == bytes);
 }
 
-CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory", 0)
+CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory", VF_COMPACT)
 {
     CUdeviceptr p[SIZES];
     start_here();
@@ -59,9 +57,6 @@ CASE(ranges, "cuMemGetAddressRange: start, interior, past the end, freed memory"
     print_range(0, 0x1000);
     puts("");
 }
-AGAIN(ranges_compact, ranges,
-      "cuMemGetAddressRange: start, interior, past the end, freed memory, policy compact",
-      VF_CACHING_ONLY, COMPACT)
 
 /* --- attributes --- */
 
@@ -116,7 +111,8 @@ static void print_at_once(const char *what, CUdeviceptr p)
            attributes.device, attributes.devicePointer == (void *)(uintptr_t)p);
 }
 
-CASE(attributes, "all pointer attributes: start, interior, past the end, freed, unknown", 0)
+CASE(attributes, "all pointer attributes: start, interior, past the end, freed, unknown",
+     VF_COMPACT)
 {
     start_here();
     CUdeviceptr p = allocate(5000), q = allocate(7000), large = allocate(25 * MIB);
@@ -134,11 +130,8 @@ CASE(attributes, "all pointer attributes: start, interior, past the end, freed, 
     print_at_once("freed large", large + MIB);
     release(p);
 }
-AGAIN(attributes_compact, attributes,
-      "all pointer attributes: start, interior, past the end, freed, unknown, policy compact",
-      VF_CACHING_ONLY, COMPACT)
 
-CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", 0)
+CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", VF_COMPACT)
 {
     unsigned on = 1, off = 0, is[3];
     start_here();
@@ -164,9 +157,6 @@ CASE(sync_memops, "SYNC_MEMOPS set, queried, cleared and ended per block", 0)
     }
     puts(" new 0");
 }
-AGAIN(sync_memops_compact, sync_memops,
-      "SYNC_MEMOPS set, queried, cleared and ended per block, policy compact", VF_CACHING_ONLY,
-      COMPACT)
 
 /* --- numbers --- */
 
@@ -186,7 +176,8 @@ static void number_of(CUdeviceptr p, size_t inside)
     numbers[number_count++] = id;
 }
 
-CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and never reused", 0)
+CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and never reused",
+     VF_COMPACT)
 {
     CUdeviceptr p;
     void *host;
@@ -209,9 +200,6 @@ CASE(no_number_comes_twice, "BUFFER_ID is unique over all kinds of memory and ne
     }
     printf("%d numbers\n", number_count);
 }
-AGAIN(no_number_comes_twice_compact, no_number_comes_twice,
-      "BUFFER_ID is unique over all kinds of memory and never reused, policy compact",
-      VF_CACHING_ONLY, COMPACT)
 
 /* --- free memory --- */
 
@@ -225,7 +213,7 @@ static size_t free_by_all_forms(void)
     return free_bytes;
 }
 
-CASE(free_memory, "cuMemGetInfo in one and in two contexts, either result omitted", 0)
+CASE(free_memory, "cuMemGetInfo in one and in two contexts, either result omitted", VF_COMPACT)
 {
     CUcontext other;
     start_here();
@@ -247,9 +235,6 @@ CASE(free_memory, "cuMemGetInfo in one and in two contexts, either result omitte
     OK(cuCtxDestroy(other));
     printf("and the context: %zu MiB\n", (before - free_by_all_forms()) / MIB);
 }
-AGAIN(free_memory_compact, free_memory,
-      "cuMemGetInfo in one and in two contexts, either result omitted, policy compact",
-      VF_CACHING_ONLY, COMPACT)
 
 /* --- calls that are not for such memory --- */
 
@@ -274,7 +259,7 @@ static void print_mapping(CUdeviceptr at)
 }
 
 CASE(errors_of_others_calls,
-     "functions for managed, host, pool or mapped memory fail for plain memory", 0)
+     "functions for managed, host, pool or mapped memory fail for plain memory", VF_COMPACT)
 {
     CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
     CUmemGenericAllocationHandle handle = 0;
@@ -310,11 +295,8 @@ CASE(errors_of_others_calls,
     printf("still %x\n", byte);
     release(p);
 }
-AGAIN(errors_of_others_calls_compact, errors_of_others_calls,
-      "functions for managed, host, pool or mapped memory fail for plain memory, policy compact",
-      VF_CACHING_ONLY, COMPACT)
 
-CASE(bad_frees, "double frees, frees of unknown and interior pointers", 0)
+CASE(bad_frees, "double frees, frees of unknown and interior pointers", VF_COMPACT)
 {
     start_here();
     CUdeviceptr p = allocate(5000), q = allocate(5000), large = allocate(4 * MIB);
@@ -331,6 +313,3 @@ CASE(bad_frees, "double frees, frees of unknown and interior pointers", 0)
     (void)cudaGetLastError();
     release(p);
 }
-AGAIN(bad_frees_compact, bad_frees,
-      "double frees, frees of unknown and interior pointers, policy compact", VF_CACHING_ONLY,
-      COMPACT)

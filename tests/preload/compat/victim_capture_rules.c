@@ -21,12 +21,19 @@ static void fill_cache(void)
     OK(cudaDeviceSynchronize());
 }
 
-static cudaStream_t new_stream(void)
+/* *work* on a stream of its own, once the cache has memory. */
+static void on_a_stream(void (*work)(cudaStream_t))
 {
-    cudaStream_t s;
-    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-    return s;
+    cudaStream_t s = new_stream(cudaStreamNonBlocking);
+    fill_cache();
+    work(s);
+    OK(cudaStreamDestroy(s));
 }
+
+#define STREAM_CASE(name, title)                                \
+    static void name##_on(cudaStream_t s);                      \
+    CASE_OF(name, on_a_stream(name##_on), title, 0)             \
+    static void name##_on(cudaStream_t s)
 
 /* An allocation that may be refused; freed again if it succeeded. */
 static int try_malloc(size_t bytes)
@@ -63,23 +70,18 @@ static void end(cudaStream_t s)
     printf("afterwards: %d\n", try_malloc(2 * MIB));
 }
 
-CASE(malloc_in_each_mode, "cudaMalloc in captures of each mode", 0)
+STREAM_CASE(malloc_in_each_mode, "cudaMalloc in captures of each mode")
 {
-    cudaStream_t s = new_stream();
-    fill_cache();
     for (int i = 0; i < 3; i++) {
         OK(cudaStreamBeginCapture(s, modes[i]));
         printf("mode %d: %d\n", i, try_malloc(MIB));
         printf("again: %d\n", try_malloc(300 * MIB));
         end(s);
     }
-    OK(cudaStreamDestroy(s));
 }
 
-CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
+STREAM_CASE(free_in_each_mode, "cudaFree in captures of each mode")
 {
-    cudaStream_t s = new_stream();
-    fill_cache();
     for (int i = 0; i < 3; i++) {
         void *p = take(3 * MIB);
         OK(cudaMemset(p, 1, 3 * MIB));
@@ -91,7 +93,6 @@ CASE(free_in_each_mode, "cudaFree in captures of each mode", 0)
         if (e)
             give(p);
     }
-    OK(cudaStreamDestroy(s));
 }
 
 static struct {
@@ -111,10 +112,8 @@ static void *other_thread(void *arg)
     return arg;
 }
 
-CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode", 0)
+STREAM_CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of each mode")
 {
-    cudaStream_t s = new_stream();
-    fill_cache();
     for (int i = 0; i < 3; i++) {
         for (other.exchange = -1; other.exchange < 3; other.exchange++) {
             other.to_free = take(2 * MIB);
@@ -126,16 +125,13 @@ CASE(other_threads, "cudaMalloc and cudaFree of other threads during captures of
                 give(other.to_free);
         }
     }
-    OK(cudaStreamDestroy(s));
 }
 
 /* The capturing thread permits itself what its capture forbids. */
-CASE(relaxed_by_exchange, "cudaThreadExchangeStreamCaptureMode lets the capturing thread allocate",
-     0)
+STREAM_CASE(relaxed_by_exchange,
+            "cudaThreadExchangeStreamCaptureMode lets the capturing thread allocate")
 {
-    cudaStream_t s = new_stream();
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    fill_cache();
     void *p = take(MIB);
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     OK(cudaThreadExchangeStreamCaptureMode(&mode));
@@ -143,16 +139,13 @@ CASE(relaxed_by_exchange, "cudaThreadExchangeStreamCaptureMode lets the capturin
     OK(cudaThreadExchangeStreamCaptureMode(&mode));
     printf("mode was %d\n", mode);
     end(s);
-    OK(cudaStreamDestroy(s));
 }
 
-CASE(questions, "memory information and pointer attributes in a capture", 0)
+STREAM_CASE(questions, "memory information and pointer attributes in a capture")
 {
-    cudaStream_t s = new_stream();
     struct cudaPointerAttributes attributes;
     size_t free_bytes, total_bytes, size;
     CUdeviceptr base;
-    fill_cache();
     char *p = take(5 * MIB);
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
     OK(cudaMemGetInfo(&free_bytes, &total_bytes));
@@ -162,14 +155,11 @@ CASE(questions, "memory information and pointer attributes in a capture", 0)
            free_bytes <= total_bytes);
     end(s);
     give(p);
-    OK(cudaStreamDestroy(s));
 }
 
 /* Pinned memory is forbidden too, managed memory is not. */
-CASE(other_families, "pinned memory in captures of each mode", 0)
+STREAM_CASE(other_families, "pinned memory in captures of each mode")
 {
-    cudaStream_t s = new_stream();
-    fill_cache();
     for (int i = 0; i < 3; i++) {
         void *p = NULL, *kept;
         ALLOCATES(VT_PINNED, MIB, cudaMallocHost(&kept, MIB));
@@ -188,12 +178,11 @@ CASE(other_families, "pinned memory in captures of each mode", 0)
         if (freed)
             FREES(VT_PINNED, cudaFreeHost(kept));
     }
-    OK(cudaStreamDestroy(s));
 }
 
 CASE(wrong_ends, "captures started twice, and ended without a start", 0)
 {
-    cudaStream_t a = new_stream(), b = new_stream();
+    cudaStream_t a = new_stream(cudaStreamNonBlocking), b = new_stream(cudaStreamNonBlocking);
     cudaGraph_t graph;
     fill_cache();
     printf("never begun: %d\n", cudaStreamEndCapture(a, &graph));
@@ -202,13 +191,11 @@ CASE(wrong_ends, "captures started twice, and ended without a start", 0)
     printf("of another: %d\n", cudaStreamEndCapture(b, &graph));
     printf("%d\n", try_malloc(MIB));
     end(a);
-    OK(cudaStreamDestroy(a));
-    OK(cudaStreamDestroy(b));
 }
 
 CASE(forks_to_other_streams, "captures that fork to other streams, joined or not", 0)
 {
-    cudaStream_t a = new_stream(), b = new_stream();
+    cudaStream_t a = new_stream(cudaStreamNonBlocking), b = new_stream(cudaStreamNonBlocking);
     cudaEvent_t forked, joined;
     OK(cudaEventCreateWithFlags(&forked, cudaEventDisableTiming));
     OK(cudaEventCreateWithFlags(&joined, cudaEventDisableTiming));
@@ -228,8 +215,6 @@ CASE(forks_to_other_streams, "captures that fork to other streams, joined or not
     }
     OK(cudaEventDestroy(forked));
     OK(cudaEventDestroy(joined));
-    OK(cudaStreamDestroy(a));
-    OK(cudaStreamDestroy(b));
 }
 
 /* A stream destroyed during a capture destroys the capture. */
@@ -237,7 +222,7 @@ CASE(abandoned, "streams destroyed during a capture", 0)
 {
     fill_cache();
     for (int i = 0; i < 100; i++) {
-        cudaStream_t s = new_stream();
+        cudaStream_t s = new_stream(cudaStreamNonBlocking);
         OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
         if (i % 3 == 0)
             CHECK(try_malloc(MIB) != 0);
@@ -251,7 +236,7 @@ CASE(abandoned, "streams destroyed during a capture", 0)
 CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
 {
     CUresult (*begin)(CUstream);
-    CUstream s = (CUstream)new_stream();
+    CUstream s = (CUstream)new_stream(cudaStreamNonBlocking);
     CUstreamCaptureStatus status;
     cuuint64_t id;
     CUgraph graph;
@@ -263,15 +248,11 @@ CASE(older_forms, "cuStreamBeginCapture of CUDA 10.0, moved dependencies", 0)
     OK(cuStreamUpdateCaptureDependencies(s, NULL, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES));
     printf("status %d, malloc %d\n", status, try_malloc(MIB));
     end((cudaStream_t)s);
-    OK(cuStreamDestroy(s));
-    dlclose(driver);
 }
 
-CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
+STREAM_CASE(to_a_graph, "cudaStreamBeginCaptureToGraph")
 {
-    cudaStream_t s = new_stream();
     cudaGraph_t graph, out;
-    fill_cache();
     void *p = take(MIB);
     OK(cudaGraphCreate(&graph, 0));
     OK(cudaStreamBeginCaptureToGraph(s, graph, NULL, NULL, 0, cudaStreamCaptureModeRelaxed));
@@ -280,20 +261,18 @@ CASE(to_a_graph, "cudaStreamBeginCaptureToGraph", 0)
     OK(cudaStreamEndCapture(s, &out));
     OK(cudaGraphDestroy(graph));
     give(p);
-    OK(cudaStreamDestroy(s));
 }
 
 /* Captures in a thread's own default stream, in two threads at the same time. */
 static void *own_stream(void *arg)
 {
     cudaGraph_t graph;
-    (void)arg;
     OK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
     int e = try_malloc(MIB);
     cudaError_t ended = cudaStreamEndCapture(cudaStreamPerThread, &graph);
     printf("malloc %d, end %d\n", e, ended);
     cudaGetLastError();
-    return NULL;
+    return arg;
 }
 
 CASE(own_default_streams, "captures in per-thread default streams", VF_ANY_ORDER)
@@ -307,9 +286,9 @@ CASE(own_default_streams, "captures in per-thread default streams", VF_ANY_ORDER
 /* The context of a capture is destroyed; another one continues. */
 CASE(context_ends, "the context of a capture is destroyed", 0)
 {
-    CUstream s;
     fill_cache();
     CUcontext context = new_context(0);
+    CUstream s;
     OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
     allocate(MIB);
     OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
@@ -322,11 +301,10 @@ CASE(context_ends, "the context of a capture is destroyed", 0)
 CASE(relaxed_when_memory_is_short,
      "cudaMalloc in a relaxed capture that succeeds only with cached memory", 0)
 {
-    cudaStream_t s = new_stream();
+    cudaStream_t s = new_stream(cudaStreamNonBlocking);
     give(take(400 * MIB));
     OK(cudaDeviceSynchronize());
     OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
     printf("malloc %d\n", try_malloc(450 * MIB));
     end(s);
-    OK(cudaStreamDestroy(s));
 }

@@ -69,7 +69,6 @@ CASE(retained_twice, "the primary context retained twice and released once", 0)
 
 CASE(destroyed_with_every_family, "contexts destroyed with live memory of every family", 0)
 {
-    OK(cuInit(0));
     for (int i = 0; i < 4; i++) {
         CUcontext context = new_context(0);
         CUdeviceptr pooled, managed, pitched;
@@ -96,7 +95,6 @@ CASE(destroyed_with_every_family, "contexts destroyed with live memory of every 
 /* Memory of a pool belongs to the pool, not to the context. */
 CASE(pool_memory_outlives, "stream-ordered memory freed after its context was destroyed", 0)
 {
-    OK(cuInit(0));
     CUcontext first = new_context(0);
     CUdeviceptr p;
     ALLOCATES(VT_ASYNC, 4 * MIB, cuMemAllocAsync(&p, 4 * MIB, NULL));
@@ -115,7 +113,6 @@ CASE(thousand_contexts, "1000 contexts created and destroyed", 0,
      SIMULATE("t4-16g,capacity=1GiB,context=1MiB"), ENV("MALLOC_ARENA_MAX=1"))
 {
     long at_200 = 0;
-    OK(cuInit(0));
     for (int i = 0; i < 1000; i++) {
         CUstream stream;
         CUcontext context = new_context(0);
@@ -161,7 +158,6 @@ CASE(several_on_one_device, "three contexts on a device, memory freed in a diffe
 {
     CUcontext contexts[3], popped;
     CUdeviceptr blocks[3][8];
-    OK(cuInit(0));
     for (int c = 0; c < 3; c++) {
         contexts[c] = new_context(0);
         OK(cuCtxPopCurrent(&popped));
@@ -194,7 +190,6 @@ CASE(several_on_one_device, "three contexts on a device, memory freed in a diffe
 CASE(freed_without_a_context, "memory freed without a current context", 0,
      REFUSED(CACHING, "freed without an error"))
 {
-    OK(cuInit(0));
     CUcontext context = new_context(0), popped;
     CUdeviceptr p = allocate(MIB);
     OK(cuCtxPopCurrent(&popped));
@@ -231,10 +226,7 @@ CASE(several_devices,
 CASE(peer_access, "peer access, memory freed while a peer copy is pending", 0,
      SIMULATE("a100-40g,capacity=1GiB,context=400MiB,devices=2"))
 {
-    CUcontext a, b, popped;
-    OK(cuInit(0));
-    a = new_context(0);
-    b = new_context(1);
+    CUcontext a = new_context(0), b = new_context(1), popped;
     CUdeviceptr there = allocate(8 * MIB);
     OK(cuCtxPopCurrent(&popped));
     OK(cuCtxSetCurrent(a));
@@ -260,12 +252,9 @@ CASE(peer_access, "peer access, memory freed while a peer copy is pending", 0,
 CASE(copy_pending_elsewhere, "memory of one context copied by another, then freed", 0,
      SIMULATE("t4-16g,capacity=2GiB,context=400MiB"))
 {
-    CUcontext a, b;
-    CUstream in_b;
+    CUcontext a = new_context(0), b = new_context(0);
     unsigned char byte;
-    OK(cuInit(0));
-    a = new_context(0);
-    b = new_context(0);
+    CUstream in_b;
     OK(cuStreamCreate(&in_b, CU_STREAM_NON_BLOCKING));
     CUdeviceptr to = allocate(16 * MIB);
     OK(cuCtxSetCurrent(a));

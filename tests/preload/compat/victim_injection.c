@@ -48,9 +48,8 @@ CASE(families, "pitched, managed, pinned and registered memory", 0)
 
 CASE(streams, "stream-ordered memory in two streams", 0)
 {
-    cudaStream_t stream;
     void *p[20];
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     for (size_t i = 0; i < 20; i++) {
         OK(cudaMallocAsync(&p[i], (i + 1) * KIB, i % 2 ? stream : 0));
         tally_alloc(VT_ASYNC, (int64_t)((i + 1) * KIB));
@@ -58,7 +57,6 @@ CASE(streams, "stream-ordered memory in two streams", 0)
     for (size_t i = 0; i < 20; i++)
         FREES(VT_ASYNC, cudaFreeAsync(p[i], stream));
     OK(cudaStreamSynchronize(stream));
-    OK(cudaStreamDestroy(stream));
 }
 
 CASE(refusals, "allocations and frees that fail", 0)

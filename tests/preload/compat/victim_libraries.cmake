@@ -77,11 +77,9 @@ vs_compat_library(loading_library threads/loading_library.c)
 vs_compat_library(loading_init_library threads/loading_library.c)
 target_compile_definitions(loading_init_library PRIVATE LOADING_BY_INIT)
 target_link_options(loading_init_library PRIVATE -Wl,-init,loading)
-foreach(victim victim_threads_loading victim_threads_waited)
-  foreach(runtime IN LISTS compat_runtimes)
-    add_dependencies(${victim}_${runtime} loading_library loading_init_library)
-  endforeach()
-  target_compile_definitions(${victim}_objects PRIVATE
-    VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>"
-    VICTIM_INIT_LIBRARY="$<TARGET_FILE:loading_init_library>")
+foreach(runtime IN LISTS compat_runtimes)
+  add_dependencies(victim_threads_waited_${runtime} loading_library loading_init_library)
 endforeach()
+target_compile_definitions(victim_threads_waited_objects PRIVATE
+  VICTIM_LOADING_LIBRARY="$<TARGET_FILE:loading_library>"
+  VICTIM_INIT_LIBRARY="$<TARGET_FILE:loading_init_library>")

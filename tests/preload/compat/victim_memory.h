@@ -67,6 +67,13 @@ static inline void release(CUdeviceptr p)
     FREES(VT_DEVICE, cuMemFree(p));
 }
 
+static inline cudaStream_t new_stream(unsigned flags)
+{
+    cudaStream_t stream;
+    OK(cudaStreamCreateWithFlags(&stream, flags));
+    return stream;
+}
+
 /* The primary context of device 0 becomes current. */
 static inline void start(void)
 {
@@ -119,9 +126,11 @@ static inline CUgraph graph_of(size_t bytes)
     return graph;
 }
 
+/* Current, in a driver that is initialised. */
 static inline CUcontext new_context(int device)
 {
     CUcontext context;
+    OK(cuInit(0));
 #if CUDA_VERSION >= 13000
     OK(cuCtxCreate(&context, NULL, 0, device));
 #else

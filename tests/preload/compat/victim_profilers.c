@@ -11,14 +11,11 @@ VICTIM("profilers")
 
 static void *memory;
 
-static void memory_begin(void)
+/* Finds CUPTI, and has the memory of work(). */
+static void begin(void)
 {
+    profiler_find();
     memory = take(MIB);
-}
-
-static void memory_end(void)
-{
-    give(memory);
 }
 
 /* *n* copies, 2 *n* memsets and one allocation, all complete when it returns. */
@@ -49,46 +46,43 @@ CASE(comes_first, PROFILER_HOW "subscribes before the first allocation", 0, STDE
     OK(cuInit(0));
     profiler_subscribe();
     profiler_collect(true, true);
-    memory_begin();
+    memory = take(MIB);
     profiled_work(20);
-    memory_end();
+    give(memory);
 }
 
 CASE(comes_later, PROFILER_HOW "subscribes later", 0, STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     work(30);
     profiler_subscribe();
     profiler_collect(true, true);
     profiled_work(20);
     work(10);
-    memory_end();
+    give(memory);
 }
 
 CASE(comes_and_goes, PROFILER_HOW "starts and stops five times, with different records", 0,
      STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     for (int i = 1; i <= 5; i++) {
         work(3);
         profiler_subscribe();
         profiler_collect(i % 2, true);
         profiled_work(i);
     }
-    memory_end();
+    give(memory);
 }
 
 CASE(records_without_subscription, PROFILER_HOW "collects records without a subscription", 0,
      STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     work(5);
     profiler_collect(false, true);
     profiled_work(7);
-    memory_end();
+    give(memory);
 }
 
 /* The same two if the driver loads the library (CUDA_INJECTION64_PATH): it then cannot detect
@@ -99,9 +93,9 @@ CASE(records_from_the_start, PROFILER_HOW "collects records from before the firs
     profiler_find();
     OK(cuInit(0));
     profiler_collect(true, true);
-    memory_begin();
+    memory = take(MIB);
     profiled_work(7);
-    memory_end();
+    give(memory);
 }
 
 AGAIN(records_after_first_work, records_without_subscription,
@@ -110,31 +104,28 @@ AGAIN(records_after_first_work, records_without_subscription,
 CASE(enables_before_it_registers, PROFILER_HOW "enables records before it registers buffers", 0,
      STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     work(5);
     profiler.begin_ns = wall_ns();
     profiler.copies_wanted = true;
     OK(use.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY));
     OK(use.cuptiActivityRegisterCallbacks(profiler_request, profiler_complete));
     profiled_work(9);
-    memory_end();
+    give(memory);
 }
 
 CASE(callbacks_alone, PROFILER_HOW "uses callbacks, but no records", 0, STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     work(5);
     profiler_subscribe();
     profiled_work(11);
-    memory_end();
+    give(memory);
 }
 
 CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0, STDERR_HAS(ASIDE))
 {
-    profiler_find();
-    memory_begin();
+    begin();
     work(5);
     profiler_subscribe();
     profiler_collect(true, true);
@@ -143,15 +134,14 @@ CASE(finalizes, PROFILER_HOW "ends with cuptiFinalize", 0, STDERR_HAS(ASIDE))
     OK(use.cuptiFinalize());
     profiler_print();
     work(5);
-    memory_end();
+    give(memory);
 }
 
 /* It starts while other threads allocate. */
 CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0, STDERR_HAS(ASIDE))
 {
     pthread_t threads[4];
-    profiler_find();
-    memory_begin();
+    begin();
     start_threads(threads, 4, churn);
     usleep(2000);
     for (int i = 0; i < 3; i++) {
@@ -163,58 +153,51 @@ CASE(among_threads, PROFILER_HOW "starts while four threads allocate", 0, STDERR
     going = 0;
     join_threads(threads, 4, NULL);
     printf("copies %ld strays %ld\n", profiler.copies, profiler.strays);
-    memory_end();
+    give(memory);
 }
 
 /* A second profiler is refused by the first, not by us. */
 CASE(two_of_them, PROFILER_HOW "finds a second one", 0, STDERR_HAS(ASIDE))
 {
     CUpti_SubscriberHandle second;
-    profiler_find();
-    memory_begin();
+    begin();
     profiler_subscribe();
     printf("%d\n", (int)use.cuptiSubscribe(&second, profiler_called, NULL));
     profiler_stop();
     printf("%d\n", (int)use.cuptiSubscribe(&second, profiler_called, NULL));
     OK(use.cuptiUnsubscribe(second));
-    memory_end();
+    give(memory);
 }
 
 /* Querying the time or the name of an error is not profiling: our collector stays. */
 CASE(only_asks, PROFILER_HOW "only queries CUPTI's time", 0)
 {
     uint64_t now;
-    profiler_find();
-    memory_begin();
+    begin();
     OK(use.cuptiGetTimestamp(&now));
     CHECK(now > wall_ns() - 1000000000u && now <= wall_ns());
     work(3);
-    memory_end();
-}
-
-static long cupti_mapped(void)
-{
-    char line[4096];
-    long n = 0;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    CHECK(maps);
-    while (fgets(line, sizeof line, maps))
-        n += strstr(line, "libcupti") != NULL;
-    fclose(maps);
-    return n;
+    give(memory);
 }
 
 /* With the option kernels=off we do not use CUPTI: the library is not opened, and a profiler is
  * unaffected. */
 CASE(has_cupti_for_itself, PROFILER_HOW "runs with kernels=off", 0, ENV("VRAMSCOPE_KERNELS=off"))
 {
-    memory_begin();
-    printf("mapped %d\n", cupti_mapped() != 0);
+    char line[4096];
+    int mapped = 0;
+    memory = take(MIB);
+    FILE *maps = fopen("/proc/self/maps", "re");
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps))
+        mapped |= strstr(line, "libcupti") != NULL;
+    fclose(maps);
+    printf("mapped %d\n", mapped);
     profiler_find();
     profiler_subscribe();
     profiler_collect(true, true);
     profiled_work(6);
-    memory_end();
+    give(memory);
 }
 
 /* Two devices copy to each other, with and without peer access. */
@@ -222,7 +205,7 @@ CASE(peer_copies, "copies between two devices, no other profiler", 0,
      SIMULATE("t4-16g,capacity=1GiB,context=400MiB,devices=2"), ENV("VRAMSCOPE_KERNELS=on"),
      INJECTED)
 {
-    memory_begin();
+    memory = take(MIB);
     OK(cudaSetDevice(1));
     void *there = take(MIB);
     for (int i = 0; i < 5; i++)
@@ -230,5 +213,5 @@ CASE(peer_copies, "copies between two devices, no other profiler", 0,
     OK(cudaDeviceSynchronize());
     give(there);
     OK(cudaSetDevice(0));
-    memory_end();
+    give(memory);
 }

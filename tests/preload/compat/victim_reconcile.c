@@ -35,13 +35,12 @@ CASE(sizes, "allocations of many sizes, small ones sharing pages", 0,
 CASE(pools, "stream-ordered pools that keep freed memory", 0,
      SIMULATE("t4-16g,others=1GiB,nvml=pids"))
 {
-    cudaStream_t stream;
     cudaMemPool_t pool;
     struct cudaMemPoolProps props = {.allocType = cudaMemAllocationTypePinned,
                                      .location = {.type = cudaMemLocationTypeDevice}};
     void *a, *b, *c;
     unsigned long long keep = 256 * MIB;
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaMemPoolCreate(&pool, &props));
     OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     OK(cudaMallocAsync(&a, 5 * MIB, stream));
@@ -62,7 +61,6 @@ CASE(pools, "stream-ordered pools that keep freed memory", 0,
     OK(cudaMemPoolDestroy(pool));
     give(d);
     give(e);
-    OK(cudaStreamDestroy(stream));
 }
 
 CASE(arrays, "an array beside device memory", 0)
@@ -151,11 +149,10 @@ CASE_STATUS(forked, "a child without CUDA while the device is read", 0)
 
 CASE(captured, "free memory queried during a capture", 0)
 {
-    cudaStream_t stream;
     cudaGraph_t graph;
     size_t unused, total;
     void *p = take(2 * MIB);
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cudaMemGetInfo(&unused, &total));
     OK(cudaMemsetAsync(p, 0, 2 * MIB, stream));

@@ -64,9 +64,8 @@ static void work(unsigned seed)
 
 static void *thread(void *arg)
 {
-    (void)arg;
     work(99);
-    return NULL;
+    return arg;
 }
 
 /* Ten copies that are recorded, then *n* that are not. */
@@ -101,19 +100,6 @@ static void subscribe(void)
         exit(7);
 }
 
-/* The recording finds a library that is already loaded by its SONAME. Returns where it stores what
- * the stop returned. */
-static int *load_nvml(const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW);
-    int *stopped_with = library ? (int *)dlsym(library, "stopped_with") : NULL;
-    if (!stopped_with) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(8);
-    }
-    return stopped_with;
-}
-
 int main(int argc, char **argv)
 {
     int *stopped_with = NULL;
@@ -125,8 +111,13 @@ int main(int argc, char **argv)
     stops = argc > 1 && strcmp(argv[argc - 1], "stop") == 0;
     if (argc > 1 && strcmp(argv[1], "stopped") == 0)
         vramscope_client_stop_recording(); /* before the first CUDA call */
-    if (argc > 2 && strcmp(argv[1], "starting") == 0)
-        stopped_with = load_nvml(argv[2]);
+    if (argc > 2 && strcmp(argv[1], "starting") == 0) {
+        /* the recording finds a library that is already loaded by its SONAME */
+        void *library = dlopen(argv[2], RTLD_NOW);
+        stopped_with = library ? (int *)dlsym(library, "stopped_with") : NULL;
+        if (!stopped_with)
+            return 8;
+    }
     vramscope_client_step(7);
     vramscope_client_annotate("weights");
     kept = device_alloc(4 * MIB);

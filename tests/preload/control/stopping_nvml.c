@@ -11,9 +11,8 @@ __attribute__((visibility("default"))) int stopped_with = -9; /* what the stop r
 
 static void *stop(void *arg)
 {
-    (void)arg;
     stopped_with = vramscope_client_stop_recording();
-    return NULL;
+    return arg;
 }
 
 __attribute__((visibility("default"))) int nvmlInit_v2(void);

@@ -3,7 +3,6 @@
  * Programs whose memory is given by an argument, for `vramscope fit`: fit_victim MODE [SIZE]. A
  * size is in MiB, allocated in pieces of 64 MiB. */
 #define _GNU_SOURCE
-#define VRAMSCOPE_WEAK
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "vramscope.h"
+#include "vramscope_client.h"
 
 #define PIECE 64
 #define PIECES_MAX 4096
@@ -42,18 +41,6 @@ static void shrink(void)
         cudaFree(pieces[--count]);
 }
 
-static void open_range(const char *name)
-{
-    if (vramscope_range_push)
-        vramscope_range_push(name);
-}
-
-static void end_range(void)
-{
-    if (vramscope_range_pop)
-        vramscope_range_pop();
-}
-
 static int hold(int mib)
 {
     if (grow(mib))
@@ -68,13 +55,13 @@ static int steps(int mib)
     char name[32];
     for (int i = 1; i <= 4; i++) {
         snprintf(name, sizeof name, "step %d", i);
-        open_range(name);
-        open_range("backward");
+        vramscope_client_range_push(name);
+        vramscope_client_range_push("backward");
         if (grow(mib * i / 4))
             return 1;
         shrink();
-        end_range();
-        end_range();
+        vramscope_client_range_pop();
+        vramscope_client_range_pop();
     }
     return 0;
 }
@@ -85,11 +72,11 @@ static int train(int mib)
     char name[32];
     for (int i = 0;; i++) {
         snprintf(name, sizeof name, "step %d", i);
-        open_range(name);
+        vramscope_client_range_push(name);
         if (grow(i == 1 ? mib : PIECE))
             return 1;
         shrink();
-        end_range();
+        vramscope_client_range_pop();
         usleep(10000);
     }
 }
@@ -157,27 +144,21 @@ static int wait_here(int mib)
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *name;
+        int (*run)(int mib);
+    } modes[] = {{"hold", hold}, {"steps", steps}, {"train", train}, {"recover", recover},
+                 {"share", share}, {"notes", notes}, {"wait", wait_here}};
     const char *mode = argc > 1 ? argv[1] : "";
     int mib = argc > 2 ? atoi(argv[argc - 1]) : 64;
     const char *equals = argc > 2 ? strchr(argv[argc - 1], '=') : NULL;
     if (equals)
         mib = atoi(equals + 1);
-    if (strcmp(mode, "hold") == 0)
-        return hold(mib);
-    if (strcmp(mode, "steps") == 0)
-        return steps(mib);
-    if (strcmp(mode, "train") == 0)
-        return train(mib);
-    if (strcmp(mode, "recover") == 0)
-        return recover(mib);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(mode, modes[i].name) == 0)
+            return modes[i].run(mib);
     if (strcmp(mode, "swallow") == 0)
         return grow(mib) ? 0 : 0;
-    if (strcmp(mode, "share") == 0)
-        return share(mib);
-    if (strcmp(mode, "notes") == 0)
-        return notes(mib);
-    if (strcmp(mode, "wait") == 0)
-        return wait_here(mib);
     if (strcmp(mode, "second") == 0)
         return cudaSetDevice(1) ? (fprintf(stderr, "invalid device ordinal\n"), 1) : hold(mib);
     if (strcmp(mode, "crash") == 0)

@@ -151,19 +151,14 @@ def least(check):
         check.compared += 2
 
 
-CASES = (policies, capacity, limit, others, pool, site, probe, least)
-
-
 def main():
-    command, victim, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
+    command, victim, *cases = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         check = Check(command, victim, folder)
-        for case in CASES:
-            if not wanted or case.__name__ in wanted:
-                case(check)
-                print(f"{case.__name__}: {check.compared} outcomes so far, {len(check.runs)} runs", flush=True)
-    return 0
+        for case in cases:
+            globals()[case](check)
+            print(f"{case}: {check.compared} outcomes so far, {len(check.runs)} runs", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,14 +4,13 @@
  * replay_victim MODE [STEPS]. The sizes come from a generator of their own, the same on every
  * machine; "freed" and "trimmed" variants of a mode are what its remedy asks for. Exit status 3: an
  * allocation failed. */
-#define VRAMSCOPE_WEAK
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "vramscope.h"
+#include "vramscope_client.h"
 
 #define MIB ((size_t)1 << 20)
 #define KIB ((size_t)1 << 10)
@@ -47,31 +46,26 @@ static void step(int number, int begins)
 {
     char name[32];
     snprintf(name, sizeof name, "step %d", number);
-    if (begins && vramscope_range_push)
-        vramscope_range_push(name);
-    else if (!begins && vramscope_range_pop)
-        vramscope_range_pop();
+    if (begins)
+        vramscope_client_range_push(name);
+    else
+        vramscope_client_range_pop();
 }
 
 /* Sizes from a few KiB to some ten MiB with random lives. */
-static size_t any_size(void)
-{
-    switch (draw(4)) {
-    case 0: return KIB + draw(256) * KIB;
-    case 1: return MIB + draw(4096) * KIB;
-    case 2: return 5 * MIB + draw(8192) * KIB;
-    default: return 12 * MIB + draw(20480) * KIB;
-    }
-}
-
 static int mixed(int steps)
 {
+    static const struct {
+        size_t least;
+        uint64_t more; /* KiB */
+    } sizes[] = {{KIB, 256}, {MIB, 4096}, {5 * MIB, 8192}, {12 * MIB, 20480}};
     for (int s = 0; s < steps; s++) {
         step(s, 1);
         for (int i = 0; i < 200; i++) {
             size_t at = draw(64);
             drop(&live[at]);
-            live[at] = need(any_size());
+            uint64_t kind = draw(4);
+            live[at] = need(sizes[kind].least + draw(sizes[kind].more) * KIB);
         }
         step(s, 0);
     }

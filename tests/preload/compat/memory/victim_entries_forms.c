@@ -68,14 +68,12 @@ CASE(first_forms, "the first cuCtxDestroy and cuMemHostRegister, through dlsym",
     void *p, *driver = dlopen("libcuda.so.1", RTLD_NOW);
     *(void **)&enroll = find(driver, "cuMemHostRegister");
     *(void **)&destroy = find(driver, "cuCtxDestroy");
-    OK(cuInit(0));
     ctx = new_context(0);
     p = aligned_alloc(4096, 64 * KIB);
     ALLOCATES(VT_REGISTERED, 64 * KIB, enroll(p, 64 * KIB, 0));
     FREES(VT_REGISTERED, cuMemHostUnregister(p));
     free(p);
     OK(destroy(ctx));
-    dlclose(driver);
 }
 
 typedef CUresult (*find_v1)(const char *, void **, int, cuuint64_t);
@@ -162,7 +160,6 @@ CASE(of_another_driver, "a driver of CUDA 11.8 has no newer functions", VF_NO_TR
         CUresult r = cuGetProcAddress_v2(names[i], &fn, 11080, 0, &status);
         printf("%s: %d %d\n", names[i], r, fn != NULL);
     }
-    dlclose(driver);
 }
 
 /* The context and its memory are destroyed when the last user detaches. */
@@ -173,7 +170,6 @@ CASE(detached, "a context is destroyed when its last user detaches", 0)
     void *driver = dlopen("libcuda.so.1", RTLD_NOW);
     *(void **)&attach = find(driver, "cuCtxAttach");
     *(void **)&detach = find(driver, "cuCtxDetach");
-    OK(cuInit(0));
     ctx = new_context(0);
     CUdeviceptr d = allocate(MIB);
     OK(attach(&same, 0));
@@ -183,7 +179,6 @@ CASE(detached, "a context is destroyed when its last user detaches", 0)
     OK(cuCtxSynchronize());
     FREES(VT_DEVICE, detach(ctx));
     printf("%d\n", cuCtxSynchronize());
-    dlclose(driver);
 }
 
 /* With a variable that takes half of the device. */

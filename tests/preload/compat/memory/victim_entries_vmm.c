@@ -9,9 +9,12 @@ VICTIM("virtual memory", INJECTED)
 
 #define PAGE ((size_t)2 << 20)
 
+/* *prop*: NULL: on device 0. */
 static CUmemGenericAllocationHandle make(size_t bytes, const CUmemAllocationProp *prop)
 {
+    CUmemAllocationProp here = on_device(0);
     CUmemGenericAllocationHandle handle;
+    prop = prop ? prop : &here;
     OK(cuMemCreate(&handle, bytes, prop, 0));
     tally_alloc(prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? VT_VMM : VT_PINNED,
                 (int64_t)bytes);
@@ -22,6 +25,14 @@ static CUdeviceptr reserve(size_t bytes)
 {
     CUdeviceptr at;
     OK(cuMemAddressReserve(&at, bytes, 0, 0, 0));
+    return at;
+}
+
+/* At the start of *range* reserved bytes. */
+static CUdeviceptr mapped(CUmemGenericAllocationHandle handle, size_t bytes, size_t range)
+{
+    CUdeviceptr at = reserve(range);
+    OK(cuMemMap(at, bytes, 0, handle, 0));
     return at;
 }
 
@@ -42,12 +53,10 @@ static size_t used(void)
 
 CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
 {
-    CUmemAllocationProp prop = on_device(0);
     start();
     size_t before = used();
-    CUmemGenericAllocationHandle handle = make(3 * PAGE, &prop);
-    CUdeviceptr at = reserve(4 * PAGE);
-    OK(cuMemMap(at, 3 * PAGE, 0, handle, 0));
+    CUmemGenericAllocationHandle handle = make(3 * PAGE, NULL);
+    CUdeviceptr at = mapped(handle, 3 * PAGE, 4 * PAGE);
     open_for_use(at, 3 * PAGE);
     OK(cuMemUnmap(at, 3 * PAGE));
     printf("%zu held\n", used() - before);
@@ -58,12 +67,10 @@ CASE(map_unmap_release, "physical memory mapped, unmapped and released", 0)
 
 CASE(release_before_unmap, "the handle is released first; the mapping keeps the memory", 0)
 {
-    CUmemAllocationProp prop = on_device(0);
     start();
     size_t before = used();
-    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
-    CUdeviceptr at = reserve(PAGE);
-    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    CUmemGenericAllocationHandle handle = make(PAGE, NULL);
+    CUdeviceptr at = mapped(handle, PAGE, PAGE);
     OK(cuMemRelease(handle));
     open_for_use(at, PAGE);
     printf("%zu held by its mapping\n", used() - before);
@@ -74,11 +81,9 @@ CASE(release_before_unmap, "the handle is released first; the mapping keeps the 
 
 CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at once", 0)
 {
-    CUmemAllocationProp prop = on_device(0);
     start();
-    CUmemGenericAllocationHandle a = make(PAGE, &prop), b = make(2 * PAGE, &prop);
-    CUdeviceptr at = reserve(8 * PAGE);
-    OK(cuMemMap(at, PAGE, 0, a, 0));
+    CUmemGenericAllocationHandle a = make(PAGE, NULL), b = make(2 * PAGE, NULL);
+    CUdeviceptr at = mapped(a, PAGE, 8 * PAGE);
     OK(cuMemMap(at + PAGE, 2 * PAGE, 0, b, 0));
     OK(cuMemMap(at + 4 * PAGE, PAGE, 0, a, 0));
     OK(cuMemRelease(a));
@@ -92,12 +97,10 @@ CASE(mapped_twice, "memory mapped at two addresses, and two mappings unmapped at
 
 CASE(retained, "a handle retained through an address inside a mapping", 0)
 {
-    CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle again;
     start();
-    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
-    CUdeviceptr at = reserve(PAGE);
-    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    CUmemGenericAllocationHandle handle = make(PAGE, NULL);
+    CUdeviceptr at = mapped(handle, PAGE, PAGE);
     OK(cuMemRelease(handle));
     OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(at + 4096)));
     OK(cuMemUnmap(at, PAGE));
@@ -120,8 +123,7 @@ CASE(imported_here, "exported and imported in one process: one allocation with t
     OK(cuMemImportFromShareableHandle(&same, (void *)(intptr_t)fd,
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd);
-    CUdeviceptr at = reserve(2 * PAGE);
-    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    CUdeviceptr at = mapped(handle, PAGE, 2 * PAGE);
     OK(cuMemMap(at + PAGE, PAGE, 0, same, 0));
     OK(cuMemUnmap(at, PAGE));
     OK(cuMemRelease(handle));
@@ -141,8 +143,7 @@ static void importer(int socket)
     OK(cuMemImportFromShareableHandle(&theirs, (void *)(intptr_t)fd,
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     close(fd);
-    CUdeviceptr at = reserve(PAGE);
-    OK(cuMemMap(at, PAGE, 0, theirs, 0));
+    CUdeviceptr at = mapped(theirs, PAGE, PAGE);
     tally_alloc(VT_IPC, (int64_t)PAGE); /* memory of another process, mapped here */
     OK(cuMemRelease(theirs));
     open_for_use(at, PAGE);
@@ -166,8 +167,7 @@ CASE(imported_elsewhere, "another process imports: listed there, counted in the 
     close(fd);
     CHECK(peer_receive(peer, &byte, 1, NULL) == 0);
     CHECK(status_of(child) == 0);
-    CUdeviceptr at = reserve(PAGE);
-    OK(cuMemMap(at, PAGE, 0, handle, 0));
+    CUdeviceptr at = mapped(handle, PAGE, PAGE);
     open_for_use(at, PAGE);
     OK(cuMemcpyDtoH(&byte, at + 17, 1));
     printf("the other wrote, we wrote: %x\n", byte);
@@ -212,13 +212,12 @@ CASE(refused, "physical memory allocation fails; invalid handles and ranges", 0)
 CASE(expandable, "one range that grows and shrinks page by page", 0)
 {
     enum { PAGES = 64 };
-    CUmemAllocationProp prop = on_device(0);
     start();
     CUdeviceptr at = reserve(PAGES * PAGE);
     for (int round = 0; round < 4; round++) {
         int pages = PAGES >> round;
         for (int i = 0; i < pages; i++) {
-            CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+            CUmemGenericAllocationHandle handle = make(PAGE, NULL);
             OK(cuMemMap(at + (size_t)i * PAGE, PAGE, 0, handle, 0));
             OK(cuMemRelease(handle)); /* the mapping holds it */
         }
@@ -231,9 +230,8 @@ CASE(expandable, "one range that grows and shrinks page by page", 0)
 
 CASE(outlives_its_context, "physical memory outlives a context", 0)
 {
-    CUmemAllocationProp prop = on_device(0);
     start();
-    CUmemGenericAllocationHandle handle = make(PAGE, &prop);
+    CUmemGenericAllocationHandle handle = make(PAGE, NULL);
     OK(cuDevicePrimaryCtxReset(0));
     start();
     FREES(VT_VMM, cuMemRelease(handle));

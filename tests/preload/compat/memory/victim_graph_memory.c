@@ -38,8 +38,8 @@ static void finish(CUgraphExec exec, CUgraph graph)
 CASE(freed_inside, "allocation nodes freed by their own graph, launched repeatedly", 0)
 {
     CUdeviceptr a, b;
-    CUstream stream;
     CUgraph graph = new_graph();
+    CUstream stream;
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CUgraphNode first = add_alloc(graph, NULL, 3 * MIB, &a);
     CUgraphNode second = add_alloc(graph, first, 5 * MIB, &b);
@@ -54,7 +54,6 @@ CASE(freed_inside, "allocation nodes freed by their own graph, launched repeated
     OK(cuStreamSynchronize(stream));
     print_held();
     finish(exec, graph);
-    OK(cuStreamDestroy(stream));
 }
 
 /* Frees of a launch's memory outside its graph. */
@@ -149,11 +148,10 @@ CASE(by_general_node, "cuGraphAddNode, cuGraphInstantiateWithParams, cuGraphUplo
 
 CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
 {
-    cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     void *inside, *kept;
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     OK(cudaMallocAsync(&inside, 3 * MIB, stream));
     OK(cudaMemsetAsync(inside, 1, 3 * MIB, stream));
@@ -172,17 +170,15 @@ CASE(captured, "cudaMallocAsync and cudaFreeAsync in a capture", 0)
     OK(cudaGraphDestroy(graph));
     OK(cudaDeviceGraphMemTrim(0));
     print_held();
-    OK(cudaStreamDestroy(stream));
 }
 
 /* A captured allocation that is never launched has no memory. */
 CASE(never_launched, "captured allocations that are never launched", 0)
 {
-    cudaStream_t stream;
     cudaGraph_t graph;
     cudaGraphExec_t exec;
     void *p;
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     OK(cudaMallocAsync(&p, 3 * MIB, stream));
     OK(cudaStreamEndCapture(stream, &graph));
@@ -190,7 +186,6 @@ CASE(never_launched, "captured allocations that are never launched", 0)
     print_held();
     OK(cudaGraphExecDestroy(exec));
     OK(cudaGraphDestroy(graph));
-    OK(cudaStreamDestroy(stream));
 }
 
 CASE(no_room, "a launch fails for lack of memory, then succeeds", 0)
@@ -256,7 +251,6 @@ CASE(context_ends_first, "the context is destroyed with live memory of a graph",
 {
     CUgraph graph;
     CUdeviceptr ptr;
-    OK(cuInit(0));
     CUcontext context = new_context(0);
     OK(cuGraphCreate(&graph, 0));
     add_alloc(graph, NULL, 2 * MIB, &ptr);

@@ -5,7 +5,7 @@
  * vramscope is loaded. */
 #include "victim_memory.h"
 
-VICTIM("limit")
+VICTIM("limit", ENV("VRAMSCOPE_LIMIT=256MiB"))
 
 /* Is the limit in force? */
 static int limited(void)
@@ -29,7 +29,7 @@ static void refused(size_t bytes)
     tally_failed(VT_DEVICE);
 }
 
-CASE(sizes_reported, "the device's size, by every query", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(sizes_reported, "the device's size, by every query", 0)
 {
     struct cudaDeviceProp properties;
     size_t total, by_driver, free_bytes;
@@ -47,8 +47,7 @@ CASE(sizes_reported, "the device's size, by every query", 0, ENV("VRAMSCOPE_LIMI
     CHECK(total == by_driver && free_bytes <= total);
 }
 
-CASE(free_and_used, "free and used memory always add up to the limit", 0,
-     ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(free_and_used, "free and used memory always add up to the limit", 0)
 {
     size_t begin = free_by_runtime();
     void *blocks[20];
@@ -66,8 +65,7 @@ CASE(free_and_used, "free and used memory always add up to the limit", 0,
     CHECK(free_by_runtime() == begin);
 }
 
-CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0,
-     ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit", 0)
 {
     void *most, *p;
     size_t pitch, some = 24 * MIB, left = free_by_runtime();
@@ -88,8 +86,7 @@ CASE(each_family, "plain, pitched and stream-ordered memory run out at the limit
 }
 
 /* Memory in the cache must not count against other families. */
-CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0,
-     ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(cache_gives_way, "cached memory is given back before the limit refuses", 0)
 {
     void *blocks[50];
     size_t left = free_by_runtime(), pitch;
@@ -154,10 +151,9 @@ CASE(two_devices, "a limit for each of two devices", 0, ENV("VRAMSCOPE_LIMIT=0:1
     refused(6 * MIB);
 }
 
-CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(two_contexts, "two contexts share the limit of the device", 0)
 {
     CUdeviceptr q;
-    OK(cuInit(0));
     CUcontext first = new_context(0), second = new_context(0);
     size_t half = free_now() / 2 / (2 * MIB) * (2 * MIB);
     allocate(half);
@@ -168,7 +164,7 @@ CASE(two_contexts, "two contexts share the limit of the device", 0, ENV("VRAMSCO
     release(allocate(half + 4 * MIB));
 }
 
-CASE(reset, "a device reset resets the count", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(reset, "a device reset resets the count", 0)
 {
     size_t left = free_by_runtime();
     take(left - 4 * MIB);
@@ -189,12 +185,11 @@ CASE(beyond, "a limit larger than the device", 0, ENV("VRAMSCOPE_LIMIT=64GiB"))
 }
 
 /* A graph takes its memory at launch, and the device keeps it until trimmed. */
-CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(graph_memory, "a graph launch beyond the limit fails", 0)
 {
-    cudaStream_t stream;
     size_t left = free_by_runtime();
     CUgraphExec exec = executable(graph_of(64 * MIB), 0);
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     void *most = take(left - 32 * MIB);
     CHECK(cudaGraphLaunch(exec, stream) == cudaErrorMemoryAllocation);
     tally_failed(VT_GRAPH);
@@ -212,7 +207,7 @@ CASE(graph_memory, "a graph launch beyond the limit fails", 0, ENV("VRAMSCOPE_LI
     give(take(left - 32 * MIB));
 }
 
-CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(arrays, "arrays count until destroyed and fail at the limit", 0)
 {
     size_t left = free_by_runtime();
     CUarray array;
@@ -231,8 +226,7 @@ CASE(arrays, "arrays count until destroyed and fail at the limit", 0, ENV("VRAMS
     give(take(left - 4 * MIB));
 }
 
-CASE(physical, "physical memory counts until its last handle and mapping is released", 0,
-     ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(physical, "physical memory counts until its last handle and mapping is released", 0)
 {
     CUmemGenericAllocationHandle handle, other;
     CUdeviceptr at;
@@ -270,8 +264,7 @@ CASE(smallest, "a limit smaller than a context; host and managed memory are not 
     give(take(4096));
 }
 
-CASE(own_process, "two child processes have a limit each", VF_CHILDREN,
-     ENV("VRAMSCOPE_LIMIT=256MiB"))
+CASE(own_process, "two child processes have a limit each", VF_CHILDREN)
 {
     size_t some = 192 * MIB;
     pid_t children[2];

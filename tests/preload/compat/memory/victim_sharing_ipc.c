@@ -6,7 +6,6 @@
  * refused, but no byte may be wrong. */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
-#include <sys/socket.h>
 
 #include "victim.h"
 
@@ -43,18 +42,6 @@ static struct {
     int times;
 } openings[KEPT_MAX];
 
-static void tally_opened(CUdeviceptr p, size_t bytes)
-{
-    int at = -1;
-    for (int i = KEPT_MAX - 1; i >= 0; i--)
-        if (openings[i].p == p || (!openings[i].times && (at < 0 || openings[at].p != p)))
-            at = i;
-    CHECK(at >= 0);
-    openings[at].p = p;
-    if (!openings[at].times++)
-        tally_alloc(VT_IPC, (int64_t)bytes);
-}
-
 static int close_one(CUdeviceptr p)
 {
     int error = (int)cuIpcCloseMemHandle(p);
@@ -83,10 +70,17 @@ static void open_one(const struct request *q, struct reply *r)
 {
     static CUdeviceptr last;
     CUdeviceptr p = 0;
+    int at = -1;
     r->error = (int)cuIpcOpenMemHandle(&p, q->handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     if (r->error)
         return;
-    tally_opened(p, q->offset + q->bytes);
+    for (int i = KEPT_MAX - 1; i >= 0; i--)
+        if (openings[i].p == p || (!openings[i].times && (at < 0 || openings[at].p != p)))
+            at = i;
+    CHECK(at >= 0);
+    openings[at].p = p;
+    if (!openings[at].times++)
+        tally_alloc(VT_IPC, (int64_t)(q->offset + q->bytes));
     r->same = p == last;
     last = p;
     r->wrong = (long)q->bytes - count_bytes(p + q->offset, q->bytes, q->value);

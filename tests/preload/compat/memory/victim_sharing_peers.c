@@ -44,7 +44,6 @@ static void work_begins_late(void *unused)
 static void read_after_free(int (*let_in)(CUcontext))
 {
     CUcontext owner, reader;
-    CUstream copies;
     OK(cudaSetDevice(0));
     OK(cudaFree(NULL));
     OK(cuCtxGetCurrent(&owner));
@@ -52,6 +51,7 @@ static void read_after_free(int (*let_in)(CUcontext))
     OK(cudaFree(NULL));
     OK(cuCtxGetCurrent(&reader));
     printf("let in: %d\n", let_in(owner));
+    CUstream copies;
     OK(cuStreamCreate(&copies, CU_STREAM_NON_BLOCKING));
     CUdeviceptr to = allocate(BYTES);
     int wrong = 0;

@@ -2,10 +2,6 @@
  *
  * exec without fork: the process becomes another program after it has used CUDA, by every exec
  * function, or tries to and continues. */
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-
 #include "victim_memory.h"
 
 VICTIM("fork and exec")
@@ -33,13 +29,11 @@ static void before(void)
     tally_end();
 }
 
-#define BY(function, ...)                                              \
-    CASE_STATUS(by_##function, "exec by " #function, VF_CHILDREN)      \
-    {                                                                  \
-        before();                                                      \
-        function(__VA_ARGS__);                                         \
-        return 1;                                                      \
-    }
+/* A case that uses CUDA and then makes a call that does not return. */
+#define BEFORE(name, call, title, flags, ...) \
+    CASE_OF(name, (before(), (void)(call)), title, flags, ##__VA_ARGS__)
+#define BY(function, ...) \
+    BEFORE(by_##function, function(__VA_ARGS__), "exec by " #function, VF_CHILDREN)
 BY(execv, own_path(), argv_plain)
 BY(execve, "/proc/self/exe", argv_plain, environ)
 BY(execvp, own_path(), argv_plain)
@@ -49,43 +43,26 @@ BY(execlp, own_path(), "victim", "plain", (char *)NULL)
 BY(execle, own_path(), "victim", "plain", (char *)NULL, environ)
 BY(fexecve, open(own_path(), O_RDONLY | O_CLOEXEC), argv_plain, environ)
 BY(execveat, AT_FDCWD, own_path(), argv_plain, environ, 0)
-
-CASE_STATUS(by_system_call, "exec by the system call", VF_CHILDREN | VF_TORN)
-{
-    before();
-    syscall(SYS_execve, own_path(), argv_plain, environ);
-    return 1;
-}
-
-CASE_STATUS(by_path_search, "exec of a shell by execlp", 0)
-{
-    before();
-    execlp("sh", "sh", "-c", "echo shell; exit 6", (char *)NULL);
-    return 1;
-}
+BEFORE(by_system_call, syscall(SYS_execve, own_path(), argv_plain, environ),
+       "exec by the system call", VF_CHILDREN | VF_TORN)
+BEFORE(by_path_search, execlp("sh", "sh", "-c", "echo shell; exit 6", (char *)NULL),
+       "exec of a shell by execlp", 0)
 
 static void *exec_here(void *arg)
 {
-    (void)arg;
     execv(own_path(), argv_plain);
-    return NULL;
+    return arg;
 }
 
-CASE_STATUS(from_a_thread, "exec from another thread", VF_CHILDREN)
-{
-    before();
-    in_threads(1, exec_here, NULL);
-    return 1;
-}
+BEFORE(from_a_thread, (in_threads(1, exec_here, NULL), 0), "exec from another thread", VF_CHILDREN)
 
-CASE_STATUS(while_others_allocate, "exec while other threads allocate (counts not compared)",
-            VF_CHILDREN | VF_NO_TALLY)
+CASE(while_others_allocate, "exec while other threads allocate (counts not compared)",
+     VF_CHILDREN | VF_NO_TALLY)
 {
     pthread_t t[3];
     start_threads(t, 3, churn_uncounted);
     usleep(20000);
     execv(own_path(), argv_plain);
-    return 1;
 }
 
 /* Each child's thread makes its first CUDA call while the child calls exec, or ends: a little later
@@ -114,21 +91,9 @@ static void exec_in_handler(int number)
     _exit(1);
 }
 
-CASE_STATUS(in_a_signal_handler, "exec in a signal handler", VF_CHILDREN)
-{
-    before();
-    signal(SIGUSR1, exec_in_handler);
-    raise(SIGUSR1);
-    return 1;
-}
-
-CASE_STATUS(in_an_exit_handler, "exec in an exit handler", VF_CHILDREN)
-{
-    before();
-    signal(SIGUSR1, exec_in_handler);
-    atexit((void (*)(void))by_execv);
-    return 1;
-}
+BEFORE(in_a_signal_handler, (signal(SIGUSR1, exec_in_handler), raise(SIGUSR1)),
+       "exec in a signal handler", VF_CHILDREN)
+BEFORE(in_an_exit_handler, atexit(by_execv), "exec in an exit handler", VF_CHILDREN)
 
 /* --- failures --- */
 
@@ -190,32 +155,28 @@ CASE_STATUS(failed_execs_while_others_allocate,
     return 9;
 }
 
-CASE_STATUS(failed_exec_then_exec, "exec fails, then succeeds", VF_CHILDREN)
+CASE(failed_exec_then_exec, "exec fails, then succeeds", VF_CHILDREN)
 {
     before();
     execl("/etc/passwd", "x", (char *)NULL);
     execl("/nonexistent/a", "x", (char *)NULL);
     execv(own_path(), argv_plain);
-    return 1;
 }
 
 /* --- environments --- */
 
-CASE_STATUS(into_an_empty_environment, "exec with an environment without LD_PRELOAD", 0,
-            STDERR_HAS("without LD_PRELOAD in its environment: recording ends here"))
-{
-    char *none[] = {NULL};
-    before();
-    execle("/bin/sh", "sh", "-c", "echo alone; exit 4", (char *)NULL, none);
-    return 1;
-}
+static char *none[] = {NULL};
 
-CASE_STATUS(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
+BEFORE(into_an_empty_environment,
+       execle("/bin/sh", "sh", "-c", "echo alone; exit 4", (char *)NULL, none),
+       "exec with an environment without LD_PRELOAD", 0,
+       STDERR_HAS("without LD_PRELOAD in its environment: recording ends here"))
+
+CASE(preload_removed_by_the_program, "unsets LD_PRELOAD, then exec", 0)
 {
     unsetenv("LD_PRELOAD");
     before();
     execl("/bin/sh", "sh", "-c", "echo alone; exit 4", (char *)NULL);
-    return 1;
 }
 
 CASE(environment_cleared_before_cuda, "clears its environment before CUDA: default options",

@@ -3,9 +3,6 @@
  * Every way in which a process ends, with memory freed as late as programs do. Cases whose end
  * skips main's store their tally before it. */
 #include <setjmp.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "victim_memory.h"
 
@@ -144,13 +141,12 @@ CASE_STATUS(first_call_in_a_destructor, "the first CUDA call is in a destructor"
     return 37;
 }
 
-CASE_STATUS(status_of_a_destructor, "a destructor frees memory and changes the status", 0)
+CASE(status_of_a_destructor, "a destructor frees memory and changes the status", 0)
 {
     take_some();
     destructor_block = 1;
     destructor_status = 33;
     tally_end();
-    return 1;
 }
 
 /* --- from threads --- */
@@ -162,22 +158,20 @@ static void *exit_here(void *arg)
     exit(34);
 }
 
-CASE_STATUS(exit_from_a_thread, "exit from another thread", 0)
+CASE(exit_from_a_thread, "exit from another thread", 0)
 {
     take_some();
     in_threads(1, exit_here, NULL);
-    return 1;
 }
 
 static void *after_main(void *arg)
 {
-    (void)arg;
     usleep(50000);
     give_block(1);
     give_block(2);
     puts("last thread");
     tally_end();
-    return NULL;
+    return arg;
 }
 
 CASE(main_ends_as_a_thread, "main ends with pthread_exit, other threads continue", 0, INJECTED)
@@ -208,12 +202,11 @@ static void exit_in_handler(int number)
     exit(number == SIGUSR1 ? 36 : 1);
 }
 
-CASE_STATUS(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
+CASE(exit_in_a_quiet_signal_handler, "exit in a signal handler", 0)
 {
     take_some();
     signal(SIGUSR1, exit_in_handler);
     raise(SIGUSR1);
-    return 1;
 }
 
 static sigjmp_buf back;
@@ -252,13 +245,11 @@ static void die_by(int number)
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     signal(number, SIG_DFL);
-    take_some();
-    tally_end();
     raise(number);
 }
 
 #define SIGNAL_CASE(name, number) \
-    CASE_OF(name, die_by(number), "killed by " #number, VF_TORN | VF_DIES)
+    CASE_OF(name, end(NULL, NULL, die_by, number), "killed by " #number, VF_TORN | VF_DIES)
 SIGNAL_CASE(sigterm, SIGTERM)
 SIGNAL_CASE(sigint, SIGINT)
 SIGNAL_CASE(sighup, SIGHUP)
@@ -270,13 +261,12 @@ SIGNAL_CASE(sigbus, SIGBUS)
 SIGNAL_CASE(sigalrm, SIGALRM)
 SIGNAL_CASE(sigquit, SIGQUIT)
 
-CASE_STATUS(fault, "killed by a segmentation fault", VF_TORN | VF_DIES)
+CASE(fault, "killed by a segmentation fault", VF_TORN | VF_DIES)
 {
     volatile int *nowhere = forbidden();
     take_some();
     tally_end();
     *nowhere = 1;
-    return 1;
 }
 
 CASE(cpu_time_is_up, "killed by its CPU time limit", VF_TORN | VF_DIES)

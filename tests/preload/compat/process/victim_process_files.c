@@ -2,10 +2,7 @@
  *
  * Programs that change the file state of a process: descriptors, folders, umasks, users, full
  * disks. */
-#include <dlfcn.h>
-#include <sched.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #include "victim_memory.h"
 

@@ -4,11 +4,7 @@
  * ends or calls exec. */
 #include <link.h>
 #include <linux/sched.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 
 #include "victim_memory.h"
 
@@ -106,8 +102,7 @@ CASE(forks_while_libraries_are_walked, "fork while another thread runs dl_iterat
     while (sem_wait(&walking) && errno == EINTR)
         ;
     for (int how = 0; how < 4; how++) {
-        fflush(stdout);
-        pid_t pid = fork();
+    pid_t pid = new_child();
         if (!pid) {
             alarm(250);
             if (how == 0)
@@ -159,9 +154,8 @@ CASE_STATUS(fork_from_a_thread_while_others_allocate, "fork from a thread while 
 /* the first use of CUDA and the forks at the same time: a child finds locks taken or free */
 static void *first_use(void *arg)
 {
-    (void)arg;
     give(take(KIB));
-    return NULL;
+    return arg;
 }
 
 CASE_STATUS(fork_during_the_first_call, "fork while the first CUDA call runs", 0)
@@ -266,8 +260,7 @@ CASE(double_fork_daemon, "a daemon uses CUDA", 0)
     int done[2];
     char byte;
     CHECK(!pipe(done));
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid) {
         if (daemon(1, 0))
             _exit(1);
@@ -287,8 +280,7 @@ CASE(daemon_lets_go_of_its_output, "a program closes its output and continues", 
     int out[2], seen[2];
     char text[256] = "", byte;
     CHECK(!pipe(out) && !pipe(seen));
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid) {
         dup2(out[1], 1);
         dup2(out[1], 2);
@@ -336,34 +328,27 @@ CASE(vfork_and_exec, "vfork and exec, twenty times", 0)
     puts("20 children");
 }
 
-CASE(vfork_and_exit, "vfork and _exit", 0)
-{
-    void *p = take(KIB);
-    fflush(stdout);
-    pid_t pid = vfork();
-    if (!pid)
-        _exit(16);
-    print_child(pid);
-    give(p);
-    give(take(KIB));
-}
-
-CASE(vfork_and_failed_exec, "vfork, exec fails, _exit", 0)
+static void by_vfork(int program)
 {
     void *p = take(KIB);
     char *argv[] = {(char *)"nothing", NULL};
     fflush(stdout);
     pid_t pid = vfork();
     if (!pid) {
-        execve("/nonexistent/program", argv, environ);
-        execv("/etc/passwd", argv);
-        execvp("no-such-program-anywhere", argv);
-        _exit(17);
+        if (program) {
+            execve("/nonexistent/program", argv, environ);
+            execv("/etc/passwd", argv);
+            execvp("no-such-program-anywhere", argv);
+        }
+        _exit(16 + program);
     }
     print_child(pid);
     give(p);
     give(take(KIB));
 }
+
+CASE_OF(vfork_and_exit, by_vfork(0), "vfork and _exit", 0)
+CASE_OF(vfork_and_failed_exec, by_vfork(1), "vfork, exec fails, _exit", 0)
 
 CASE(spawned_children_use_cuda, "posix_spawn of CUDA programs", VF_CHILDREN)
 {
@@ -395,9 +380,8 @@ CASE(system_and_popen, "system and popen of CUDA programs", VF_CHILDREN)
 CASE(fork_and_exec_again, "fork and exec of CUDA programs", VF_CHILDREN)
 {
     take(KIB);
-    fflush(stdout);
     for (int i = 0; i < 2; i++) {
-        pid_t pid = fork();
+        pid_t pid = new_child();
         if (!pid) {
             execv("/proc/self/exe", plain_again);
             _exit(99);

@@ -3,10 +3,7 @@
  * CUDA calls, children and ends inside callbacks: handlers of fork, of exit and of signals,
  * callbacks of the loader and of the driver. */
 #include <link.h>
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <sys/time.h>
 
 #include "victim_memory.h"
 
@@ -33,9 +30,8 @@ static void take_after_fork(void)
 static int forks(int count)
 {
     int wrong = 0;
-    fflush(stdout);
     for (int i = 0; i < count; i++) {
-        pid_t pid = fork();
+        pid_t pid = new_child();
         if (!pid)
             exit(i);
         wrong += status_of(pid) != i;
@@ -43,20 +39,18 @@ static int forks(int count)
     return wrong;
 }
 
-CASE(fork_handlers_before_cuda, "fork handlers registered before CUDA free and allocate", 0)
+static void with_fork_handlers(void *first)
 {
+    across = first;
     CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
     printf("wrong %d\n", forks(10));
     give_before_fork();
 }
 
-CASE(fork_handlers_after_cuda, "fork handlers registered after CUDA free and allocate", 0)
-{
-    across = take(KIB);
-    CHECK(!pthread_atfork(give_before_fork, take_after_fork, NULL));
-    printf("wrong %d\n", forks(10));
-    give_before_fork();
-}
+CASE_OF(fork_handlers_before_cuda, with_fork_handlers(NULL),
+        "fork handlers registered before CUDA free and allocate", 0)
+CASE_OF(fork_handlers_after_cuda, with_fork_handlers(take(KIB)),
+        "fork handlers registered after CUDA free and allocate", 0)
 
 /* like multiprocessing's children: the driver refuses CUDA calls, whatever the program does */
 static void give_at_exit(void)
@@ -206,9 +200,8 @@ static void CUDART_CB underscore_exit_there(void *status)
 
 static void end_in_a_stream(cudaHostFn_t end)
 {
-    cudaStream_t stream;
     take(KIB);
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaLaunchHostFunc(stream, end, (void *)(intptr_t)19));
     for (;;)
         pause();
@@ -278,8 +271,7 @@ CASE_STATUS(exit_handler_awaits_a_thread, "an exit handler waits for a thread th
 
 static void fork_at_exit(void)
 {
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid)
         _exit(9);
     print_child(pid);

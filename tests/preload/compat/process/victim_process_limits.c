@@ -4,12 +4,7 @@
  * small stacks; and programs in a sandbox that forbids system calls. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "victim_memory.h"
 
@@ -103,10 +98,9 @@ CASE(locked_memory, "RLIMIT_MEMLOCK of 0", 0)
 
 static void *work_on_a_small_stack(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 10; i++)
         give(take(KIB));
-    return NULL;
+    return arg;
 }
 
 static void in_a_thread_with_a_stack_of(size_t bytes, void *(*run)(void *))

@@ -3,8 +3,6 @@
  * A program with an allocator of its own, which at some point starts serving large requests of the
  * whole process, including those of our libraries, from CUDA's managed memory. */
 #include <cuda_runtime_api.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "victim.h"

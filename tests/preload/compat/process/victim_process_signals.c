@@ -2,10 +2,6 @@
  *
  * Signals and cancellation in and around CUDA calls, thread-local data that outlives ours, and
  * programs that handle faults themselves. */
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/time.h>
-
 #include "victim_memory.h"
 
 VICTIM("signals")
@@ -177,24 +173,28 @@ static void *cancelled(void *arg)
     return NULL;
 }
 
-CASE(cancelled_threads, "threads cancelled between CUDA calls free memory in cleanup handlers", 0)
+/* *count* threads at once, later from round to round. */
+static void cancel(unsigned rounds, int count, void *(*run)(void *))
 {
-    for (size_t round = 0; round < 20; round++) {
+    for (unsigned round = 0; round < rounds; round++) {
         pthread_t t[3];
         void *results[3];
         int now = started;
-        start_threads(t, 3, cancelled);
-        while (started < now + 3)
+        start_threads(t, count, run);
+        while (started < now + count)
             usleep(100);
-        usleep((unsigned)(round * 100));
-        for (int i = 0; i < 3; i++)
+        usleep(round * 100);
+        for (int i = 0; i < count; i++)
             pthread_cancel(t[i]);
-        join_threads(t, 3, results);
-        for (int i = 0; i < 3; i++)
+        join_threads(t, count, results);
+        for (int i = 0; i < count; i++)
             CHECK(results[i] == PTHREAD_CANCELED);
     }
     give(take(KIB));
 }
+
+CASE_OF(cancelled_threads, cancel(20, 3, cancelled),
+        "threads cancelled between CUDA calls free memory in cleanup handlers", 0)
 
 /* cancelled before the first call: the start of recording is full of cancellation points */
 static void *cancelled_at_the_first_call(void *arg)
@@ -220,7 +220,6 @@ CASE(cancelled_first_call, "a cancelled thread makes the first CUDA call", 0)
 /* asynchronous cancellation, where the program may enable it: outside of CUDA */
 static void *cancelled_asynchronously(void *arg)
 {
-    (void)arg;
     int before;
     void *kept = take(3 * KIB);
     pthread_cleanup_push(clean_up, &kept);
@@ -229,23 +228,11 @@ static void *cancelled_asynchronously(void *arg)
     for (;;)
         ;
     pthread_cleanup_pop(0);
-    return NULL;
+    return arg;
 }
 
-CASE(asynchronous_cancellation, "threads cancelled asynchronously, outside of CUDA", 0)
-{
-    pthread_t t;
-    void *result;
-    for (int i = 0; i < 10; i++) {
-        int now = started;
-        start_threads(&t, 1, cancelled_asynchronously);
-        while (started == now)
-            usleep(100);
-        pthread_cancel(t);
-        join_threads(&t, 1, &result);
-        CHECK(result == PTHREAD_CANCELED);
-    }
-}
+CASE_OF(asynchronous_cancellation, cancel(10, 1, cancelled_asynchronously),
+        "threads cancelled asynchronously, outside of CUDA", 0)
 
 /* --- thread-local data --- */
 

@@ -5,14 +5,8 @@
  * libraries. */
 #include <fenv.h>
 #include <grp.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "victim_memory.h"
@@ -20,15 +14,6 @@
 VICTIM("odd states")
 
 /* --- stacks and code --- */
-
-/* a stack of *bytes* with nothing around it */
-static char *lonely_stack(size_t bytes)
-{
-    char *map = mmap(NULL, bytes + 8 * KIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(map != MAP_FAILED);
-    CHECK(!mprotect(map + 4 * KIB, bytes, PROT_READ | PROT_WRITE));
-    return map + 4 * KIB;
-}
 
 static ucontext_t main_context, fiber;
 
@@ -43,8 +28,11 @@ static void on_a_fiber(void)
 CASE(fibers, "coroutines on stacks of 64 KiB between unmapped pages", 0)
 {
     size_t bytes = 64 * KIB;
+    char *map = mmap(NULL, bytes + 8 * KIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(map != MAP_FAILED);
+    CHECK(!mprotect(map + 4 * KIB, bytes, PROT_READ | PROT_WRITE));
     getcontext(&fiber);
-    fiber.uc_stack.ss_sp = lonely_stack(bytes);
+    fiber.uc_stack.ss_sp = map + 4 * KIB;
     fiber.uc_stack.ss_size = bytes;
     fiber.uc_link = &main_context;
     makecontext(&fiber, on_a_fiber, 0);
@@ -215,8 +203,7 @@ CASE(other_namespaces, "a child in its own namespaces, as PID 1", VF_CHILDREN,
         give(take(KIB));
         return;
     }
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid) {
         victim_tally_open();
         printf("pid %d\n", (int)getpid());
@@ -254,8 +241,7 @@ static char state_of(pid_t pid)
 CASE(stopped_and_continued, "stopped and continued", 0)
 {
     give(take(KIB));
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid) {
         pid_t me = getppid();
         while (state_of(me) != 'T') /* however late it is */
@@ -290,8 +276,7 @@ CASE(all_signals_by_a_descriptor, "receives all signals from a signalfd", 0)
 CASE(traced_by_its_parent, "a child traced by its parent (ptrace)", VF_CHILDREN)
 {
     int status, signals = 0;
-    fflush(stdout);
-    pid_t pid = fork();
+    pid_t pid = new_child();
     if (!pid) {
         CHECK(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
         victim_tally_open();

@@ -17,8 +17,6 @@ EXPORT unsigned la_version(unsigned version)
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie);
 EXPORT unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
 {
-    (void)map;
-    (void)space;
-    (void)cookie;
+    (void)map, (void)space, (void)cookie;
     return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }

@@ -58,32 +58,21 @@ AGAIN(next_after, everything, "an interposer of cudaMalloc with RTLD_NEXT, after
 AGAIN(both_sides, looked_up, "interposers of cudaMalloc before and of dlsym after vramscope",
       VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_next.so"), PRELOAD_AFTER("libroute_dlsym.so"),
       BEHIND_CACHE)
-AGAIN(dlsym_before, everything, "an interposer of both versions of dlsym, before vramscope",
-      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym.so"))
-AGAIN(dlsym_after, looked_up, "an interposer of both versions of dlsym, after vramscope",
-      VF_NOT_SANITIZED, PRELOAD_AFTER("libroute_dlsym.so"), BEHIND_CACHE)
-AGAIN(plain_dlsym_before, everything, "an interposer of unversioned dlsym, before vramscope",
-      VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym_plain.so"))
-AGAIN(plain_dlsym_after, looked_up, "an interposer of unversioned dlsym, after vramscope",
-      VF_NOT_SANITIZED, PRELOAD_AFTER("libroute_dlsym_plain.so"), BEHIND_CACHE)
-AGAIN(driver_next_before, by_driver,
-      "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, before vramscope", 0,
-      PRELOAD_BEFORE("libroute_driver_1.so"))
-AGAIN(driver_next_after, by_driver,
-      "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT, after vramscope", 0,
-      PRELOAD_AFTER("libroute_driver_1.so"), BEHIND_CACHE)
-AGAIN(driver_handle_before, by_driver,
-      "an interposer that uses dlsym on the driver's handle, before vramscope", 0,
-      PRELOAD_BEFORE("libroute_driver_2.so"))
-AGAIN(driver_handle_after, by_driver,
-      "an interposer that uses dlsym on the driver's handle, after vramscope", 0,
-      PRELOAD_AFTER("libroute_driver_2.so"), BEHIND_CACHE)
-AGAIN(driver_table_before, by_driver,
-      "an interposer with a table filled in its constructor, before vramscope", 0,
-      PRELOAD_BEFORE("libroute_driver_3.so"))
-AGAIN(driver_table_after, by_driver,
-      "an interposer with a table filled in its constructor, after vramscope", 0,
-      PRELOAD_AFTER("libroute_driver_3.so"), BEHIND_CACHE)
+/* One interposer before us, and after us with the calls that it handles. */
+#define BESIDE(name, before, after, title, flags, library)                                        \
+    AGAIN(name##_before, before, title ", before vramscope", flags, PRELOAD_BEFORE(library))      \
+    AGAIN(name##_after, after, title ", after vramscope", flags, PRELOAD_AFTER(library),          \
+          BEHIND_CACHE)
+BESIDE(dlsym, everything, looked_up, "an interposer of both versions of dlsym", VF_NOT_SANITIZED,
+       "libroute_dlsym.so")
+BESIDE(plain_dlsym, everything, looked_up, "an interposer of unversioned dlsym", VF_NOT_SANITIZED,
+       "libroute_dlsym_plain.so")
+BESIDE(driver_next, by_driver, by_driver,
+       "an interposer of cuMemAlloc and cuGetProcAddress with RTLD_NEXT", 0, "libroute_driver_1.so")
+BESIDE(driver_handle, by_driver, by_driver,
+       "an interposer that uses dlsym on the driver's handle", 0, "libroute_driver_2.so")
+BESIDE(driver_table, by_driver, by_driver,
+       "an interposer with a table filled in its constructor", 0, "libroute_driver_3.so")
 AGAIN(all_before, by_driver, "interposers of dlsym and cuMemAlloc, before vramscope",
       VF_NOT_SANITIZED, PRELOAD_BEFORE("libroute_dlsym.so"), PRELOAD_BEFORE("libroute_driver_2.so"))
 AGAIN(all_after, by_driver, "interposers of dlsym and cuMemAlloc, after vramscope",

@@ -46,12 +46,9 @@ static int result_of(void *plugin, const char *name)
 /* A runtime by its handle; returns its cudaMalloc. */
 static int (*use_runtime(void *runtime))(void **, size_t)
 {
-    int (*alloc)(void **, size_t), (*release)(void *);
-    void *p;
+    int (*alloc)(void **, size_t);
     *(void **)&alloc = find(runtime, "cudaMalloc");
-    *(void **)&release = find(runtime, "cudaFree");
-    ALLOCATES(VT_DEVICE, MIB, alloc(&p, MIB));
-    FREES(VT_DEVICE, release(p));
+    use_found(find(runtime, "cudaMalloc"), find(runtime, "cudaFree"), MIB);
     return alloc;
 }
 

@@ -9,7 +9,6 @@
 #include <cuda_runtime_api.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <time.h>
 
 #include "victim.h"
 
@@ -60,35 +59,27 @@ static cudaError_t allocate(struct worker *w, struct block *b)
     static const struct cudaChannelFormatDesc byte = {8, 0, 0, 0, cudaChannelFormatKindUnsigned};
     size_t pitch;
     switch (b->kind) {
-    case PLAIN:
-        return cudaMalloc(&b->memory, b->bytes);
+    case PLAIN: return cudaMalloc(&b->memory, b->bytes);
     case PITCHED: /* whole rows, so that the real size is the requested one */
         b->bytes = (b->bytes / (2 * KIB) + 1) * 2 * KIB;
         return cudaMallocPitch(&b->memory, &pitch, 2 * KIB, b->bytes / (2 * KIB));
-    case ORDERED:
-        return cudaMallocAsync(&b->memory, b->bytes, w->streams[b->device]);
-    case MANAGED:
-        return cudaMallocManaged(&b->memory, b->bytes, cudaMemAttachGlobal);
+    case ORDERED: return cudaMallocAsync(&b->memory, b->bytes, w->streams[b->device]);
+    case MANAGED: return cudaMallocManaged(&b->memory, b->bytes, cudaMemAttachGlobal);
     case ARRAY:
         b->bytes = (b->bytes / KIB + 1) * KIB;
         return cudaMallocArray((cudaArray_t *)&b->memory, &byte, KIB, b->bytes / KIB, 0);
-    default:
-        return cudaMallocHost(&b->memory, b->bytes);
+    default: return cudaMallocHost(&b->memory, b->bytes);
     }
-}
-
-static enum kind draw_kind(struct worker *w)
-{
-    static const enum kind often[] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PITCHED, ORDERED, ORDERED,
-                                      MANAGED, PINNED, ARRAY};
-    return often[draw(w, sizeof often / sizeof *often)];
 }
 
 /* A block of some kind and size, marked by work on a stream; empty if there is no memory. A thread
  * that frees it need not wait for that work: its mark identifies its owner. */
 static struct block make(struct worker *w, int device)
 {
-    struct block b = {.kind = draw_kind(w), .device = device, .mark = (unsigned char)draw(w, 256)};
+    static const enum kind often[] = {PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, PITCHED, ORDERED, ORDERED,
+                                      MANAGED, PINNED, ARRAY};
+    struct block b = {.kind = often[draw(w, sizeof often / sizeof *often)], .device = device,
+                      .mark = (unsigned char)draw(w, 256)};
     size_t order = draw(w, 23);
     b.bytes = ((size_t)1 << order) + draw(w, (uint64_t)1 << order);
     cudaError_t e = allocate(w, &b);
@@ -198,23 +189,16 @@ static void ask(struct worker *w, int device)
         OK(cudaMemGetInfo(&free_bytes, &total));
         CHECK(free_bytes <= total);
         break;
-    case 1:
-        OK(cudaDeviceSynchronize());
-        break;
-    case 2:
-        OK(cudaStreamSynchronize(w->streams[device]));
-        break;
+    case 1: OK(cudaDeviceSynchronize()); break;
+    case 2: OK(cudaStreamSynchronize(w->streams[device])); break;
     case 3:
         if (!b->memory || b->kind == ARRAY)
             break;
         OK(cudaPointerGetAttributes(&attributes, b->memory));
         CHECK(b->kind == PINNED || b->kind == MANAGED || attributes.device == b->device);
         break;
-    case 4:
-        map_once(w, device);
-        break;
-    default:
-        break;
+    case 4: map_once(w, device); break;
+    default: break;
     }
 }
 
@@ -242,8 +226,14 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void begin_devices(void)
+CASE(soak, "24 threads on 4 devices, all families, frees by other threads", VF_SHARED_ONLY,
+     SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off"))
 {
+    const char *text = getenv("VICTIM_SOAK_SECONDS");
+    double seconds = text ? atof(text) : 1;
+    struct timespec pause = {.tv_sec = (time_t)seconds,
+                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    uint64_t rounds = 0;
     int count = 0, can;
     OK(cudaGetDeviceCount(&count));
     CHECK(count == DEVICES);
@@ -257,17 +247,6 @@ static void begin_devices(void)
             OK(cudaDeviceEnablePeerAccess(peer, 0));
         }
     }
-}
-
-CASE(soak, "24 threads on 4 devices, all families, frees by other threads", VF_SHARED_ONLY,
-     SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off"))
-{
-    const char *text = getenv("VICTIM_SOAK_SECONDS");
-    double seconds = text ? atof(text) : 1;
-    struct timespec pause = {.tv_sec = (time_t)seconds,
-                             .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-    uint64_t rounds = 0;
-    begin_devices();
     for (int i = 0; i < SHARED; i++)
         pthread_mutex_init(&locks[i], NULL);
     for (int i = 0; i < THREADS; i++) {

@@ -34,7 +34,6 @@ CASE(race_many_times, "40 processes in which 32 threads make the first CUDA call
 {
     for (int i = 0; i < 40; i++) {
         pid_t pid = fork();
-        CHECK(pid >= 0);
         if (pid == 0) {
             execl("/proc/self/exe", "victim", "race_at_first_use", (char *)NULL);
             _exit(127);
@@ -52,23 +51,15 @@ static void *first_call(void *arg)
     void *p;
     pthread_barrier_wait(&barrier);
     switch ((intptr_t)arg % 6) {
-    case 0:
-        OK(cuInit(0));
-        break;
-    case 1:
-        OK(cudaGetDeviceCount(&count));
-        break;
-    case 2:
-        OK(cudaMemGetInfo(&a, &b));
-        break;
+    case 0: OK(cuInit(0)); break;
+    case 1: OK(cudaGetDeviceCount(&count)); break;
+    case 2: OK(cudaMemGetInfo(&a, &b)); break;
     case 3:
         OK(cuInit(0));
         OK(cuDevicePrimaryCtxRetain(&context, 0));
         OK(cuDevicePrimaryCtxRelease(0));
         break;
-    case 4:
-        OK(cudaFree(NULL));
-        break;
+    case 4: OK(cudaFree(NULL)); break;
     default:
         ALLOCATES(VT_PINNED, KIB, cudaMallocHost(&p, KIB));
         FREES(VT_PINNED, cudaFreeHost(p));
@@ -104,7 +95,6 @@ CASE(ends_with_memory_live, "threads end with live memory, which other threads f
 static void *own_stream(void *arg)
 {
     unsigned char byte = 0;
-    (void)arg;
     for (int i = 0; i < 50; i++) {
         void *p;
         ALLOCATES(VT_ASYNC, 64 * KIB, cudaMallocAsync(&p, 64 * KIB, cudaStreamPerThread));
@@ -117,7 +107,7 @@ static void *own_stream(void *arg)
         CHECK(byte == i);
         give(q);
     }
-    return NULL;
+    return arg;
 }
 
 CASE_OF(own_default_streams, in_threads(4, own_stream, NULL), "per-thread default streams", 0)

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads that the loading or unloading of a library waits for. The loading thread holds the
- * loader's lock until the constructors have run, so the threads that they wait for must be able to
- * call CUDA without that lock, even a function for the first time. */
-#include <dlfcn.h>
-#include <semaphore.h>
-#include <signal.h>
-#include <time.h>
-
+ * Threads beside the loading or unloading of a library, which may wait for them. The loading thread
+ * holds the loader's lock until the constructors have run, so other threads must be able to call
+ * CUDA without that lock, even a function for the first time, and must not wait for the loader while
+ * they hold one of our locks. */
 #include "victim_memory.h"
 
 VICTIM("threads")
@@ -39,10 +35,9 @@ static void initialise(void)
 /* Initialises CUDA, whose own first steps load libraries. Allocates nothing. */
 static void warm_up(void)
 {
-    cudaStream_t stream;
     initialise();
     OK(cudaSetDevice(0));
-    OK(cudaStreamCreate(&stream));
+    cudaStream_t stream = new_stream(0);
     OK(cudaStreamSynchronize(stream));
     OK(cudaStreamDestroy(stream));
     lookup_of("cuCtxGetDevice");
@@ -68,57 +63,39 @@ static void runtime_calls(void)
     FREES(VT_ARRAY, cudaFreeArray(array));
 }
 
-static void mapped_memory(void)
+static void driver_calls(void)
 {
-    CUmemAllocationProp prop = on_device(0);
     CUmemGenericAllocationHandle handle;
-    CUdeviceptr at;
+    CUmemAllocationProp prop = on_device(0);
+    CUmemorytype type;
+    CUgraph captured, graph;
+    CUdeviceptr base, at;
+    size_t bytes, total, pitch;
+    CUdeviceptr p = allocate(MIB);
+    OK(cuMemGetAddressRange(&base, &bytes, p));
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+    OK(cuMemGetInfo(&bytes, &total));
+    release(p);
+    CUstream stream;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    OK(cuStreamEndCapture(stream, &captured));
+    OK(cuGraphDestroy(captured));
+    OK(cuStreamDestroy(stream));
     ALLOCATES(VT_VMM, 2 * MIB, cuMemCreate(&handle, 2 * MIB, &prop, 0));
     OK(cuMemAddressReserve(&at, 2 * MIB, 0, 0, 0));
     OK(cuMemMap(at, 2 * MIB, 0, handle, 0));
     OK(cuMemUnmap(at, 2 * MIB));
     OK(cuMemAddressFree(at, 2 * MIB));
     FREES(VT_VMM, cuMemRelease(handle));
-}
-
-static void graph(void)
-{
-    CUgraph graph = graph_of(MIB);
-    CUgraphExec exec = executable(graph, 0);
+    CUgraphExec exec = executable(graph = graph_of(MIB), 0);
     ALLOCATES(VT_GRAPH, MIB, cuGraphLaunch(exec, NULL));
     tally_free(VT_GRAPH);
     OK(cuCtxSynchronize());
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
-}
-
-static void driver_calls(void)
-{
-    CUmemorytype type;
-    CUstream stream;
-    CUgraph captured;
-    CUdeviceptr base;
-    size_t bytes, total;
-    CUdeviceptr p = allocate(MIB);
-    OK(cuMemGetAddressRange(&base, &bytes, p));
-    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
-    OK(cuMemGetInfo(&bytes, &total));
-    release(p);
-    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-    OK(cuStreamEndCapture(stream, &captured));
-    OK(cuGraphDestroy(captured));
-    OK(cuStreamDestroy(stream));
-    mapped_memory();
-    graph();
-}
-
-/* Pointers returned by the driver, of functions not called before. */
-static void looked_up_calls(void)
-{
+    /* a pointer returned by the driver, of a function not called before */
     CUresult (*alloc)(CUdeviceptr *, size_t *, size_t, size_t, unsigned);
-    CUdeviceptr p;
-    size_t pitch;
     alloc = (__typeof__(alloc))lookup_of("cuMemAllocPitch");
     ALLOCATES(VT_DEVICE, pitch * 512, alloc(&p, &pitch, 1024, 512, 4));
     FREES(VT_DEVICE, cuMemFree(p));
@@ -177,7 +154,6 @@ static void *work(void *arg)
     first();
     runtime_calls();
     driver_calls();
-    looked_up_calls();
     become_another();
     CHECK(threads_that_hear(SIGABRT) == before);
     return NULL;
@@ -233,6 +209,88 @@ static void load(void (*prepare)(void), const char *variable, void (*moment)(voi
     at(variable, moment);
     open_and_close_a(VICTIM_LOADING_LIBRARY);
 }
+
+/* --- another thread beside a constructor that calls CUDA --- */
+
+static sem_t is_loading, is_done;
+static CUcontext context;
+
+static struct graph {
+    CUgraph graph;
+    CUgraphExec exec;
+    size_t bytes;
+} graphs[2];
+
+static void launch(const struct graph *g)
+{
+    ALLOCATES(VT_GRAPH, g->bytes, cuGraphLaunch(g->exec, NULL));
+    tally_free(VT_GRAPH);
+}
+
+static void *launch_beside(void *arg)
+{
+    OK(cuCtxSetCurrent(context));
+    sem_wait(&is_loading);
+    for (int i = 0; i < 3; i++)
+        launch(arg);
+    sem_post(&is_done);
+    return NULL;
+}
+
+static void graphs_while_loading(struct graph *of_thread, void (*moment)(void))
+{
+    pthread_t thread;
+    alarm(HANG_SECONDS);
+    CHECK(!sem_init(&is_loading, 0, 0) && !sem_init(&is_done, 0, 0));
+    start();
+    OK(cuCtxGetCurrent(&context));
+    for (size_t i = 0; i < 2; i++) {
+        graphs[i].bytes = (3 + 2 * i) * MIB;
+        graphs[i].graph = graph_of(graphs[i].bytes);
+        graphs[i].exec = executable(graphs[i].graph, 0);
+    }
+    launch(&graphs[0]);
+    CHECK(!pthread_create(&thread, NULL, launch_beside, of_thread));
+    at("VICTIM_MOMENT", moment);
+    CHECK(dlopen(VICTIM_LOADING_LIBRARY, RTLD_NOW));
+    CHECK(!pthread_join(thread, NULL));
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < 2; i++) {
+        OK(cuGraphExecDestroy(graphs[i].exec));
+        OK(cuGraphDestroy(graphs[i].graph));
+    }
+}
+
+static void launch_while_loading(void)
+{
+    sem_post(&is_loading);
+    usleep(200000); /* by now the other thread waits, if it does */
+    launch(&graphs[0]);
+}
+
+CASE_STATUS(graphs_beside_loading, "graphs with memory in a constructor and in another thread", 0)
+{
+    graphs_while_loading(&graphs[1], launch_while_loading);
+    return 61;
+}
+
+/* A thread that has called CUDA before need not wait until a library is loaded. */
+static void wait_for_the_other(void)
+{
+    struct timespec until;
+    sem_post(&is_loading);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += HANG_SECONDS / 2;
+    puts(sem_timedwait(&is_done, &until) ? "the other thread waits" : "the other thread goes on");
+}
+
+CASE_STATUS(graphs_go_on_while_loading, "graphs with memory while a library is being loaded", 0)
+{
+    graphs_while_loading(&graphs[0], wait_for_the_other);
+    return 62;
+}
+
+/* --- a constructor or destructor that waits for another thread --- */
 
 CASE_OF(constructor_awaits_first_calls, load(warm_up, "VICTIM_MOMENT", start_and_await_worker),
         "a constructor waits for a thread that calls CUDA", 0)
