@@ -323,15 +323,20 @@ static enum vs_err extend(struct vs_follower *f, bool *more, bool *whole)
 static bool begin_next(struct vs_follower *f)
 {
     struct vs_reader *r = f->reader;
-    uint64_t base_ns;
+    const struct vs_frame_header present = r->frame;
+    uint64_t base_ns, frame_offset = r->frame_offset;
     bool added;
     look_at_file(f);
     f->before_offset = r->offset;
-    /* times that go back are reported once the process is gone */
-    if (read_from_file(f, r->next_sequence) && r->frame.base_ns >= r->time_ns) {
-        begin_frame(f, FOLLOW_FILE, r->frame.base_ns);
-        return true;
+    if (read_from_file(f, r->next_sequence)) {
+        if (r->frame.base_ns >= r->time_ns) {
+            begin_frame(f, FOLLOW_FILE, r->frame.base_ns);
+            return true;
+        }
+        r->offset = f->before_offset; /* times that go back are reported once the process is gone */
     }
+    r->frame = present; /* also what a frame with inconsistent columns left */
+    r->frame_offset = frame_offset;
     unsigned i = find_window(f, r->next_sequence);
     if (i == VS_LIVE_WINDOWS_MAX)
         return false;
@@ -353,7 +358,7 @@ static enum vs_err advance(struct vs_follower *f, bool *more)
     bool whole = true;
     enum vs_err err = VS_OK;
     *more = false;
-    if (f->source == FOLLOW_FILE && r->frame_events != r->frame.events)
+    if (f->source == FOLLOW_FILE && (r->frame_events != r->frame.events || vs_reader_left_over(r)))
         return VS_OK; /* reported by the reader */
     look_at_live(f);
     if (f->source == FOLLOW_WINDOW)
@@ -392,7 +397,7 @@ static void settle(struct vs_follower *f)
     vs_reader_find_outcome(r);
     if (r->outcome.kind == VS_OUTCOME_RECORDING) /* another trace of this name */
         r->outcome = r->recovery.outcome;
-    if (f->source == FOLLOW_FILE && r->frame_events != r->frame.events)
+    if (f->source == FOLLOW_FILE && (r->frame_events != r->frame.events || vs_reader_left_over(r)))
         return; /* the reader finds the difference */
     r->frame_recovered = false;
     r->events_recovered = 0;

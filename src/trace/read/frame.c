@@ -178,6 +178,8 @@ void vs_frame_unpack(const struct vs_source *file, uint64_t offset,
 
 const char *vs_frame_read(struct vs_reader *r, bool *cut)
 {
+    if (r->fixed[VS_COLUMN_HEADS] != &r->rows) /* the present frame ended; its columns are replaced */
+        vs_reader_point(r, NULL, 0, false);
     const struct vs_frame_bytes *frame = vs_read_ahead_next(r);
     if (!frame) {
         vs_frame_unpack(&r->file, r->offset, &r->scratch, &r->loaded[r->slot]);

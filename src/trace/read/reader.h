@@ -2,7 +2,7 @@
  *
  * Reads a trace: a stream of events in file order; the tables of strings, stacks and modules are
  * filled in as the stream defines them. Safe for any input bytes: damage ends the stream after the
- * last good event, and vs_reader_condition reports the cause. Memory: tables + one frame, whatever
+ * last good event, and vs_reader_condition reports the cause. Memory: tables + a few frames, whatever
  * the file claims. Not thread-safe; one reader, one thread. */
 #ifndef VS_READER_H
 #define VS_READER_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The reader's internals, shared by reader.c (API, records), frame.c (bytes to checked frames),
- * recovery.c (FILE.live) and reader_table.c (strings, stacks, modules), and used by the code that
- * rewrites a trace (rewrite_internal.h) and by directory.c (frames added later). Private to
+ * columns_place.c (where columns lie), read_ahead.c (the next frames), recovery.c (FILE.live) and
+ * reader_table.c (strings, stacks, modules), and used by follower.c (a trace that grows), by the code
+ * that rewrites a trace (rewrite_internal.h) and by directory.c (frames added later). Private to
  * src/trace and its tests.
  *
  * Every length is checked against the available bytes before it is used, and tables draw on a

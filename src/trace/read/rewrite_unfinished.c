@@ -149,15 +149,17 @@ static bool leaves_frames(const struct vs_reader *r)
 
 /* Events may be missing only from a new file beside the old one, not from its replacement. *ended*:
  * an `end` event was read. */
-static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
+static enum vs_err refuse_loss(struct vs_rewrite *w, const struct present *p, bool ended, char *why)
 {
     const struct vs_reader *r = w->reader;
+    bool inside = r->condition == VS_TRACE_DAMAGED && p->any && !p->recovered && !p->all;
+    uint64_t from = inside ? p->offset : r->offset; /* with the frame whose rest is not readable */
     bool gap = vs_recovery_newest(&r->recovery) >= r->next_sequence;
     bool cut = r->condition == VS_TRACE_TRUNCATED && r->offset < r->file.size;
     bool behind = r->condition != VS_TRACE_DAMAGED && !r->frame_recovered &&
                   r->offset < r->file.size && leaves_frames(r);
     if (r->condition == VS_TRACE_DAMAGED || cut || behind)
-        w->left_out = r->file.size - r->offset;
+        w->left_out = r->file.size - from;
     bool alone = r->condition == VS_TRACE_TRUNCATED && !r->recovery.found && !ended;
     w->keep_live = gap || !r->recovery.found;
     if (!w->in_place || (!w->left_out && !gap && !alone))
@@ -172,7 +174,7 @@ static enum vs_err refuse_loss(struct vs_rewrite *w, bool ended, char *why)
                  "%.150s is %s at byte %llu, and rewriting it would drop the %llu bytes from there "
                  "on; to write the readable events to another file: vramscope recover -o recovered.vst %.150s",
                  r->path, r->condition == VS_TRACE_DAMAGED ? "damaged" : "cut off",
-                 (unsigned long long)r->offset, (unsigned long long)w->left_out, r->path);
+                 (unsigned long long)from, (unsigned long long)w->left_out, r->path);
     else
         snprintf(why, VS_READER_WHY_MAX,
                  "%.150s lacks the events before those in FILE.live, and rewriting it would drop "
@@ -204,7 +206,7 @@ enum vs_err vs_rewrite_copy_unfinished(struct vs_rewrite *w, char *why)
     r->row_kinds = 0;
     if (!w->out.err && err != VS_ERR_END)
         vs_frame_output_fail(&w->out, err);
-    if (!w->out.err && !refuse_loss(w, ended, why)) {
+    if (!w->out.err && !refuse_loss(w, &present, ended, why)) {
         put_present(w, &present);
         if (!ended)
             put_end_event(w);
