@@ -29,6 +29,8 @@ def rows(path):
         text = re.sub(r"\n[ \t]+", " ", re.sub(r"#[^\n]*", "", file.read()))
     for line in text.splitlines():
         names, _, rest = line.rpartition(" : ")
+        if line.strip() and not (names.strip() and rest.split()):
+            sys.exit("hook_tables.py: not a row: " + line)
         kind, *words = rest.split() or [""]
         for name, parameters in NAME.findall(names):
             yield name, parameters, kind, words
@@ -40,7 +42,7 @@ def main():
     table, out, headers = sys.argv[1], sys.argv[2], Headers(sys.argv[3:])
     driver = parameters_of(headers, "DRIVER", "generated_cuda_meta.h")
     runtime = parameters_of(headers, "RUNTIME", "generated_cuda_runtime_api_meta.h")
-    runtime = {name: runtime.get(forms[-1][1], []) for name, forms in runtime_callbacks(headers).items()}
+    runtime = {name: runtime.get(forms[-1][1]) for name, forms in runtime_callbacks(headers).items()}
     hooks, called, injected, names = [], [], [], []
     for name, given, kind, words in rows(table):
         members = (runtime if kind == "runtime" else driver).get(name)

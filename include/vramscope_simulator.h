@@ -54,7 +54,7 @@ static inline int vramscope_sim_register(const char *name, vramscope_sim_kernel 
  * the host function of a kernel of the same image runs, *host* contains the value of its
  * device; kernels of the same image on other devices wait meanwhile. *constant*: never
  * written, only provides the initial value. *host* must stay at its address. Returns 1 on
- * the simulated GPU, 0 elsewhere or without memory. Threads: any. */
+ * the simulated GPU, 0 elsewhere or if an argument is invalid. Threads: any. */
 static inline int vramscope_sim_register_variable(const char *name, void *host, size_t bytes,
                                                   int constant)
 {

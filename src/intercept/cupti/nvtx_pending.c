@@ -160,7 +160,7 @@ bool vs_nvtx_pending_end(uint64_t id, const char *domain)
         forget_name(range);
         range->id = 0;
     }
-    if (keep && !id && mine)
+    if (keep && domain && mine)
         pop_locked(mine, domain);
     release();
     return keep;

@@ -236,7 +236,7 @@ struct taken {
 };
 
 /* Counts the memory that a launch or upload of *exec* may make the driver take from the device
- * beyond the memory it already holds for graphs, until taken_give. False when that exceeds the
+ * beyond the memory it already holds for graphs, until the call is over. False when that exceeds the
  * device's limit (limit.h). For a graph that allocates on several devices, the first counts. */
 static bool taken_begin(CUgraphExec exec, struct taken *taken)
 {

@@ -118,7 +118,7 @@ static bool before(const char *path, char *const *environment)
         VS_OWN_WORK();
         if (leaves_us && preloads_us(environ))
             warn_user(path);
-        if (state == VS_PROCESS_ACTIVE)
+        if (vs_process_state() == VS_PROCESS_ACTIVE) /* again: another thread may have ended it */
             vs_upcalls.ending();
     }
     return ours && likely && vs_recorder_exec_begin(vs_process_recorder());

@@ -391,7 +391,10 @@ CUresult vs_sim_run_now(struct vs_sim_stream *s, struct vs_sim_op *op)
     CUresult e = vs_sim_capturing() ? vs_sim_capture_take(s, op, &taken) : CUDA_SUCCESS;
     if (taken)
         return e;
-    vs_sim_need(enqueue(s, op, &seq, &here) ? s : NULL);
+    if (!enqueue(s, op, &seq, &here)) { /* another thread runs the stream's work, and none may start */
+        vs_sim_op_drop(s, op);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (here) {
         run(s, op);
         vs_sim_op_drop(s, op);

@@ -29,8 +29,7 @@ void vs_sim_check_start(void);
 
 /* ---- work ---- */
 
-/* vs_sim_check_op: creates the checker's part of an op, with the caller's stack. Returns NULL
- * without host memory; the op then goes unchecked. */
+/* vs_sim_check_op: creates the checker's part of an op, with the caller's stack. */
 struct vs_sim_check_op *vs_sim_check_op(void);
 void vs_sim_check_op_free(struct vs_sim_check_op *check);
 /* vs_sim_check_made: that stack, for work that is stored instead of submitted. */

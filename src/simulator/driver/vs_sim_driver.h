@@ -546,7 +546,8 @@ void vs_sim_op_clean(struct vs_sim_op *op);
 /* vs_sim_op_depend: *op* waits until *on* has completed number *seq*. */
 void vs_sim_op_depend(struct vs_sim_op *op, struct vs_sim_stream *on, uint64_t seq);
 /* vs_sim_submit: queues *op*; stores its number in *seq* (may be NULL). Returns the errors of a
- * capture, which has taken the op then. */
+ * capture, which has taken the op then; CUDA_ERROR_OUT_OF_MEMORY where no thread may start: the op is
+ * dropped. */
 CUresult vs_sim_submit(struct vs_sim_stream *stream, struct vs_sim_op *op, uint64_t *seq);
 /* vs_sim_run_now: queues *op* and returns after it has run; runs it on this thread if the stream
  * has no other work. */

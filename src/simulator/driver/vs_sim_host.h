@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Host memory and threads of the stand-ins. A stand-in that gets none cannot go on: it prints one
- * line and ends the process. So only device memory can run out (CUDA_ERROR_OUT_OF_MEMORY). */
+ * Host memory of the stand-ins. A stand-in that gets none cannot go on: it prints one line and ends
+ * the process. CUDA_ERROR_OUT_OF_MEMORY is of device memory, or of work that needs a thread where none
+ * may start. */
 #ifndef VS_SIM_HOST_H
 #define VS_SIM_HOST_H
 

@@ -86,6 +86,7 @@ static void *releaser_main(void *arg)
     return NULL;
 }
 
+/* Where no thread may start, the references are never released. */
 static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream, uint64_t seq)
 {
     if (!held)
@@ -93,10 +94,8 @@ static void release_later(struct vs_sim_held *held, struct vs_sim_stream *stream
     struct release *r = vs_sim_need(malloc(sizeof *r));
     *r = (struct release){.held = held, .stream = stream, .seq = seq};
     pthread_mutex_lock(&due_mu);
-    if (!thread_started)
-        vs_sim_need(vs_sim_thread_start(releaser_main, NULL) ? r : NULL);
-    thread_started = true;
-    *due_last = r;
+    thread_started = thread_started || vs_sim_thread_start(releaser_main, NULL);
+    *due_last = r; /* a later call may get a thread */
     due_last = &r->next;
     pthread_cond_signal(&due_some);
     pthread_mutex_unlock(&due_mu);

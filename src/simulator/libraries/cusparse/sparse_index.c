@@ -86,7 +86,9 @@ static int compare(const void *a, const void *b)
 static void sort(void *data)
 {
     const struct sort_job *job = data;
-    struct triple *all = vs_sim_need(malloc((size_t)job->nnz * sizeof *all + 1));
+    struct triple *all = malloc((size_t)job->nnz * sizeof *all + 1);
+    if (!all)
+        return; /* too many for this host: they stay unsorted */
     for (int i = 0; i < job->nnz; i++)
         all[i] = (struct triple){job->first[i], job->second[i], job->permutation ? job->permutation[i] : 0, i};
     qsort(all, (size_t)job->nnz, sizeof *all, compare);
@@ -128,7 +130,9 @@ struct csr_sort_job {
 static void sort_rows(void *data)
 {
     const struct csr_sort_job *job = data;
-    int *rows = vs_sim_need(malloc((size_t)job->nnz * sizeof *rows + 1));
+    int *rows = malloc((size_t)job->nnz * sizeof *rows + 1);
+    if (!rows)
+        return;
     csr_to_coo(&(struct rows_job){job->offsets, rows, job->nnz, job->m, job->base});
     sort(&(struct sort_job){job->nnz, rows, job->indices, job->permutation});
     free(rows);

@@ -111,8 +111,13 @@ static bool build(const struct csr *a, const struct csr *b, bool sum, struct pat
     if (!valid(a) || !valid(b) || (sum ? a->rows != b->rows : a->columns != b->rows) ||
         (!sum && products_of(a, b) > PRODUCTS_MAX))
         return false;
-    to.out.offsets = vs_sim_need(calloc((size_t)a->rows + 1, sizeof *to.out.offsets));
-    to.row_of = vs_sim_need(calloc((size_t)b->columns + 1, sizeof *to.row_of));
+    to.out.offsets = calloc((size_t)a->rows + 1, sizeof *to.out.offsets);
+    to.row_of = calloc((size_t)b->columns + 1, sizeof *to.row_of);
+    if (!to.out.offsets || !to.row_of) { /* too large for this host: the bound is assumed */
+        free(to.row_of);
+        pattern_free(&to.out);
+        return false;
+    }
     for (int64_t r = 0; r < a->rows; r++) {
         if (sum) {
             add_row(&to, r, a, r);

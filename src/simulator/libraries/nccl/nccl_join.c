@@ -225,8 +225,14 @@ static int start_background(struct vs_nccl_join *joins, size_t count)
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    vs_sim_need(pthread_create(&thread, NULL, run_in_background, b) ? NULL : b);
+    int failed = pthread_create(&thread, NULL, run_in_background, b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        for (size_t i = 0; i < count; i++)
+            vs_nccl_release(joins[i].made->member);
+        free(b);
+        return vs_nccl_fail(ncclSystemError, "no thread for a communicator");
+    }
     pthread_detach(thread);
     return ncclInProgress;
 }
