@@ -61,7 +61,8 @@ int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *p
     DIR *dir = opendir(place->folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
-        if (vs_text_ends(entry->d_name, ".vst") || vs_text_ends(entry->d_name, ".vst.live"))
+        if (entry->d_name[0] != '.' &&
+            (vs_text_ends(entry->d_name, ".vst") || vs_text_ends(entry->d_name, ".vst.live")))
             unlinkat(dirfd(dir), entry->d_name, 0);
     }
     if (dir)

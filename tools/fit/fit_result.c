@@ -159,7 +159,7 @@ static int add_trace(const struct vs_fit_job *job, const char *path, struct vs_f
 
 static int is_trace(const struct dirent *entry)
 {
-    return vs_text_ends(entry->d_name, ".vst");
+    return entry->d_name[0] != '.' && vs_text_ends(entry->d_name, ".vst");
 }
 
 /* The number in *report* of the failure that is shown; 0: it is not among those that are kept. */

@@ -41,7 +41,7 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
         uint64_t least = 0;
         while (dir && (entry = readdir(dir))) {
             char path[2 * PATH_MAX];
-            if (!vs_text_ends(entry->d_name, ".vst"))
+            if (entry->d_name[0] == '.' || !vs_text_ends(entry->d_name, ".vst"))
                 continue;
             snprintf(path, sizeof path, "%s/%s", process->place.folder, entry->d_name);
             uint64_t steps = steps_in(path);

@@ -73,10 +73,12 @@ static void name_sites(struct vs_measured *run, const struct vs_trace_state *sta
     bool tensors = vs_user_level(state->replay, account) == VS_LEVEL_FRAMEWORK;
     bool whole_segments = quantity->metric == VS_METRIC_RESERVED || quantity->metric == VS_METRIC_DEVICE ||
                           quantity->metric == VS_METRIC_FREE;
-    struct vs_held_segment *segments;
-    size_t segment_count = vs_held_list(held, quantity->device, &segments);
+    bool both = request->unused && vs_quantity_is_held(quantity, tensors);
+    struct vs_held_segment *segments = NULL;
+    size_t segment_count =
+        whole_segments && !both ? vs_held_list(held, quantity->device, &segments) : 0;
     vs_summary_wrappers(&summary, &wrappers);
-    if (request->unused && vs_quantity_is_held(quantity, tensors))
+    if (both)
         sites_of_held(&summary, held, account, quantity->device, request);
     else if (whole_segments && segment_count)
         vs_segment_sites(&summary, segments, segment_count, quantity->device, request->out);

@@ -3,7 +3,8 @@
  * Follows the events of a replay: counts requests, updates the floor of the call site and of the
  * account, and the steps. The loop is searched at the end, when all requests are still there; in a
  * longer trace when the first is about to be dropped, and whenever there are four times as many
- * requests, so that its cost per request is small; from then on steps are known as they begin. */
+ * requests as at the last search, so that its cost per request is small; from then on steps are known
+ * as they begin. */
 #include "analysis/growth/growth.h"
 
 #include <stdlib.h>
@@ -178,6 +179,8 @@ static void follow_marks(struct vs_growth_tracker *tracker)
             tracker->marked.first_number = steps->number;
             vs_loop_free(&tracker->requests);
             tracker->loop = (struct vs_loop){.found = false};
+            tracker->searched = 0; /* requests count from here if the mark is withdrawn */
+            tracker->search_at = VS_LOOP_REQUESTS_MAX;
         }
         /* the account whose bytes the marked steps describe: the busiest device when the first
          * begins */
@@ -223,9 +226,10 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
     if (tracker->marked_account == VS_HOST_INDEX && account != VS_HOST_INDEX) {
         tracker->marked_account = account;
         tracker->marked_reports = false;
-        struct vs_growth_step *row = &tracker->marked.items[tracker->marked.count - 1];
-        if (tracker->marked.open) /* nothing was allocated before */
+        if (tracker->marked.open) { /* nothing was allocated before */
+            struct vs_growth_step *row = &tracker->marked.items[tracker->marked.count - 1];
             row->begin_bytes = row->end_bytes = row->peak_bytes = row->requested_bytes = 0;
+        }
     }
     if (account == tracker->marked_account && !tracker->marked_reports && a->user.reports) {
         tracker->marked_reports = true;

@@ -132,18 +132,19 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     for (size_t i = 0; i < set->count; i++) {
         const struct vs_fit_run *run = &set->runs[i];
         vs_json_begin_object(&json, NULL);
+        const struct vs_fit_remedy *remedy = &run->remedy;
+        const char *verdict = !run->if_assumed            ? answer_name(run->answer)
+                              : run->answer == VS_FIT_YES ? "yes_if_assumed" : "no_if_assumed";
         vs_json_members(&json, VS_J_TEXT("gpu", run->gpu), VS_J_TEXT("value", run->value),
-                        VS_J_TEXT("fits", answer_name(run->answer)),
-                        VS_J_TEXT("verdict", (!run->if_assumed            ?
-                                  answer_name(run->answer) : run->answer == VS_FIT_YES ?
-                                  "yes_if_assumed" : "no_if_assumed")), VS_J_TEXT("why", *run->why ?
-                                  run->why : NULL), VS_J_INT("exit_status", run->status),
-                                  VS_J_BOOL("stopped_after_steps", run->stopped),
-                                  VS_J_UINT("wall_ns", run->wall_ns), VS_J_UINT("processes",
-                                  run->trace_count), VS_J_UINT("recovered_failures",
-                                  run->recovered), VS_J_UINT("cache_retries", run->retries));
-                                  put_device(&json, run); const struct vs_fit_remedy *remedy =
-                                  &run->remedy;
+                        VS_J_TEXT("fits", answer_name(run->answer)), VS_J_TEXT("verdict", verdict),
+                        VS_J_TEXT("why", *run->why ? run->why : NULL),
+                        VS_J_INT("exit_status", run->status),
+                        VS_J_BOOL("stopped_after_steps", run->stopped),
+                        VS_J_UINT("wall_ns", run->wall_ns),
+                        VS_J_UINT("processes", run->trace_count),
+                        VS_J_UINT("recovered_failures", run->recovered),
+                        VS_J_UINT("cache_retries", run->retries));
+        put_device(&json, run);
         if (!remedy->text)
             vs_json_string(&json, "remedy", NULL);
         else

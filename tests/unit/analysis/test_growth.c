@@ -15,7 +15,7 @@ struct fed {
     struct vs_replay *replay;
     struct vs_growth_tracker *tracker;
     struct vs_growth_result result;
-    uint64_t step_name;
+    uint64_t step_name, no_step, automatic;
 };
 
 static bool feed(void *arg, const struct vs_event *event)
@@ -333,6 +333,31 @@ TEST(any_events_are_followed)
     assert_true(fed->result.site_count <= fed->replay->sites.count);
 }
 
+/* *count* requests of a loop of 20 sizes, each freed at once. */
+static void loop_on(struct fed *fed, unsigned count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct vs_event alloc = EVENT(alloc, .addr = 4096 * (1 + i % 20), .requested = 512 * (1 + i % 20),
+                                      .size = 512 * (1 + i % 20), .context = 1, .stack = 1 + i % 20);
+        struct vs_event freed = EVENT(free, .addr = alloc.alloc.addr);
+        assert_true(feed(fed, &alloc) && feed(fed, &freed));
+    }
+    vs_growth_finish(fed->tracker, &fed->result);
+}
+
+TEST(after_a_mark_that_is_withdrawn_steps_are_found_again)
+{
+    struct fed *fed = *state;
+    struct vs_event push = EVENT(range_push, .name = fed->step_name);
+    struct vs_event withdraw = EVENT(mark, .name = fed->no_step, .domain = fed->automatic);
+    feed_restart(fed);
+    loop_on(fed, 1100);
+    assert_true(fed->result.steps.begun > 0);
+    assert_true(feed(fed, &push) && feed(fed, &withdraw));
+    loop_on(fed, 1000);
+    assert_true(fed->result.steps.begun > 0);
+}
+
 #define HISTORY 5000
 
 /* Compares the floors with the lowest of every value that a row had, window by window. */
@@ -417,6 +442,8 @@ static int open_feed(void **state)
     vs_builder_open(&fed.builder, "observe");
     fed.step_name = vs_builder_string(&fed.builder, "step");
     vs_builder_push(&fed.builder, "step");
+    fed.no_step = vs_builder_string(&fed.builder, "no step");
+    fed.automatic = vs_builder_string(&fed.builder, "vramscope.automatic");
     vs_builder_close(&fed.builder, VS_END_EXIT, 0);
     assert_int_equal(vs_reader_open(fed.builder.path, &fed.reader, NULL), VS_OK);
     while (vs_reader_next(fed.reader, &event) == VS_OK)
