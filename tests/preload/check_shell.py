@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the cases of a file: scripts of the command as a user types it, with what they print.
 
-    check_shell.py FILE NAME=VALUE...    NAME: a variable of the scripts; CASE=X runs the case X alone
+    check_shell.py FILE NAME=VALUE...    NAME: a variable of the scripts; CASE=X runs the case X alone.
+                                         Status 77: all cases were skipped
 
 Above the first case are definitions, which every script begins with. A case begins with [NAME], or
 [NAME if VARIABLE]: skipped without that variable. It consists of scripts, each in a bash of its own with job
@@ -18,6 +19,7 @@ its only line. "@FILE", "~@FILE": the file exists, or does not. "\\n", "\\t", "\
 "$NAME" is the variable's value. A line that begins with "# " is a comment."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,12 +34,19 @@ ESCAPES = {"n": "\n", "t": "\t", "e": "\033", "s": " ", "\\": "\\", "r": "\r"}
 
 def read(path):
     """The definitions of a file, and its cases: (name, variable or None, [(script, status, parts, line)])."""
-    definitions, cases, script, checks = [], [], [], None
+    definitions, cases, script, checks, began = [], [], [], None, 0
+
+    def end():
+        if script:
+            sys.exit(f"{path}:{began}: a script without its line '? STATUS'")
+
     with open(path, encoding="utf-8") as file:
         rows = file.read().splitlines()
     for number, row in enumerate(rows, 1):
         head = re.fullmatch(r"\[(\w+)(?: if (\w+))?\]", row)
         if head:
+            end()
+            checks = None
             cases.append((head[1], head[2], []))
         elif not cases:
             definitions.append(row)
@@ -47,12 +56,14 @@ def read(path):
             checks[2] += " " + row.strip()
         else:
             before, mark, check = row.partition(" ?? ") if not row.startswith("? ") else ("", "?", row[2:])
+            began = began if script else number
             script += [before] if before or not mark else []
             if mark:
                 status, _, parts = check.partition(" ")
                 checks = ["\n".join(script), status, parts, number]
                 cases[-1][2].append(checks)
                 script = []
+    end()
     return "\n".join(definitions), cases
 
 
@@ -74,12 +85,22 @@ def wrong(parts, out, err, folder, variables):
     return None
 
 
+def without_blanks(name, value, folder):
+    """The same file by a path that scripts need not quote."""
+    if " " not in value or not os.path.exists(value):
+        return value
+    link = os.path.join(folder, "." + name)  # hidden from "*"
+    inside = "" if os.path.isdir(value) else os.path.basename(value)
+    os.symlink(os.path.abspath(value if not inside else os.path.dirname(value)), link)
+    return os.path.join(link, inside) if inside else link
+
+
 def run(case, definitions, folder, variables):
-    """Prints the result; returns whether it failed."""
+    """Prints the result; returns whether it failed, or None for a case that was skipped."""
     title, needed, scripts = case
     if needed and needed not in variables:
         print("skipped", title)
-        return False
+        return None
     for script, status, parts, number in scripts:
         with open(os.path.join(folder, "script.sh"), "w", encoding="utf-8") as file:
             file.write(f"{PRELUDE}{definitions}\n{script}\n")
@@ -94,7 +115,7 @@ def run(case, definitions, folder, variables):
             out, err = (file.read().decode(errors="replace") for file in (o, e))
         if status == "skip" and done.returncode:
             print("skipped", title)
-            return False
+            return None
         failed = f"status {done.returncode}" if status not in ("-", "skip", str(done.returncode)) else \
             wrong(parts, out, err, folder, variables)
         if failed is not None:
@@ -108,13 +129,20 @@ def main():
     variables = dict(word.split("=", 1) for word in sys.argv[2:] if word)
     only = variables.pop("CASE", None)
     definitions, cases = read(sys.argv[1])
+    cases = [case for case in cases if only in (None, case[0])]
+    if not cases:
+        sys.exit(f"{sys.argv[1]}: no case {only or ''}")
     # those of the file's own that are quoted
-    variables = {**dict(re.findall(r'^([A-Z]\w*)="([^"$]*)"$', definitions, re.M)), **variables}
-    with tempfile.TemporaryDirectory(prefix="vramscope-shell-") as folder:
+    quoted = dict(re.findall(r'^([A-Z]\w*)="([^"$]*)"$', definitions, re.M))
+    folder = tempfile.mkdtemp(prefix="vramscope-shell-")
+    try:
         os.mkdir(os.path.join(folder, "tmp"))
         os.chmod(os.path.join(folder, "tmp"), 0o1777)
-        failed = [case[0] for case in cases if only in (None, case[0]) and run(case, definitions, folder, variables)]
-    return 1 if failed else 0
+        variables = {**quoted, **{name: without_blanks(name, value, folder) for name, value in variables.items()}}
+        failed = [run(case, definitions, folder, variables) for case in cases]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # children may outlive the scripts, and write
+    return 1 if any(failed) else 77 if all(f is None for f in failed) else 0
 
 
 if __name__ == "__main__":

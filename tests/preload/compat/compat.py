@@ -168,9 +168,9 @@ class Run:
     @staticmethod
     def count(config, path):
         trace = {"families": [0] * 36, "notes": [], "phases": [], "apis": [], "end": None, "condition": ""}
-        text = subprocess.run([config["count_trace"], path], capture_output=True, text=True,
-                              errors="replace").stdout
-        for line in text.splitlines():
+        done = subprocess.run([config["count_trace"], path], capture_output=True, text=True,
+                              errors="replace")
+        for line in done.stdout.splitlines():
             word, _, rest = line.partition(" ")
             if word == "family":
                 i, *numbers = map(int, rest.split())
@@ -184,6 +184,8 @@ class Run:
                 trace["condition"] = rest if word == "condition" else "9 " + rest
             else:
                 trace[word] = int(rest)
+        if done.returncode and not trace["condition"].startswith("9"):
+            trace["condition"] = "9 count_trace: status %d" % done.returncode
         trace["complete"] = trace["condition"].startswith("0 ")
         return trace
 

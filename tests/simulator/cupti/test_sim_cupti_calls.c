@@ -83,6 +83,26 @@ TEST(work_of_a_graph_names_graph_and_node)
                      records_call(DRIVER, DRIVER_ID(cuGraphLaunch), 0)->correlationId);
 }
 
+TEST(a_driver_record_has_thread_result_and_all_external_ids)
+{
+    uint64_t last;
+    OK(cuptiActivityEnable(DRIVER));
+    OK(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 11));
+    OK(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, 22));
+    records_forget();
+    FAILS(cuMemFree(1), CUDA_ERROR_INVALID_VALUE);
+    records_expect(3);
+    assert_int_equal(records[0].external.externalId, 11);
+    assert_int_equal(records[1].external.externalId, 22);
+    assert_int_equal(records[2].api.threadId, (uint32_t)pthread_self());
+    assert_int_equal(records[2].api.returnValue, CUDA_ERROR_INVALID_VALUE);
+    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1, &last));
+    OK(cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last));
+    OK(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION));
+    OK(cuptiActivityDisable(DRIVER));
+}
+
 TEST(functions_are_chosen_one_by_one)
 {
     FAILS(cuptiActivityEnableDriverApi(CUPTI_DRIVER_TRACE_CBID_SIZE, 1),
