@@ -440,6 +440,27 @@ TEST(a_refused_next_frame_leaves_the_present_one_as_it_was)
     unstage();
 }
 
+/* Columns that go back in time, or of impossible sizes and larger than those before them. */
+TEST(a_refused_next_frame_of_the_file_gives_no_events)
+{
+    for (unsigned inconsistent = 0; inconsistent < 2; inconsistent++) {
+        follow_staged();
+        replace_by_frame();
+        append_columns(s.path, 2, INT64_MAX, 1, 0);
+        take(101);
+        append_columns(s.path, 3, inconsistent ? INT64_MAX : 0, inconsistent ? 64 << 10 : 3,
+                       inconsistent ? 1 << 20 : 0);
+        for (int i = 0; i < 3; i++)
+            take(101);
+        close(s.order);
+        assert_int_equal(waitpid(s.owner, NULL, 0), s.owner);
+        s.owner = 0;
+        finish(s.path, VS_TRACE_DAMAGED);
+        s.order = -1;
+        unstage();
+    }
+}
+
 TEST(bytes_that_the_file_has_differently_are_not_taken_for_the_trace)
 {
     stage();

@@ -265,6 +265,22 @@ TEST(test_cut_and_damaged_traces)
     free(data);
 }
 
+TEST(test_the_rest_of_damaged_columns_is_not_dropped_in_place)
+{
+    const char *path = scratch("columns.vst");
+    char part[64];
+    make_trace(path);
+    uint64_t end = end_of_first_frame(path);
+    assert_int_equal(truncate(path, (off_t)end), 0);
+    unsigned n = digest(path, VS_TRACE_TRUNCATED);
+    append_columns(path, 2, INT64_MAX, 4, 0);
+    assert_int_equal(digest(path, VS_TRACE_DAMAGED), n + 3);
+    snprintf(part, sizeof part, "is damaged at byte %llu,", (unsigned long long)end);
+    assert_refused(path, VS_ERR_CORRUPT, part);
+    add_frames(path, scratch("other.vst"), 0, 0);
+    assert_same(scratch("other.vst"), VS_TRACE_COMPLETE, n + 3);
+}
+
 TEST(test_a_link_leads_to_the_live_window_too)
 {
     SKIP_UNDER_TSAN();

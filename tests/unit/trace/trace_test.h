@@ -18,8 +18,10 @@
 #include "base/vs_clock.h"
 #include "support/scratch_folder.h"
 #include "support/trace_builder.h"
+#include "trace/format/columns.h"
 #include "trace/read/reader.h"
 #include "trace/read/reader_internal.h"
+#include "trace/record/compress.h"
 #include "trace/record/recorder.h"
 
 /* ThreadSanitizer does not support a child that starts threads, nor a library that takes a lock
@@ -173,6 +175,41 @@ static MAYBE_UNUSED void copy_file(const char *from, const char *to)
     unsigned char *data = slurp(from, &bytes);
     spit(to, data, bytes);
     free(data);
+}
+
+/* Appends event frame *sequence*: columns with *heads* events `range_pop`, of which those after the
+ * third lack their time. *threads*: size of the column of threads, which is not there. */
+static MAYBE_UNUSED void append_columns(const char *path, uint64_t sequence, uint64_t base_ns,
+                                        unsigned heads, unsigned threads)
+{
+    static unsigned char columns[128 << 10], stored[sizeof columns];
+    const uint64_t sizes[VS_COLUMNS_FIXED] = {heads, threads};
+    unsigned char *p = columns;
+    for (unsigned i = 0; i < VS_COLUMNS_FIXED; i++)
+        p = vs_put_varint(p, sizes[i]);
+    *p++ = 1; /* kind, with one field, a constant of one byte */
+    *p++ = VS_EVENT_range_pop;
+    *p++ = 1;
+    *p++ = 1 << VS_COLUMN_FLAG_BITS | VS_COLUMN_CONSTANT;
+    for (unsigned i = 0; i < heads; i++)
+        *p++ = VS_EVENT_range_pop | (i < 3 ? VS_RECORD_SAME_TIME : 0);
+    *p++ = 0;
+    uint32_t bytes = (uint32_t)(p - columns);
+    vs_compress_load();
+    void *zstd = vs_compress_open();
+    memcpy(stored, &bytes, sizeof bytes);
+    size_t packed = vs_compress(zstd, stored + sizeof bytes, sizeof stored - sizeof bytes, columns,
+                                bytes, 1);
+    vs_compress_close(zstd);
+    struct vs_frame_header h = {.type = VS_FRAME_EVENTS, .codec = VS_COLUMNS, .raw_bytes = bytes,
+                                .stored_bytes = (uint32_t)(sizeof bytes + packed),
+                                .sequence = sequence, .base_ns = base_ns, .last_ns = base_ns,
+                                .events = heads};
+    vs_frame_seal(&h, NULL, stored);
+    int fd = open(path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(fd, &h, sizeof h), sizeof h);
+    assert_int_equal(write(fd, stored, h.stored_bytes), h.stored_bytes);
+    close(fd);
 }
 
 #endif
