@@ -136,7 +136,7 @@ struct vs_between_use vs_between_now(struct vs_between_readings *since, const st
     since->async_high = async > since->async_high ? async : since->async_high;
     int64_t more = (int64_t)(fixed_bytes(now, usage) + graphs - since->fixed);
     more = more / (int64_t)VS_DRIVER_PAGE * (int64_t)VS_DRIVER_PAGE; /* less may be in a page that was read */
-    uint64_t base = more > 0 || (uint64_t)-more < since->used ? since->used + (uint64_t)more : 0;
+    uint64_t base = more > 0 || -(uint64_t)more < since->used ? since->used + (uint64_t)more : 0;
     return (struct vs_between_use){
         .known = base + (async > since->pools ? async - since->pools : 0),
         .possible = base + since->async_high - since->async +
