@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A thread that reads and decompresses the frames of a file that come next, into the slots of the
- * reader that are not in use. It touches nothing else of the reader, and decodes nothing: what it
- * finds, and what is wrong with it, the reader treats as if it had read the frame itself. It ends
- * at the first problem. */
+ * A thread that reads and decompresses the next frames of a file into slots of the reader that are
+ * not in use. It changes nothing else of the reader and decodes no events. The reader takes a frame,
+ * or the problem with it, as if it had read the frame itself. The thread ends at the first problem. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

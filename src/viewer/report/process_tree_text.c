@@ -193,8 +193,8 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
     free(shares);
 }
 
-/* A line for each process: of a tree its place and peaks, of ranks also what they need of their
- * devices. */
+/* A line for each process: its place in the tree and its peaks; of ranks also the device memory that
+ * they need. */
 static void put_members(const struct rows *rows, bool ranks, const struct vs_style *style)
 {
     const struct vs_tree *tree = rows->tree;
