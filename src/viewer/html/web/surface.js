@@ -148,15 +148,17 @@ export function createSurface(element, state, options) {
     });
 }
 
-/** Fills *legend* with [{color, text, value?, note?, off?, pressed?, choose?}…].
+/** Fills *legend* with [{color, text, value?, note?, off?, pressed?, follows?, choose?}…]; follows: the value is that
+ * at the pointer.
  * @param {HTMLElement} legend @param {Array} entries */
 export function fillLegend(legend, entries) {
-    legend.replaceChildren(...entries.map(({color, text, value, line, title, off, pressed, toggles, choose}) => {
+    legend.replaceChildren(...entries.map(({color, text, value, line, title, off, pressed, toggles, follows, choose}) => {
         const swatch = make(line ? 'span.v-swatch.v-swatch-line' : 'span.v-swatch');
         swatch.style.background = color;
         const attributes = choose ? {type: 'button', 'aria-pressed': String(Boolean(pressed)), on: {click: choose}} : {};
         const item = make(choose ? 'button.v-key' : 'span.v-key', {...attributes, title: title || null}, swatch,
             make('span.v-key-name', {}, text), value === undefined ? null : make('span.v-key-value', {}, value));
+        item.classList.toggle('v-key-follows', Boolean(follows));
         item.classList.toggle('v-key-off', Boolean(choose && (off || (pressed === false && toggles !== false))));
         return item;
     }));

@@ -101,7 +101,7 @@ class TimelineView extends ChartView {
         const why = this.isFar(s) ? 'it is so much larger that it would flatten the others' : '';
         const title = shown ? 'hide this curve' : `show this curve${why && `: hidden because ${why}`}`;
         return {color: this.surface.colors[s.color], text: shown ? s.name : `${s.name} (hidden${why && ', off the scale'})`,
-            value: text, line: s.apart, pressed: shown, title, choose: () => this.toggleCurve(s)};
+            value: text, follows: true, line: s.apart, pressed: shown, title, choose: () => this.toggleCurve(s)};
     }
 
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
