@@ -211,7 +211,7 @@ void vs_peak_states_copy_live(struct vs_replay *replay, const struct vs_live *li
 
 void vs_peak_states_keep_mapping(struct vs_replay *replay, const struct vs_replay_segment *mapping)
 {
-    for (int kind = 0; kind <= VS_PEAK_USER; kind++) {
+    for (int kind = 0; kind <= VS_PEAK_ALLOCATED; kind++) {
         uint64_t event = states_of(replay, mapping->device)->events[kind];
         if (!event || mapping->event > event)
             continue;
@@ -239,10 +239,13 @@ void vs_peak_states_split(struct vs_replay *replay, unsigned account)
         to->segments->users++;
     to->blocks = NULL;
     to->mappings = NULL;
-    to->block_capacity = to->mapping_count = to->mapping_capacity = 0;
+    to->block_capacity = to->mapping_capacity = 0;
     vs_vec_room(&to->blocks, &to->block_capacity, from->block_count, sizeof *to->blocks);
     if (from->block_count)
         memcpy(to->blocks, from->blocks, from->block_count * sizeof *to->blocks);
+    vs_vec_room(&to->mappings, &to->mapping_capacity, from->mapping_count, sizeof *to->mappings);
+    if (from->mapping_count)
+        memcpy(to->mappings, from->mappings, from->mapping_count * sizeof *to->mappings);
     for (uint32_t i = 0; i < sites->of_capacity && i < replay->sites.count; i++) {
         if (replay->sites.items[i].device != account || !sites->of[i])
             continue;

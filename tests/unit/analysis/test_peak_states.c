@@ -91,13 +91,13 @@ static size_t same_at(struct vs_reader *reader, const struct vs_replay *end, uns
     if (kind <= VS_PEAK_ALLOCATED)
         same_sites(&kept->sites, &there->sites, account);
     same_segments(&kept->segments, &there->segments);
-    if (kind == VS_PEAK_USER)
-        for (size_t i = 0, k = 0; i < there->mappings.count; i++)
-            if (there->mappings.items[i].device == account) {
-                while (kept->mappings.items[k].device != account)
-                    k++;
-                assert_int_equal(kept->mappings.items[k++].addr, there->mappings.items[i].addr);
-            }
+    for (size_t i = 0, k = 0; kind <= VS_PEAK_ALLOCATED && i < there->mappings.count; i++)
+        if (there->mappings.items[i].device == account) {
+            while (k < kept->mappings.count && kept->mappings.items[k].device != account)
+                k++;
+            assert_true(k < kept->mappings.count);
+            assert_int_equal(kept->mappings.items[k++].addr, there->mappings.items[i].addr);
+        }
     struct vs_holes a, b;
     vs_replay_holes(kept, account, &a);
     vs_replay_holes(there, account, &b);
@@ -163,6 +163,9 @@ static const struct peak_case {
     {"segments_that_are_released_or_grow_after_the_peak_are_there_at_it",
      "at site_a; segment 0 20M; alloc 0 4M; alloc 8 8M; segment 40 20M; alloc 40 20M; free 40; "
      "unsegment 40 20M; free 8; free 0; unsegment 0 20M; segment 100 2M; alloc 100 1M", 2},
+    {"memory_that_is_unmapped_after_the_peak_is_mapped_at_it",
+     "at site_a; alloc memory:1 2M vmm; map 100 2M 1; alloc memory:2 2M vmm; map 200 2M 2; unmap 100; "
+     "free memory:1; at site_b; tensor 0 1M; drop 0; unmap 200; free memory:2", 2},
 };
 
 ROWS(cases, a_trace_has_the_same_states_at_its_peaks)
