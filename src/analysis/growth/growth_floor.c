@@ -77,6 +77,7 @@ void vs_floors_next(struct vs_floors *floors, uint64_t event, uint64_t time_ns, 
         floors->shift++;
     }
     floors->window = (uint32_t)(floors->requests >> floors->shift);
+    floors->next_at = (floors->window + UINT64_C(1)) << floors->shift;
     floors->windows[floors->window] =
         (struct vs_floor_window){floors->requests, event, time_ns, freed};
 }

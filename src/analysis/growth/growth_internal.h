@@ -44,6 +44,7 @@ struct vs_floors {
     uint64_t (*series)[VS_FLOOR_WINDOWS];
     size_t series_count, series_capacity;
     uint64_t requests; /* so far */
+    uint64_t next_at;  /* the request that begins the next window */
     unsigned shift;    /* a window has 1 << shift requests */
     uint32_t window;   /* the current one */
     struct vs_floor_window windows[VS_FLOOR_WINDOWS];
@@ -69,7 +70,7 @@ void vs_floors_roll(struct vs_floors *floors, struct vs_floor_row *row);
 /* vs_floors_due: whether the request that is counted next begins a window. */
 static inline bool vs_floors_due(const struct vs_floors *floors)
 {
-    return floors->requests >> floors->shift != floors->window || floors->requests == 0;
+    return floors->requests == floors->next_at;
 }
 
 /* vs_floors_change: *live* bytes of *row* after a request or a free. */

@@ -7,7 +7,6 @@
  * transient bytes of each repetition. */
 #include "analysis/growth/growth_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +34,15 @@
 struct loop_symbol {
     uint64_t size;
     uint32_t site, count;
-    uint32_t start;      /* of its positions */
-    uint32_t first, last;
+    uint32_t first, last; /* of its requests */
     uint32_t usual_gap;
     double regular;
     double level;        /* mean transient bytes before its requests */
+};
+
+/* Transient bytes before a request and after it; before a request of another account UINT64_MAX. */
+struct loop_bytes {
+    uint64_t before, after;
 };
 
 /* The lowest transient bytes of a repetition. */
@@ -64,16 +67,16 @@ struct loop_search {
     uint32_t account;
     struct loop_symbol *symbols; /* all, then the regular ones */
     size_t symbol_count, symbol_capacity, all_count;
-    uint32_t *positions, *symbol_of; /* each has requests->count elements */
-    uint64_t *transient;                    /* likewise; before each request */
+    uint32_t *next, *symbol_of; /* of each request: the next one of its symbol, and the symbol */
+    struct loop_bytes *bytes;   /* likewise */
     struct loop_group groups[LOOPS_MAX];
     size_t group_count;
 };
 
 void vs_loop_grow(struct vs_loop_requests *requests)
 {
-    vs_vec_room(&requests->items, &requests->capacity, requests->count + 1,
-                sizeof *requests->items);
+    requests->capacity = requests->capacity ? 2 * requests->capacity : 16;
+    requests->items = vs_xrealloc(requests->items, requests->capacity, sizeof *requests->items);
 }
 
 void vs_loop_free(struct vs_loop_requests *requests)
@@ -82,50 +85,36 @@ void vs_loop_free(struct vs_loop_requests *requests)
     *requests = (struct vs_loop_requests){0};
 }
 
-/* Numbers the symbols and lists the positions of each. */
+/* Lists the symbols and the requests of each. A call site is its own number. */
 static void list_symbols(struct loop_search *search)
 {
-    size_t count = search->requests->count, site_capacity = 0;
     struct vs_map by_key = {0};
-    uint32_t *of_site = NULL; /* index + 1 */
-    for (size_t i = 0; i < count; i++) {
+    search->all_count = 0;
+    for (size_t i = 0; i < search->requests->count; i++) {
         const struct vs_loop_request *request = vs_loop_at(search->requests, i);
         search->symbol_of[i] = UINT32_MAX;
         if (request->account != search->account)
             continue;
-        uint64_t key = request->site + UINT64_C(1), index = search->symbol_count;
+        uint64_t index = request->site;
         if (search->sized) {
-            key = (key ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
-            index = vs_xmap_number(&by_key, key, index);
-        } else {
-            vs_vec_room(&of_site, &site_capacity, key, sizeof *of_site);
-            if (!of_site[request->site])
-                of_site[request->site] = (uint32_t)index + 1;
-            index = of_site[request->site] - 1;
+            uint64_t key = ((index + 1) ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+            const uint64_t *known = vs_map_get(&by_key, key);
+            index = known ? *known : vs_xmap_number(&by_key, key, search->all_count);
         }
-        if (index == search->symbol_count) {
-            struct loop_symbol *symbol = vs_vec_push(&search->symbols, &search->symbol_count,
-                                                     &search->symbol_capacity, sizeof *symbol);
-            *symbol = (struct loop_symbol){.site = request->site, .size = request->size};
+        if (index >= search->all_count) {
+            search->all_count = index + 1;
+            vs_vec_room(&search->symbols, &search->symbol_capacity, index + 1,
+                        sizeof *search->symbols);
         }
-        search->symbols[index].count++;
+        struct loop_symbol *symbol = &search->symbols[index];
+        if (symbol->count++ == 0)
+            *symbol = (struct loop_symbol){request->size, request->site, 1, .first = (uint32_t)i};
+        else
+            search->next[symbol->last] = (uint32_t)i;
+        symbol->last = (uint32_t)i;
         search->symbol_of[i] = (uint32_t)index;
     }
     vs_map_free(&by_key);
-    free(of_site);
-    search->all_count = search->symbol_count;
-    uint32_t start = 0;
-    for (size_t s = 0; s < search->symbol_count; s++) {
-        search->symbols[s].start = start;
-        start += search->symbols[s].count;
-        search->symbols[s].count = 0;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (search->symbol_of[i] == UINT32_MAX)
-            continue;
-        struct loop_symbol *symbol = &search->symbols[search->symbol_of[i]];
-        search->positions[symbol->start + symbol->count++] = (uint32_t)i;
-    }
 }
 
 /* Whether *symbol* comes at regular distances until the end; fills in its distances. */
@@ -133,29 +122,31 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
 {
     if (symbol->count < (search->sized ? REPEATS_SIZED_MIN : REPEATS_MIN))
         return false;
-    const uint32_t *at = search->positions + symbol->start;
-    uint32_t n = symbol->count - 1, usual = 0;
-    uint64_t gaps[SAMPLES];
-    symbol->first = at[0];
-    symbol->last = at[n];
-    uint32_t taken = 0, each = (n + SAMPLES - 1) / SAMPLES;
-    for (uint32_t i = 0; i < n; i += each)
-        gaps[taken++] = at[i + 1] - at[i];
-    uint32_t median = (uint32_t)vs_vec_nth(gaps, taken, taken / 2), longest = 0;
-    uint64_t within = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t gap = at[i + 1] - at[i];
+    const uint32_t *next = search->next;
+    uint32_t n = symbol->count - 1, taken = 0, each = (n + SAMPLES - 1) / SAMPLES, sample = 0;
+    uint64_t gaps[SAMPLES], longest = 0, usual = 0, within = 0;
+    for (uint32_t at = symbol->first, i = 0; at != symbol->last; at = next[at], i++) {
+        uint64_t gap = next[at] - at;
         longest = gap > longest ? gap : longest;
-        if (gap * UINT64_C(2) < median || gap > median * UINT64_C(2))
+        if (i == sample) {
+            gaps[taken++] = gap;
+            sample += each;
+        }
+    }
+    if (search->requests->count - symbol->last > 2 * longest + 8)
+        return false;
+    uint64_t median = vs_vec_nth(gaps, taken, taken / 2);
+    for (uint32_t at = symbol->first; at != symbol->last; at = next[at]) {
+        uint64_t gap = next[at] - at;
+        if (2 * gap < median || gap > 2 * median)
             continue;
         usual++;
         within += gap;
     }
-    symbol->usual_gap = median;
+    symbol->usual_gap = (uint32_t)median;
     symbol->regular = (double)usual / n;
     return symbol->regular >= REGULAR_MIN &&
-           (double)within >= SPAN_MIN * (symbol->last - symbol->first) &&
-           search->requests->count - symbol->last <= 2 * (size_t)longest + 8;
+           (double)within >= SPAN_MIN * (symbol->last - symbol->first);
 }
 
 static int by_count(const void *a, const void *b)
@@ -168,41 +159,41 @@ static int by_count(const void *a, const void *b)
 static void measure_group(struct loop_search *search, struct loop_group *group)
 {
     const struct loop_symbol *mark = group->mark;
-    const uint32_t *at = search->positions + mark->start;
-    const uint64_t *transient = search->transient;
-    const uint32_t *symbol_of = search->symbol_of;
-    uint64_t heights[SAMPLES];
-    double rises = 0, falls = 0;
-    size_t taken = 0, each = (mark->count + SAMPLES - 1) / SAMPLES;
+    uint64_t heights[SAMPLES], floors = 0, rises = 0, floor = 0;
+    uint64_t level = vs_loop_at(search->requests, mark->first)->level;
+    size_t taken = 0, each = (mark->count + SAMPLES - 1) / SAMPLES, sample = 0;
     group->lows = vs_xcalloc(mark->count, sizeof *group->lows);
-    group->count = mark->count - 1;
-    for (uint32_t k = 0; k < group->count; k++) {
-        struct loop_low low = {UINT64_MAX, at[k]};
+    for (uint32_t from = mark->first, end; from != mark->last; from = end, group->count++) {
+        struct loop_low low = {UINT64_MAX, from};
         uint64_t high = 0, requested = 0;
-        for (size_t i = at[k], end = at[k + 1]; i < end; i++) {
-            if (symbol_of[i] == UINT32_MAX)
+        end = search->next[from];
+        for (uint32_t i = from; i < end; i++) {
+            struct loop_bytes bytes = search->bytes[i];
+            if (bytes.before == UINT64_MAX)
                 continue;
-            uint64_t before = transient[i];
-            uint64_t after = before + vs_loop_at(search->requests, i)->size;
-            requested += after - before;
-            if (before < low.level)
-                low = (struct loop_low){before, (uint32_t)i};
-            if (after > high)
-                high = after;
+            requested += bytes.after - bytes.before;
+            if (bytes.before < low.level)
+                low = (struct loop_low){bytes.before, i};
+            if (bytes.after > high)
+                high = bytes.after;
         }
-        group->frees += vs_loop_at(search->requests, at[k + 1])->level <
-                        vs_loop_at(search->requests, at[k])->level + requested;
-        group->lows[k] = low;
-        group->floor += (double)low.level / (double)group->count;
-        if (k % each == 0)
-            heights[taken++] = high - low.level;
+        uint64_t kept = level + requested;
+        level = vs_loop_at(search->requests, end)->level;
+        group->frees += level < kept;
+        rises += group->count && low.level > floor ? low.level - floor : 0;
+        floor = low.level;
+        floors += floor;
+        group->lows[group->count] = low;
+        if (group->count == sample) {
+            heights[taken++] = high - floor;
+            sample += each;
+        }
     }
-    for (size_t k = 0; k + 1 < group->count; k++) {
-        double by = (double)group->lows[k + 1].level - (double)group->lows[k].level;
-        *(by > 0 ? &rises : &falls) += fabs(by);
-    }
+    /* what it falls is what it rises, less its change from the first repetition to the last */
+    uint64_t falls = rises + group->lows[0].level - floor;
+    group->floor = (double)floors / (double)group->count;
     group->height = (double)vs_vec_nth(heights, taken, taken / 2);
-    group->change = fmin(rises, falls) / (double)group->count;
+    group->change = (double)(rises < falls ? rises : falls) / (double)group->count;
 }
 
 /* Symbols with about the same count form a group. */
@@ -210,10 +201,10 @@ static void group_symbols(struct loop_search *search)
 {
     for (size_t s = 0; s < search->symbol_count; s++) {
         struct loop_symbol *symbol = &search->symbols[s];
-        const uint32_t *at = search->positions + symbol->start;
-        for (uint32_t k = 0; k < symbol->count; k++)
-            symbol->level += (double)search->transient[at[k]];
-        symbol->level /= symbol->count;
+        uint64_t sum = search->bytes[symbol->last].before;
+        for (uint32_t at = symbol->first; at != symbol->last; at = search->next[at])
+            sum += search->bytes[at].before;
+        symbol->level = (double)sum / symbol->count;
     }
     vs_vec_sort(search->symbols, search->symbol_count, sizeof *search->symbols, by_count);
     uint32_t most = 0;
@@ -278,12 +269,12 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
 {
     struct loop_presence *sites = vs_xcalloc(search->all_count, sizeof *sites);
     uint64_t covered = 0, total = 0, same = 0, all = 0;
-    const uint32_t *at = search->positions + mark->start;
-    for (uint32_t k = 0; k + 1 < mark->count; k++) {
-        for (size_t i = at[k]; i < at[k + 1]; i++)
+    for (uint32_t from = mark->first, end, k = 0; from != mark->last; from = end, k++) {
+        end = search->next[from];
+        for (uint32_t i = from; i < end; i++)
             if (search->symbol_of[i] != UINT32_MAX)
                 sites[search->symbol_of[i]].now++;
-        for (size_t i = at[k]; i < at[k + 1]; i++) {
+        for (uint32_t i = from; i < end; i++) {
             uint32_t symbol = search->symbol_of[i];
             struct loop_presence *site = symbol == UINT32_MAX ? NULL : &sites[symbol];
             if (!site || site->now == 0)
@@ -301,7 +292,7 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
         if (sites[s].present < PRESENT_MIN * (mark->count - 1))
             continue;
         covered += sites[s].total;
-        if (s == search->symbol_of[at[0]])
+        if (s == search->symbol_of[mark->first])
             continue; /* the mark is in each once */
         same += sites[s].same;
         all += sites[s].present - 1;
@@ -362,21 +353,31 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
     /* Only the account with most requests is searched: the majority, or one of several busy ones.
      * Others have their own floor. */
     for (size_t i = 0; i < count; i++) {
+        uint32_t account = requests->items[i].account;
         if (lead == 0)
-            search.account = requests->items[i].account;
-        lead += requests->items[i].account == search.account ? 1 : -1u;
+            search.account = account;
+        lead += account == search.account ? 1 : -1u;
     }
-    search.positions = vs_xcalloc(count, sizeof *search.positions);
+    search.next = vs_xcalloc(count, sizeof *search.next);
     search.symbol_of = vs_xcalloc(count, sizeof *search.symbol_of);
-    search.transient = vs_xcalloc(count, sizeof *search.transient);
+    search.bytes = vs_xcalloc(count, sizeof *search.bytes);
+    uint64_t stays = UINT64_MAX;
+    for (size_t i = count; i-- > 0;) {
+        const struct vs_loop_request *request = vs_loop_at(requests, i);
+        search.bytes[i].before = UINT64_MAX;
+        if (request->account != search.account)
+            continue;
+        stays = request->level < stays ? request->level : stays;
+        search.bytes[i].before = request->level - stays;
+        search.bytes[i].after = search.bytes[i].before + request->size;
+    }
     for (int sized = 0; sized < 2 && !out->found; sized++) {
         search.sized = sized;
-        search.symbol_count = 0;
         list_symbols(&search);
         /* The regular symbols only, and of these the ones that repeat in most of the part that
          * repeats: a loop at the very end may be a part of the last step. */
         size_t regular = 0, kept = 0, longest = 0;
-        for (size_t i = 0; i < search.symbol_count; i++) {
+        for (size_t i = 0; i < search.all_count; i++) {
             struct loop_symbol *symbol = &search.symbols[i];
             if (!is_regular(&search, symbol))
                 continue;
@@ -387,14 +388,6 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
             if (2 * (count - search.symbols[i].first) >= longest)
                 search.symbols[kept++] = search.symbols[i];
         search.symbol_count = kept;
-        uint64_t stays = UINT64_MAX;
-        for (size_t i = count; i-- > 0;) {
-            uint64_t level = vs_loop_at(requests, i)->level;
-            if (search.symbol_of[i] == UINT32_MAX)
-                continue;
-            stays = level < stays ? level : stays;
-            search.transient[i] = level - stays;
-        }
         group_symbols(&search);
         const struct loop_group *group = innermost(&search);
         if (group)
@@ -407,9 +400,10 @@ void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out)
             free(search.groups[g].lows);
         search.group_count = 0;
         memset(search.groups, 0, sizeof search.groups);
+        memset(search.symbols, 0, search.all_count * sizeof *search.symbols);
     }
-    free(search.positions);
+    free(search.next);
     free(search.symbol_of);
-    free(search.transient);
+    free(search.bytes);
     free(search.symbols);
 }
