@@ -155,10 +155,10 @@ static bool comes_before(const struct vs_measured *a, const struct vs_measured *
     int hosts = strcmp(x->host, y->host);
     if (hosts)
         return hosts < 0;
-    if (strcmp(a->boot, b->boot) != 0 || !a->born_ns || !b->born_ns)
+    if (strcmp(x->boot, y->boot) != 0 || !x->born_ns || !y->born_ns)
         return x->start_realtime_ns < y->start_realtime_ns;
-    if (a->born_ns != b->born_ns)
-        return a->born_ns < b->born_ns;
+    if (x->born_ns != y->born_ns)
+        return x->born_ns < y->born_ns;
     return x->pid < y->pid; /* started within one tick of the kernel's clock */
 }
 

@@ -314,16 +314,6 @@ void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
     for (size_t p = 1; p < phases; p++)
         for (size_t i = 0; i < rows[p].count && i < out->report->device_count; i++)
             add_phase(out, peaks, &rows[p], i);
-    struct vs_event event;
-    vs_reader_rewind(out->reader);
-    out->boot = ""; /* a trace may have no such event */
-    while (vs_reader_next(out->reader, &event) == VS_OK)
-        if (event.kind == VS_EVENT_process) {
-            out->born_ns = event.process.born_ns;
-            out->boot = vs_xarena_text(&out->memory,
-                                       vs_reader_string(out->reader, event.process.boot));
-            break;
-        }
 }
 
 void vs_measured_free(struct vs_measured *run)

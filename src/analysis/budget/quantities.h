@@ -38,8 +38,6 @@ struct vs_measured {
     struct vs_report *report;  /* owned */
     const char *program;       /* its name, or of Python its script's */
     const char *process;       /* the same, in a job of several with the rank: "train.py rank 1" */
-    const char *boot;          /* which start of the machine born_ns counts from; "": unknown */
-    uint64_t born_ns;          /* when the process was started; 0: unknown */
     struct vs_quantity *items; /* in a fixed order: by device, the whole program first */
     size_t count, capacity;
     uint64_t steps;

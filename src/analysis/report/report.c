@@ -443,6 +443,8 @@ static void fill_process(struct pass *pass, const struct vs_summary *summary, co
     report->exe = vs_summary_text(summary, process->process.exe);
     report->cmdline = vs_summary_text(summary, process->process.cmdline);
     report->host = vs_summary_text(summary, process->process.host);
+    report->boot = vs_summary_text(summary, process->process.boot);
+    report->born_ns = process->process.born_ns;
     report->version = vs_summary_text(summary, process->process.version);
     report->policy = vs_summary_text(summary, process->process.policy);
     report->program = vs_text_base_name(report->exe);

@@ -55,6 +55,8 @@ struct vs_report {
     /* the process */
     const char *program; /* base name of the executable */
     const char *exe, *cmdline, *host, *version, *policy;
+    const char *boot; /* which start of the machine born_ns counts from; "": unknown */
+    uint64_t born_ns; /* when the process was started; 0: unknown */
     uint64_t pid, ppid;
     struct vs_job_rank job;     /* its place in a job of several processes */
     uint64_t start_realtime_ns; /* since the Unix epoch */
