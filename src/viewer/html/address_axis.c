@@ -53,7 +53,7 @@ static uint32_t merge(struct vs_axis *axis, uint32_t low, uint32_t high)
 {
     if (!low || !high)
         return low ? low : high;
-    uint32_t top = priority(axis, low) >= priority(axis, high) ? low : high;
+    uint32_t top = axis->gaps[low].priority >= axis->gaps[high].priority ? low : high;
     struct vs_axis_gap *g = &axis->gaps[top];
     if (top == low)
         g->right = merge(axis, g->right, high);
@@ -78,13 +78,13 @@ static void add_gap(struct vs_axis *axis, uint64_t start, uint64_t size)
         gap = (uint32_t)next;
     }
     struct vs_axis_gap *new = &axis->gaps[gap];
-    for (uint32_t own = priority(axis, gap); *link && priority(axis, *link) >= own;) {
+    *new = (struct vs_axis_gap){.start = start, .size = size, .priority = priority(axis, gap)};
+    while (*link && axis->gaps[*link].priority >= new->priority) {
         struct vs_axis_gap *g = &axis->gaps[*link];
         if (g->largest < size)
             g->largest = size;
         link = start < g->start ? &g->left : &g->right;
     }
-    *new = (struct vs_axis_gap){.start = start, .size = size};
     split(axis, *link, start, &new->left, &new->right);
     renew(axis, gap);
     *link = gap;
@@ -110,24 +110,44 @@ static void drop_gap_at(struct vs_axis *axis, uint32_t *link, uint64_t start)
     }
 }
 
+/* Renews the gaps from the one at *link* to the one above *end*, on the way to *start*. */
+static void renew_to(struct vs_axis *axis, const uint32_t *link, const uint32_t *end, uint64_t start)
+{
+    if (link == end)
+        return;
+    struct vs_axis_gap *g = &axis->gaps[*link];
+    renew_to(axis, start < g->start ? &g->left : &g->right, end, start);
+    renew(axis, *link);
+}
+
 /* Moves the start of the lowest gap of at least *size* behind those bytes; the order of the gaps
  * stays. Returns its old start. */
-static uint64_t cut(struct vs_axis *axis, uint32_t *link, uint64_t size)
+static uint64_t cut(struct vs_axis *axis, uint64_t size)
 {
-    struct vs_axis_gap *g = &axis->gaps[*link];
-    uint64_t place = g->start;
-    if (g->left && axis->gaps[g->left].largest >= size) {
-        place = cut(axis, &g->left, size);
-    } else if (g->size > size) {
+    uint32_t *link = &axis->root, *top = link; /* top: from here on all have the same largest gap */
+    struct vs_axis_gap *g;
+    for (;;) {
+        g = &axis->gaps[*link];
+        uint32_t *next = &g->left;
+        if (!*next || axis->gaps[*next].largest < size)
+            next = &g->right;
+        if (next == &g->right && g->size >= size)
+            break;
+        if (axis->gaps[*next].largest != g->largest)
+            top = next;
+        link = next;
+    }
+    uint64_t place = g->start, before = g->size;
+    bool was_largest = before == g->largest;
+    if (before == size) {
+        drop_gap(axis, link);
+    } else {
         g->start += size;
         g->size -= size;
-    } else if (g->size == size) {
-        drop_gap(axis, link);
-        return place;
-    } else {
-        place = cut(axis, &g->right, size);
+        renew(axis, *link);
     }
-    renew(axis, *link);
+    if (was_largest)
+        renew_to(axis, top, link, place);
     return place;
 }
 
@@ -148,7 +168,7 @@ bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
     }
     if (!axis->root || axis->gaps[axis->root].largest < size)
         return false;
-    *place = cut(axis, &axis->root, size);
+    *place = cut(axis, size);
     if (*place + size > axis->end)
         axis->end = *place + size;
     return true;

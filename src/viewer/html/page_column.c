@@ -51,7 +51,7 @@ void vs_column_room(struct vs_column *column)
     }
     column->newest = piece;
     column->next = piece->bytes;
-    column->end = piece->bytes + PIECE_BYTES;
+    column->end = piece->bytes + PIECE_BYTES - VS_VARINT_MAX + 1;
 }
 
 struct vs_column *vs_section_column(struct vs_section *section, enum vs_column_type type,

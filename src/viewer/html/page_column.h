@@ -26,7 +26,7 @@ struct vs_column {
     enum vs_column_type type;
     uint64_t count, bytes; /* values; encoded bytes */
     uint64_t last;         /* the value before */
-    unsigned char *next, *end; /* of the newest piece */
+    unsigned char *next, *end; /* of the newest piece; from *end* on there may be no room for a value */
     struct vs_column_piece *first, *newest;
 };
 
@@ -38,7 +38,7 @@ void vs_column_room(struct vs_column *column);
 /* vs_column_add: appends *value*; of a u8 column its lowest byte. */
 static inline void vs_column_add(struct vs_column *column, uint64_t value)
 {
-    if (column->end - column->next < VS_VARINT_MAX)
+    if (column->next >= column->end)
         vs_column_room(column);
     uint64_t left = value;
     column->count++;

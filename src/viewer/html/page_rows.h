@@ -28,6 +28,7 @@ struct vs_axis_gap {
     uint64_t start, size;
     uint64_t largest; /* size of the largest gap of the subtree */
     uint32_t left, right; /* indices; 0: none */
+    uint32_t priority;
 };
 
 /* Zero-initialise. A treap of the free gaps by their start; the last one has no end. */

@@ -64,7 +64,7 @@ static void add_zone(struct vs_page_scan *scan, unsigned account, uint64_t from,
 {
     size_t low = 0, high = scan->zone_count;
     uint64_t to = from + size < from ? UINT64_MAX : from + size;
-    if (account >= VS_DEVICES_MAX)
+    if (account >= VS_DEVICES_MAX || !size)
         return;
     while (low < high) { /* the first zone of the device that ends at *from* or later */
         size_t middle = (low + high) / 2;
@@ -123,24 +123,33 @@ enum vs_err vs_page_scan_event(void *context, struct vs_replay *replay,
         device->ordinal = replay->accounts[scan->device_count]->device;
         scan->devices[scan->device_count++] = device;
     }
-    if (event->kind == VS_EVENT_framework_alloc)
+    switch (event->kind) {
+    case VS_EVENT_framework_alloc:
         account = vs_replay_account(replay, event->framework_alloc.device);
-    else if (event->kind == VS_EVENT_framework_free)
+        break;
+    case VS_EVENT_framework_free:
         account = vs_replay_account(replay, event->framework_free.device);
-    else if (event->kind == VS_EVENT_unrecorded)
+        break;
+    case VS_EVENT_unrecorded:
         account = vs_replay_account(replay, event->unrecorded.device);
-    else if (event->kind == VS_EVENT_vmm_map && event->vmm_map.size)
+        break;
+    case VS_EVENT_vmm_map:
         add_zone(scan, vs_replay_account(replay, event->vmm_map.device), event->vmm_map.addr,
                  event->vmm_map.size);
-    else if (event->kind == VS_EVENT_segment_map && event->segment_map.size)
+        break;
+    case VS_EVENT_segment_map:
         add_zone(scan, vs_replay_account(replay, event->segment_map.device),
                  event->segment_map.addr, event->segment_map.size);
-    else if (event->kind == VS_EVENT_device_sample)
-        read_sample(scan, replay, event);
+        break;
+    case VS_EVENT_device_sample: read_sample(scan, replay, event); break;
+    default: break;
+    }
     if (account < scan->device_count) {
         const struct vs_account *a = replay->accounts[account];
         struct vs_scan_device *device = scan->devices[account];
-        struct vs_user_sums user = vs_user_sums(replay, account);
+        struct vs_user_sums user = {.allocated = a->sums.now.allocated, .peak = &a->peak_allocated};
+        if (a->user.reports)
+            user = vs_user_sums(replay, account);
         set_level(scan, device, VS_SCAN_ALLOCATED, a->sums.now.allocated, a->peak_allocated.bytes);
         set_level(scan, device, VS_SCAN_RESERVED, a->sums.now.reserved, a->peak_reserved.bytes);
         set_level(scan, device, VS_SCAN_LIVE, user.allocated, user.peak->bytes);
