@@ -79,7 +79,7 @@ static inline void vs_floors_change(struct vs_floors *floors, struct vs_floor_ro
 {
     if (row->window != floors->window)
         vs_floors_roll(floors, row);
-    if (row->freed_at != floors->requests || request) {
+    if (request || row->freed_at != floors->requests) {
         if (row->pending < row->lowest)
             row->lowest = row->pending;
         row->pending = UINT64_MAX;
@@ -188,8 +188,7 @@ static inline void vs_loop_add(struct vs_loop_requests *requests,
 static inline const struct vs_loop_request *vs_loop_at(const struct vs_loop_requests *requests,
                                                        size_t index)
 {
-    size_t at = requests->first + index;
-    return &requests->items[at < requests->count ? at : at - requests->count];
+    return &requests->items[(requests->first + index) & (VS_LOOP_REQUESTS_MAX - 1)];
 }
 
 struct vs_loop {

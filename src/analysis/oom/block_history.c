@@ -24,16 +24,20 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     int level = live->level == VS_LEVEL_FRAMEWORK;
     uint64_t *peak = &h->peak[live->device][level], frees = h->frees[live->device][level];
     uint32_t epoch = (uint32_t)vs_replay_epoch(replay), number = live->site + 1;
-    bool paged = !level && !live->in_segment &&
+    bool paged = live->size >= VS_DRIVER_SMALL && !level && !live->in_segment &&
                  (live->family == VS_FAMILY_DEVICE || live->family == VS_FAMILY_ARRAY ||
                   live->family == VS_FAMILY_VMM);
-    vs_vec_room(&h->blocks, &h->block_capacity, change->slot + 1, sizeof *h->blocks);
-    vs_vec_room(&h->sites, &h->site_capacity, number, sizeof *h->sites);
-    h->block_count = change->slot >= h->block_count ? change->slot + 1 : h->block_count;
-    h->site_count = number > h->site_count ? number : h->site_count;
+    if (change->slot >= h->block_count) {
+        h->block_count = change->slot + 1;
+        vs_vec_room(&h->blocks, &h->block_capacity, h->block_count, sizeof *h->blocks);
+    }
+    if (number > h->site_count) {
+        h->site_count = number;
+        vs_vec_room(&h->sites, &h->site_capacity, number, sizeof *h->sites);
+    }
     h->blocks[change->slot] = (struct vs_history_block){
         .addr = live->addr, .bytes = live->size, .family = live->family, .site = live->site,
-        .held = paged && live->size >= VS_DRIVER_SMALL ? vs_driver_pages(live->size) : live->size,
+        .held = paged ? vs_driver_pages(live->size) : live->size,
         .stream = level ? change->event->framework_alloc.framework_stream : 0, .frees = frees,
         .time_ns = replay->now_ns, .epoch = epoch, .step = (uint32_t)replay->phases.steps.number,
         .peak_before = *peak, .used = true};
