@@ -21,6 +21,7 @@ int main(int argc, char **argv)
     struct vs_reader *reader = NULL;
     struct vs_symbols *symbols = NULL;
     struct vs_event event;
+    uint64_t device = 0; /* each rank has tensors on one */
     enum vs_err err = VS_OK;
     bool with_names = argc < 3 || strcmp(argv[2], "--no-names") != 0;
     if (argc < 2 || vs_reader_open(argv[1], &reader, why)) {
@@ -30,8 +31,10 @@ int main(int argc, char **argv)
     for (uint64_t n = 1; (err = vs_reader_next(reader, &event)) == VS_OK; n++) {
         const char *name =
             event.kind == VS_EVENT_mark ? vs_reader_string(reader, event.mark.name) : "";
+        if (event.kind == VS_EVENT_framework_alloc)
+            device = event.framework_alloc.device;
         if (strncmp(name, "kinds ", 6) == 0 && count < POINTS_MAX) {
-            queries[count] = (struct vs_kinds_query){0, n, false};
+            queries[count] = (struct vs_kinds_query){device, n, false};
             snprintf(names[count++], sizeof names[0], "%.31s", name);
         }
     }
