@@ -86,34 +86,23 @@ void vs_steps_clear(struct vs_step_rows *rows)
     rows->open = false;
 }
 
-/* Orders *count* values, byte by byte; bytes in which they are all equal cost nothing. Returns
- * them, in *values* or in *spare*. */
-static uint64_t *ordered(uint64_t *values, uint64_t *spare, size_t count)
-{
-    for (int shift = 0; shift < 64; shift += 8) {
-        size_t ends[256] = {0}, at = 0;
-        for (size_t i = 0; i < count; i++)
-            ends[values[i] >> shift & 255]++;
-        if (ends[values[0] >> shift & 255] == count)
-            continue;
-        for (int byte = 0; byte < 256; byte++) {
-            size_t of_byte = ends[byte];
-            ends[byte] = at;
-            at += of_byte;
-        }
-        for (size_t i = 0; i < count; i++)
-            spare[ends[values[i] >> shift & 255]++] = values[i];
-        uint64_t *sorted = spare;
-        spare = values;
-        values = sorted;
-    }
-    return values;
-}
-
 static uint64_t churn_of(const struct vs_growth_step *row)
 {
     uint64_t stays = row->end_bytes > row->begin_bytes ? row->end_bytes - row->begin_bytes : 0;
     return row->requested_bytes > stays ? row->requested_bytes - stays : 0;
+}
+
+/* The lowest and the highest of *count* values, and the one that would be at *index* if they were
+ * sorted. */
+static uint64_t spread(uint64_t *values, size_t count, size_t index, uint64_t *lowest,
+                       uint64_t *highest)
+{
+    *lowest = *highest = values[0];
+    for (size_t i = 1; i < count; i++) {
+        *lowest = values[i] < *lowest ? values[i] : *lowest;
+        *highest = values[i] > *highest ? values[i] : *highest;
+    }
+    return vs_vec_nth(values, count, index);
 }
 
 void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *out)
@@ -128,27 +117,22 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
     out->first_number = rows->first_number;
     if (!done)
         return;
-    uint64_t *values = vs_xcalloc(2 * done, sizeof *values), *spare = values + done;
+    uint64_t *values = vs_xcalloc(done, sizeof *values), lowest, highest;
     for (size_t i = 0; i < done; i++)
         values[i] = rows->items[i].peak_bytes;
-    const uint64_t *peaks = ordered(values, spare, done);
-    out->peak_bytes = peaks[done / 2];
-    out->lowest_peak = peaks[0];
-    out->highest_peak = peaks[done - 1];
+    out->peak_bytes = spread(values, done, done / 2, &out->lowest_peak, &out->highest_peak);
     for (size_t i = 0; i < done; i++) /* of both signs, in the order of their offset to the
                                        * lowest */
         values[i] = (rows->items[i].end_bytes - rows->items[i].begin_bytes) ^ SIGN;
-    const uint64_t *nets = ordered(values, spare, done);
     size_t middle = (done - 1) / 2; /* of two steps not the one that keeps more */
-    out->net_bytes = (int64_t)(nets[middle] ^ SIGN) / stride;
-    out->lowest_net = (int64_t)(nets[0] ^ SIGN) / stride;
-    out->highest_net = (int64_t)(nets[done - 1] ^ SIGN) / stride;
+    out->net_bytes = (int64_t)(spread(values, done, middle, &lowest, &highest) ^ SIGN) / stride;
+    out->lowest_net = (int64_t)(lowest ^ SIGN) / stride;
+    out->highest_net = (int64_t)(highest ^ SIGN) / stride;
     for (size_t i = 0; i < done; i++)
         values[i] = churn_of(&rows->items[i]);
-    const uint64_t *churns = ordered(values, spare, done);
-    out->churn_bytes = churns[middle] / (uint64_t)stride;
-    out->lowest_churn = churns[0] / (uint64_t)stride;
-    out->highest_churn = churns[done - 1] / (uint64_t)stride;
+    out->churn_bytes = spread(values, done, middle, &lowest, &highest) / (uint64_t)stride;
+    out->lowest_churn = lowest / (uint64_t)stride;
+    out->highest_churn = highest / (uint64_t)stride;
     free(values);
 }
 

@@ -53,12 +53,15 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
         qsort(items, count, element, compare);
 }
 
-/* vs_vec_nth: the value that would be at *index* if the *count* values were sorted; rearranges them. */
+/* vs_vec_nth: the value that would be at *index* if the *count* values (fewer than 2^32) were
+ * sorted; rearranges them. Cost: linear, also of values that rise and then fall. */
 static inline uint64_t vs_vec_nth(uint64_t *values, size_t count, size_t index)
 {
     size_t low = 0, high = count - 1;
+    uint64_t scatter = 0;
     while (low < high) {
-        uint64_t pivot = values[low + (high - low) / 2];
+        scatter = (scatter + count) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t pivot = values[low + (size_t)((scatter >> 32) * (high - low) >> 32)];
         size_t i = low, j = high;
         for (;; i++, j--) {
             while (values[i] < pivot)

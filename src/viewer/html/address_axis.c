@@ -111,7 +111,8 @@ static void drop_gap_at(struct vs_axis *axis, uint32_t *link, uint64_t start)
 }
 
 /* Renews the gaps from the one at *link* to the one above *end*, on the way to *start*. */
-static void renew_to(struct vs_axis *axis, const uint32_t *link, const uint32_t *end, uint64_t start)
+static void renew_to(struct vs_axis *axis, const uint32_t *link, const uint32_t *end,
+                     uint64_t start)
 {
     if (link == end)
         return;

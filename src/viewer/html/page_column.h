@@ -26,7 +26,7 @@ struct vs_column {
     enum vs_column_type type;
     uint64_t count, bytes; /* values; encoded bytes */
     uint64_t last;         /* the value before */
-    unsigned char *next, *end; /* of the newest piece; from *end* on there may be no room for a value */
+    unsigned char *next, *end; /* of the newest piece; a value begins before *end* */
     struct vs_column_piece *first, *newest;
 };
 

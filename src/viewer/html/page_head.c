@@ -40,7 +40,8 @@ static char *escape(const char *text, size_t bytes, size_t *out_bytes)
     FILE *stream = vs_xstream(&out, out_bytes);
     for (size_t i = 0, used; i < bytes; i += used) {
         used = strcspn(text + i, "<>&\xe2\n");
-        const char *escape = used ? NULL : escape_of((const unsigned char *)text + i, bytes - i, &used);
+        const unsigned char *p = (const unsigned char *)text + i;
+        const char *escape = used ? NULL : escape_of(p, bytes - i, &used);
         if (escape)
             fputs(escape, stream);
         else if (text[i] != '\n')
