@@ -17,14 +17,11 @@ if(VRAMSCOPE_CUDA)
   endif()
   list(APPEND vs_cuda_roots /usr/local/cuda)
   # NVIDIA's wheels: nvidia/cu13 (13.x) or nvidia/cuda_runtime, cuda_cupti, nvtx (12.x)
-  find_package(Python3 QUIET COMPONENTS Interpreter)
-  if(Python3_Interpreter_FOUND)
-    execute_process(
-      COMMAND "${Python3_EXECUTABLE}" -c
-        "import sys,glob,os; print(';'.join(sorted(g for p in sys.path if p for g in glob.glob(os.path.join(p,'nvidia','*')) if os.path.isdir(os.path.join(g,'include')))))"
-      OUTPUT_VARIABLE vs_wheel_roots OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-    list(APPEND vs_cuda_roots ${vs_wheel_roots})
-  endif()
+  execute_process(
+    COMMAND "${Python3_EXECUTABLE}" -c
+      "import sys,glob,os; print(';'.join(sorted(g for p in sys.path if p for g in glob.glob(os.path.join(p,'nvidia','*')) if os.path.isdir(os.path.join(g,'include')))))"
+    OUTPUT_VARIABLE vs_wheel_roots OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  list(APPEND vs_cuda_roots ${vs_wheel_roots})
   foreach(root IN LISTS vs_cuda_roots)
     list(APPEND vs_cuda_incs ${root}/include ${root}/extras/CUPTI/include)
   endforeach()
