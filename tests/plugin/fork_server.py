@@ -4,6 +4,7 @@ after the plugin restarts it, takes longer than most tests of the plugin. A chil
 its own, because this one uses no CUDA.
 
 As a program it reads runs from standard input and writes their exit statuses, a line of JSON each."""
+import gc
 import importlib
 import json
 import os
@@ -50,6 +51,7 @@ def main():
     from _pytest.config import default_plugins
     for name in default_plugins:
         importlib.import_module("_pytest." + name)
+    gc.freeze()  # else each test of a run searches the objects of all these modules
     for line in sys.stdin:
         child = os.fork()
         if not child:
