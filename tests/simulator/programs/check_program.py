@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One program on the simulated GPU: check_program.py WAY BUILD DEVICE PROGRAM
+"""One program on the simulated GPU: check_program.py WAY,... BUILD DEVICE PROGRAM
 
-WAY  plain    it finds its own results right (exit status 0)
-     seeds    and prints the same whatever the simulated durations
+First it finds its own results right (exit status 0), and then, in each WAY:
+
+     seeds    it prints the same whatever the simulated durations
      observe  and under `vramscope run`, which sees every allocation and free
      caching  likewise, with vramscope's allocator in place of the driver's
      check    and the checker, which sees every access, finds nothing to report
-     planted  the checker finds the planted bug with every seed
+
+or, as the only WAY, planted: the checker finds the planted bug with every seed
 """
 import json
 import os
@@ -32,13 +34,13 @@ def run(command, env, expected=0, quiet=False):
 
 
 def main():
-    way, build, device, program = sys.argv[1:5]
+    ways, build, device, program = sys.argv[1:5]
     libraries = os.path.join(build, "lib", "vramscope", "simulator")
 
     def plain(spec, *how):
         return run([program], {"LD_LIBRARY_PATH": libraries, "VRAMSCOPE_SIMULATE": spec}, *how)
 
-    if way == "planted":
+    if ways == "planted":
         for seed in PLANTED_SEEDS:
             err = plain(f"{device},check=fail,seed={seed}", 86)
             if "vramscope checker: race" not in err:
@@ -47,32 +49,38 @@ def main():
         return
     expected = plain(device)
     print(expected, end="")
-    if way == "seeds":
-        for seed in SEEDS:
-            out = plain(f"{device},seed={seed}")
+    for way in ways.split(","):
+        print(way, flush=True)
+        if way == "seeds":
+            for seed in SEEDS:
+                out = plain(f"{device},seed={seed}")
+                if out != expected:
+                    sys.exit(f"with seed={seed} it prints\n{out}")
+        elif way == "check":
+            out = plain(f"{device},{CHECK}", 0, True)
             if out != expected:
-                sys.exit(f"with seed={seed} it prints\n{out}")
-    elif way == "check":
-        out = plain(f"{device},{CHECK}", 0, True)
+                sys.exit(f"checked, it prints\n{out}")
+        elif way in ("observe", "caching"):
+            check_recorded(build, device, program, way, expected)
+        else:
+            sys.exit(f"no such way: {way}")
+
+
+def check_recorded(build, device, program, allocator, expected):
+    vramscope = os.path.join(build, "bin", "vramscope")
+    with tempfile.TemporaryDirectory() as scratch:
+        trace = os.path.join(scratch, "program.vst")
+        out = run([vramscope, "run", "-o", trace, f"--allocator={allocator}", "--simulate", device, "--",
+                   program], {"LD_LIBRARY_PATH": os.path.join(build, "lib", "vramscope", "simulator")})
         if out != expected:
-            sys.exit(f"checked, it prints\n{out}")
-    elif way in ("observe", "caching"):
-        vramscope = os.path.join(build, "bin", "vramscope")
-        with tempfile.TemporaryDirectory() as scratch:
-            trace = os.path.join(scratch, "program.vst")
-            out = run([vramscope, "run", "-o", trace, f"--allocator={way}", "--simulate", device, "--",
-                       program], {"LD_LIBRARY_PATH": libraries})
-            if out != expected:
-                sys.exit(f"under vramscope ({way}) it prints\n{out}")
-            report = json.loads(run([vramscope, "report", "--json", trace], {}))
-        if report["trace"]["condition"] != "complete":
-            sys.exit(f"the trace is {report['trace']['condition']}")
-        allocations = sum(f["allocations"] for d in report["devices"] for f in d["families"].values())
-        print(f"{allocations} allocations recorded")
-        if not allocations:
-            sys.exit("no allocation was recorded")
-    elif way != "plain":
-        sys.exit(f"no such way: {way}")
+            sys.exit(f"under vramscope ({allocator}) it prints\n{out}")
+        report = json.loads(run([vramscope, "report", "--json", trace], {}))
+    if report["trace"]["condition"] != "complete":
+        sys.exit(f"the trace is {report['trace']['condition']}")
+    allocations = sum(f["allocations"] for d in report["devices"] for f in d["families"].values())
+    print(f"{allocations} allocations recorded")
+    if not allocations:
+        sys.exit("no allocation was recorded")
 
 
 main()
