@@ -269,7 +269,7 @@ CASE(fault, "killed by a segmentation fault", VF_TORN | VF_DIES)
     *nowhere = 1;
 }
 
-CASE(cpu_time_is_up, "killed by its CPU time limit", VF_TORN | VF_DIES)
+CASE(cpu_time_is_up, "killed by its CPU time limit", VF_TORN | VF_DIES | VF_SHARED_ONLY)
 {
     struct rlimit one = {1, 2};
     take_some();

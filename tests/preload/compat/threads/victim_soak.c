@@ -230,7 +230,7 @@ CASE(soak, "24 threads on 4 devices, all families, frees by other threads", VF_S
      SIMULATE("h100-80g,devices=4,capacity=2GiB,context=400MiB,time=off"))
 {
     const char *text = getenv("VICTIM_SOAK_SECONDS");
-    double seconds = text ? atof(text) : 1;
+    double seconds = text ? atof(text) : 0.5;
     struct timespec pause = {.tv_sec = (time_t)seconds,
                              .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     uint64_t rounds = 0;
