@@ -250,31 +250,19 @@ static inline unsigned vs_varint_word(uint64_t word, uint64_t *value)
     if (!ends)
         return 0;
     uint64_t w = word & (ends ^ (ends - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    w = (w & UINT64_C(0x007f007f007f007f)) | (w & UINT64_C(0x7f007f007f007f00)) >> 1;
+    w -= (w & UINT64_C(0x7f007f007f007f00)) >> 1; /* halves of two bytes, then of four, then of eight */
     w = (w & UINT64_C(0x00003fff00003fff)) | (w & UINT64_C(0x3fff00003fff0000)) >> 2;
-    *value = (w & UINT64_C(0x000000000fffffff)) | (w & UINT64_C(0x0fffffff00000000)) >> 4;
+    *value = (w & UINT64_C(0x000000000fffffff)) | w >> 32 << 28;
     return ((unsigned)__builtin_ctzll(ends) + 1) / 8;
 }
 
 /* vs_get_varint: reads one at **p* and advances **p*. Returns false, with **p* unchanged, when it
- * does not end before *end* or does not fit 64 bits. */
-static inline bool vs_get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+ * does not end before *end* or does not fit 64 bits. (_by_bytes: a long one, or near the end.) */
+__attribute__((noinline, unused)) static bool
+vs_get_varint_by_bytes(const unsigned char **p, const unsigned char *end, uint64_t *value)
 {
     const unsigned char *q = *p;
     uint64_t v = 0;
-    if (__builtin_expect(end - q >= 8, 1)) {
-        if (!(*q & 0x80)) {
-            *value = *q;
-            *p = q + 1;
-            return true;
-        }
-        memcpy(&v, q, sizeof v);
-        unsigned length = vs_varint_word(v, value);
-        *p = q + length;
-        if (length)
-            return true;
-        v = 0;
-    }
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (q == end)
             return false;
@@ -289,6 +277,29 @@ static inline bool vs_get_varint(const unsigned char **p, const unsigned char *e
         }
     }
     return false;
+}
+static inline bool vs_get_varint(const unsigned char **p, const unsigned char *end, uint64_t *value)
+{
+    const unsigned char *q = *p;
+    uint64_t word;
+    if (__builtin_expect(end - q >= 8, 1)) {
+        if (!(*q & 0x80)) {
+            *value = *q;
+            *p = q + 1;
+            return true;
+        }
+        if (!(q[1] & 0x80)) {
+            *value = (*q & 0x7fu) | (uint64_t)q[1] << 7;
+            *p = q + 2;
+            return true;
+        }
+        memcpy(&word, q, sizeof word);
+        unsigned length = vs_varint_word(word, value);
+        *p = q + length;
+        if (length)
+            return true;
+    }
+    return vs_get_varint_by_bytes(p, end, value);
 }
 
 /* --- frame_seal.c: completes the parts of a file that have a checksum; all writers of traces use it;

@@ -28,7 +28,6 @@ bool vs_columns_place(struct vs_columns *c, const unsigned char *p, size_t size)
     if (!vs_get_varint(&p, end, &kinds))
         return false;
     c->addresses = 0;
-    c->last_address = 0;
     for (unsigned i = 0; i <= VS_EVENT_CODE_MAX; i++)
         c->kinds[i].count = 0;
     for (uint64_t last = 0; kinds; kinds--, last = code) { /* codes increase, so that this ends */

@@ -28,9 +28,12 @@ void vs_reader_finish(struct vs_reader *reader, enum vs_condition condition, con
 
 /* --- records --- */
 
+/* A function for records that are rare, kept apart so that vs_reader_next has the registers for events. */
+#define RARE __attribute__((noinline, cold))
+
 /* Stops at an invalid definition or event. In a recovered window it is the record that was being
  * written. */
-static enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
+static RARE enum vs_err stop_at_record(struct vs_reader *r, const char *problem)
 {
     char ending[VS_ENDING_TEXT_MAX];
     const char *events = vs_count_text(r->events);
@@ -67,7 +70,7 @@ static void keep_row(struct vs_reader *r, unsigned char head, const uint64_t *nu
     r->row_bytes = (size_t)(p - r->row) + length;
 }
 
-static enum vs_err define_string(struct vs_reader *r)
+static RARE enum vs_err define_string(struct vs_reader *r)
 {
     struct vs_lane *lengths = r->fixed[VS_COLUMN_TEXT_LENGTHS], *texts = r->fixed[VS_COLUMN_TEXTS];
     uint64_t length;
@@ -84,7 +87,7 @@ static enum vs_err define_string(struct vs_reader *r)
     return VS_OK;
 }
 
-static enum vs_err define_stack(struct vs_reader *r)
+static RARE enum vs_err define_stack(struct vs_reader *r)
 {
     uint64_t numbers[3], id = r->nodes_seen + 1; /* up, module + 1, offset */
     for (unsigned i = 0; i < 3; i++) {
@@ -107,7 +110,7 @@ static enum vs_err define_stack(struct vs_reader *r)
     return VS_OK;
 }
 
-static enum vs_err define_kind(struct vs_reader *r)
+static RARE enum vs_err define_kind(struct vs_reader *r)
 {
     static const char problem[] = "has an invalid description of an event kind";
     struct vs_lane *lane = r->fixed[VS_COLUMN_DESCRIPTIONS];
@@ -130,14 +133,17 @@ static enum vs_err define_kind(struct vs_reader *r)
     if (kind->known_fields > fields)
         kind->known_fields = (unsigned)fields;
     for (unsigned i = 0; i < fields; i++) {
-        kind->codecs[i] = *p++;
+        unsigned codec = kind->codecs[i] = *p++;
         /* a field of this build must have the same codec in the file */
-        if (kind->codecs[i] > VS_CODEC_STK ||
-            (info && i < info->field_count && kind->codecs[i] != info->fields[i].codec))
+        if (codec > VS_CODEC_STK || (info && i < info->field_count && codec != info->fields[i].codec))
             return stop_at_record(r, problem);
-        if (kind->codecs[i] != VS_CODEC_U)
-            kind->coded[kind->coded_count++] = (struct vs_coded){(unsigned char)i, kind->codecs[i]};
+        if (codec == VS_CODEC_A)
+            kind->addresses[kind->address_count++] = (unsigned char)i;
+        else if (codec == VS_CODEC_T || codec == VS_CODEC_S)
+            kind->differences[kind->difference_count++] = (unsigned char)i;
     }
+    kind->plain = info && fields <= info->field_count && code != VS_EVENT_end && code != VS_EVENT_module &&
+                  !kind->difference_count;
     for (uint64_t i = 0; i <= fields; i++) { /* names */
         if (!vs_get_varint(&p, end, &length) || length > (uint64_t)(end - p))
             return stop_at_record(r, problem);
@@ -151,47 +157,60 @@ static enum vs_err define_kind(struct vs_reader *r)
     return VS_OK;
 }
 
-/* Decides how the events of kind *code* are put together from the present frame's columns. False:
- * these are not the columns of the kind. */
-static bool plan_kind(struct vs_reader *r, unsigned code)
+/* Decides how the events of kind *code* are put together in the present frame. False: its columns are
+ * not those of the kind. */
+static RARE bool plan_kind(struct vs_reader *r, unsigned code)
 {
     struct vs_reader_kind *kind = &r->kinds[code];
-    struct vs_kind_columns *columns = &r->columns->kinds[code];
-    if (columns->count != kind->field_count)
-        return false;
+    bool rows = r->fixed[VS_COLUMN_HEADS] == &r->rows;
+    struct vs_kind_columns *columns = rows ? NULL : &r->columns->kinds[code];
     kind->constants = (struct vs_event){.kind = code};
-    kind->step_count = 0;
+    kind->step_count = kind->id_count = 0;
+    if (columns && columns->count != kind->field_count)
+        return false;
     for (unsigned i = 0; i < kind->field_count; i++) {
-        struct vs_lane *lane = &columns->lanes[i];
-        bool constant = columns->flags[i] & VS_COLUMN_CONSTANT;
-        bool distance = columns->flags[i] & VS_COLUMN_ADDRESS;
-        const unsigned char *p = lane->next;
-        if (distance != (kind->codecs[i] == VS_CODEC_A))
-            return false;
-        if (!constant || distance || kind->field_count > VS_EVENT_FIELDS_MAX)
-            kind->steps[kind->step_count++] =
-                (struct vs_reader_step){lane, (unsigned char)i, distance, constant};
-        else if (!vs_get_varint(&p, lane->end, &kind->constants.fields[i]))
-            return false;
+        unsigned codec = kind->codecs[i];
+        const uint64_t *defined = codec == VS_CODEC_STR ? &r->strings_seen : &r->nodes_seen;
+        bool id = codec == VS_CODEC_STR || codec == VS_CODEC_STK;
+        if (columns) {
+            struct vs_lane *lane = &columns->lanes[i];
+            bool constant = columns->flags[i] & VS_COLUMN_CONSTANT;
+            bool distance = columns->flags[i] & VS_COLUMN_ADDRESS;
+            const unsigned char *p = lane->next;
+            if (distance != (codec == VS_CODEC_A))
+                return false;
+            if (!constant || distance || kind->field_count > VS_EVENT_FIELDS_MAX) {
+                kind->steps[kind->step_count++] =
+                    (struct vs_reader_step){lane, (unsigned char)i, distance, constant};
+            } else if (!vs_get_varint(&p, lane->end, &kind->constants.fields[i]) ||
+                       (id && kind->constants.fields[i] > *defined)) {
+                return false;
+            } else {
+                continue;
+            }
+        }
+        if (id)
+            kind->ids[kind->id_count++] = (struct vs_reader_id){i, defined};
     }
     kind->plan = r->plan;
     return true;
 }
 
-/* An address in columns: **value*, the distance to an earlier one, becomes the difference to the
- * last. */
-static inline bool get_difference(struct vs_columns *c, uint64_t *value)
+/* An address in columns: **value*, the distance to an earlier one, becomes the address. */
+static inline bool get_address(struct vs_reader *r, uint64_t *value)
 {
+    struct vs_columns *c = r->columns;
     struct vs_lane *deltas = &c->fixed[VS_COLUMN_DELTAS];
-    uint64_t distance = *value, address;
+    uint64_t distance = *value, delta;
     if (distance > c->addresses || distance >= VS_COLUMN_DISTANCE_END)
         return false;
-    if (!distance && !vs_get_varint(&deltas->next, deltas->end, value))
+    if (distance)
+        *value = c->recent[(c->addresses - distance) % VS_COLUMN_DISTANCE_END];
+    else if (vs_get_varint(&deltas->next, deltas->end, &delta))
+        *value = r->last_address + vs_unzigzag(delta);
+    else
         return false;
-    address = distance ? c->recent[(c->addresses - distance) % VS_COLUMN_DISTANCE_END]
-                       : c->last_address + vs_unzigzag(*value);
-    *value = vs_zigzag(address - c->last_address);
-    c->recent[c->addresses++ % VS_COLUMN_DISTANCE_END] = c->last_address = address;
+    c->recent[c->addresses++ % VS_COLUMN_DISTANCE_END] = r->last_address = *value;
     return true;
 }
 
@@ -220,24 +239,24 @@ static inline bool get_step(struct vs_reader *r, uint64_t *step)
     return true;
 }
 
-/* The value of a field whose number was *value*. False: it refers to something undefined. */
-static inline bool decode_field(struct vs_reader *r, unsigned codec, uint64_t *value)
+/* Keeps an event as its row. *address*: the last one before it; *fields*: with addresses. */
+static RARE void keep_event(struct vs_reader *r, unsigned char head, uint64_t tid, uint64_t step,
+                            uint64_t address, const uint64_t *fields)
 {
-    if (codec == VS_CODEC_STR)
-        return *value <= r->strings_seen;
-    if (codec == VS_CODEC_STK)
-        return *value <= r->nodes_seen;
-    if (codec == VS_CODEC_A)
-        *value = r->last_address += vs_unzigzag(*value);
-    else if (codec == VS_CODEC_T)
-        *value = r->last_t += vs_unzigzag(*value);
-    else
-        *value = vs_unzigzag(*value);
-    return true;
+    const struct vs_reader_kind *kind = &r->kinds[head & VS_RECORD_CODE];
+    uint64_t numbers[2 + VS_KIND_FIELDS_MAX], *number = numbers;
+    if (head & VS_RECORD_TID)
+        *number++ = tid;
+    if (!(head & VS_RECORD_SAME_TIME))
+        *number++ = step;
+    memcpy(number, fields, kind->field_count * sizeof *fields);
+    for (unsigned i = 0; i < kind->address_count; address = fields[kind->addresses[i++]])
+        number[kind->addresses[i]] = vs_zigzag(fields[kind->addresses[i]] - address);
+    keep_row(r, head, numbers, (size_t)(number - numbers) + kind->field_count, NULL, 0);
 }
 
 /* At the end of the present frame: checks that its contents match its header. */
-static enum vs_err end_frame(struct vs_reader *r)
+static RARE enum vs_err end_frame(struct vs_reader *r)
 {
     if (r->ended)
         return VS_ERR_END;
@@ -271,66 +290,67 @@ enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
         }
         unsigned code = head & VS_RECORD_CODE;
         struct vs_reader_kind *kind = &r->kinds[code];
-        uint64_t numbers[2 + VS_KIND_FIELDS_MAX], tid = r->tid, step = 0, *fields = event->fields;
+        uint64_t numbers[VS_KIND_FIELDS_MAX], tid = r->tid, step = 0, address = r->last_address;
+        uint64_t *fields = event->fields;
+        if (__builtin_expect(kind->plan != r->plan, 0)) {
+            if (!kind->defined)
+                return stop_at_record(r, "is of a kind that was never described");
+            if (!plan_kind(r, code))
+                return stop_at_record(r, cut);
+        }
         if (__builtin_expect(kind->field_count > VS_EVENT_FIELDS_MAX, 0))
-            fields = numbers + 2; /* more than this build knows of any kind */
-        if (!kind->defined)
-            return stop_at_record(r, "is of a kind that was never described");
+            fields = numbers; /* more than this build knows of any kind */
         if ((head & VS_RECORD_TID) &&
             (!vs_get_varint(&threads->next, threads->end, &tid) || tid > UINT32_MAX))
             return stop_at_record(r, cut);
         if (!(head & VS_RECORD_SAME_TIME) &&
             (!get_step(r, &step) || step > UINT64_MAX - r->time_ns))
             return stop_at_record(r, cut);
+        *event = kind->constants;
         if (heads == &r->rows) {
             const unsigned char *p = heads->next, *end = heads->end; /* copies, for registers */
-            memset(event, 0, sizeof *event); /* of a constant size: no call */
-            event->kind = code;
-            for (uint64_t *field = fields; field < fields + kind->field_count; field++)
+            for (uint64_t *field = fields, *last = fields + kind->field_count; field < last; field++)
                 if (!vs_get_varint(&p, end, field))
                     return stop_at_record(r, cut);
             heads->next = p;
+            for (unsigned i = 0; i < kind->address_count; i++) {
+                uint64_t *field = &fields[kind->addresses[i]];
+                *field = r->last_address += vs_unzigzag(*field);
+            }
         } else {
-            if (kind->plan != r->plan && !plan_kind(r, code))
-                return stop_at_record(r, cut);
-            *event = kind->constants;
             const struct vs_reader_step *s = kind->steps, *last = s + kind->step_count;
             for (; s < last; s++) {
                 const unsigned char *p = s->lane->next;
                 if (!vs_get_varint(&p, s->lane->end, &fields[s->field]))
                     return stop_at_record(r, cut);
                 s->lane->next = s->constant ? s->lane->next : p;
-                if (s->distance && !get_difference(r->columns, &fields[s->field]))
+                if (s->distance && !get_address(r, &fields[s->field]))
                     return stop_at_record(r, cut);
             }
         }
         event->tid = r->tid = (uint32_t)tid;
         event->time_ns = r->time_ns += step;
-        if (__builtin_expect(r->row_kinds >> code & 1, 0)) {
-            size_t count = 0;
-            if (head & VS_RECORD_TID)
-                numbers[count++] = tid;
-            if (!(head & VS_RECORD_SAME_TIME))
-                numbers[count++] = step;
-            memmove(numbers + count, fields, kind->field_count * sizeof *fields);
-            keep_row(r, head, numbers, count + kind->field_count, NULL, 0);
-            fields = kind->field_count > VS_EVENT_FIELDS_MAX ? numbers + count : fields;
-        }
-        for (const struct vs_coded *c = kind->coded, *last = c + kind->coded_count; c < last; c++)
-            if (!decode_field(r, c->codec, &fields[c->field]))
+        if (__builtin_expect(r->row_kinds >> code & 1, 0))
+            keep_event(r, head, tid, step, address, fields);
+        for (const struct vs_reader_id *id = kind->ids, *last = id + kind->id_count; id < last; id++)
+            if (fields[id->field] > *id->defined)
                 return stop_at_record(r, cut);
-        if (kind->field_count > kind->known_fields) {
-            memmove(event->fields, fields, kind->known_fields * sizeof *fields);
-            memset(event->fields + kind->known_fields, 0,
-                   (VS_EVENT_FIELDS_MAX - kind->known_fields) * sizeof *fields);
-        }
         r->frame_events++;
         r->events++;
         r->events_recovered += r->frame_recovered;
         r->record = VS_RECORD_IS_EVENT;
         r->end_seen = false;
-        if (__builtin_expect(kind->known && code != VS_EVENT_end && code != VS_EVENT_module, 1))
+        if (__builtin_expect(kind->plain, 1))
             return VS_OK;
+        for (unsigned i = 0; i < kind->difference_count; i++) {
+            uint64_t *field = &fields[kind->differences[i]], value = vs_unzigzag(*field);
+            *field = kind->codecs[kind->differences[i]] == VS_CODEC_T ? r->last_t += value : value;
+        }
+        if (kind->field_count > kind->known_fields) {
+            memmove(event->fields, fields, kind->known_fields * sizeof *fields);
+            memset(event->fields + kind->known_fields, 0,
+                   (VS_EVENT_FIELDS_MAX - kind->known_fields) * sizeof *fields);
+        }
         if (!kind->known) {
             r->record = VS_RECORD_IS_UNKNOWN;
             r->events_unknown++;
@@ -340,7 +360,7 @@ enum vs_err vs_reader_next(struct vs_reader *r, struct vs_event *event)
             r->end_seen = true;
             r->stopped = event->end.reason == VS_END_STOPPED;
             r->stopped_error = event->end.status; /* an errno */
-        } else if (vs_reader_table_set_module(&r->table, event)) {
+        } else if (code == VS_EVENT_module && vs_reader_table_set_module(&r->table, event)) {
             return stop_at_table(r);
         }
         return VS_OK;

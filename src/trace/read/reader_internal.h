@@ -113,7 +113,7 @@ struct vs_lane {
     const unsigned char *next, *end;
 };
 
-/* The columns of a frame of codec 2 (columns.h), and the latest addresses in it. */
+/* The columns of a frame of codec 2 (columns.h), and the addresses in it. */
 struct vs_columns {
     struct vs_lane fixed[VS_COLUMNS_FIXED];
     struct vs_kind_columns {
@@ -122,7 +122,6 @@ struct vs_columns {
         size_t bytes[VS_KIND_FIELDS_MAX];
         unsigned char flags[VS_KIND_FIELDS_MAX];
     } kinds[VS_EVENT_CODE_MAX + 1];
-    uint64_t last_address;
     uint32_t addresses; /* so far */
     uint64_t recent[VS_COLUMN_DISTANCE_END];
 };
@@ -136,12 +135,11 @@ struct vs_reader_kind {
     bool known;            /* in our event table */
     unsigned field_count;  /* in the file */
     unsigned known_fields; /* of these, fields this build has */
-    unsigned coded_count;  /* fields with another codec than U, and which they are */
-    struct vs_coded {
-        unsigned char field, codec;
-    } coded[VS_KIND_FIELDS_MAX];
     unsigned char codecs[VS_KIND_FIELDS_MAX];
-    /* how its events are put together from the columns of the frame begun as number *plan* */
+    unsigned address_count, difference_count; /* fields of codec A, and of T and Z */
+    unsigned char addresses[VS_KIND_FIELDS_MAX], differences[VS_KIND_FIELDS_MAX];
+    bool plain; /* its events need nothing after their fields and ids were read */
+    /* how its events are put together in the frame begun as number *plan*: its columns, if it has any */
     uint64_t plan;
     struct vs_event constants; /* with the numbers that never change, as in a row */
     unsigned step_count;       /* the others */
@@ -150,6 +148,11 @@ struct vs_reader_kind {
         unsigned char field;
         bool distance, constant;
     } steps[VS_KIND_FIELDS_MAX];
+    unsigned id_count; /* fields that refer to definitions */
+    struct vs_reader_id {
+        unsigned field;
+        const uint64_t *defined; /* so many are defined: the reader's strings_seen or nodes_seen */
+    } ids[VS_KIND_FIELDS_MAX];
 };
 
 /* A frame, decompressed: its rows, or its columns. */
