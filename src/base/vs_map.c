@@ -10,7 +10,8 @@
 static enum vs_err grow(struct vs_map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : CAPACITY_MIN;
-    struct vs_map larger = {vs_pages_map(capacity * sizeof *map->slots), capacity, map->count};
+    struct vs_map larger = {vs_pages_map(capacity * sizeof *map->slots), capacity, map->count,
+                            (unsigned)__builtin_clzll((unsigned long long)capacity) + 1};
     if (!larger.slots)
         return VS_ERR_NOMEM;
     for (size_t i = 0; i < map->capacity; i++) {
@@ -22,10 +23,15 @@ static enum vs_err grow(struct vs_map *map)
     return VS_OK;
 }
 
+static __attribute__((noinline)) uint64_t *add_to_larger(struct vs_map *map, uint64_t key, uint64_t fresh)
+{
+    return grow(map) ? NULL : vs_map_add(map, key, fresh);
+}
+
 uint64_t *vs_map_add(struct vs_map *map, uint64_t key, uint64_t fresh)
 {
-    if ((map->count + 1) * 4 > map->capacity * 3 && grow(map))
-        return NULL;
+    if ((map->count + 1) * 4 > map->capacity * 3) /* the call is the last, so that no registers are saved */
+        return add_to_larger(map, key, fresh);
     struct vs_map_slot *slot = vs_map_slot(map, key);
     if (!slot->key) {
         *slot = (struct vs_map_slot){key, fresh};

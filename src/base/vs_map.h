@@ -20,6 +20,7 @@ struct vs_map {
     struct vs_map_slot *slots;
     size_t capacity; /* power of two, or 0 before the first put */
     size_t count;
+    unsigned shift; /* 64 less the bits of an index */
 };
 
 /* vs_map_home: the first slot to look at. */
@@ -28,8 +29,7 @@ static inline size_t vs_map_home(const struct vs_map *map, uint64_t key)
     /* Fibonacci hashing: uses the top bits, because the low bits of the product stay zero for
      * device addresses, which are multiples of large powers of two */
     key ^= key >> 32;
-    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >>
-                    (__builtin_clzll((unsigned long long)map->capacity) + 1));
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> map->shift);
 }
 
 /* vs_map_add: the value of *key* (not 0), which is *fresh* if the key is new. NULL without memory, with the

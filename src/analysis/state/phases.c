@@ -322,7 +322,7 @@ static bool raise_peak(uint64_t **peaks, unsigned *count, unsigned device, uint6
     return true;
 }
 
-void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated)
+void vs_phases_raise(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated)
 {
     struct vs_phase *p = &phases->items[phase];
     while (raise_peak(&p->peaks, &p->peak_count, device, allocated) && p != phases->items)

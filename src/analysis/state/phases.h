@@ -145,8 +145,15 @@ static inline struct vs_place vs_phases_place(const struct vs_phases *phases, ui
 }
 
 /* vs_phases_level: *allocated* bytes are live on *device* (index) while *phase* is open; raises the
- * peaks of the phase and of its ancestors. vs_phases_user_level: likewise at the user's level. */
-void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated);
+ * peaks of the phase and of its ancestors (_raise). vs_phases_user_level: likewise at the user's level. */
+void vs_phases_raise(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated);
+static inline void vs_phases_level(struct vs_phases *phases, uint32_t phase, unsigned device,
+                                   uint64_t allocated)
+{
+    const struct vs_phase *p = &phases->items[phase];
+    if (device >= p->peak_count || allocated > p->peaks[device])
+        vs_phases_raise(phases, phase, device, allocated);
+}
 void vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned device,
                           uint64_t allocated);
 

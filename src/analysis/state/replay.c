@@ -59,11 +59,11 @@ const char *vs_replay_policy(const struct vs_replay *replay)
                                : "";
 }
 
-unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device)
+unsigned vs_replay_account_new(struct vs_replay *replay, uint64_t device)
 {
-    for (unsigned i = 0; i < replay->account_count; i++)
-        if (replay->accounts[i]->device == device)
-            return i;
+    unsigned index = vs_replay_account(replay, device);
+    if (index != VS_ACCOUNT_NONE)
+        return index;
     if (replay->account_count == VS_DEVICES_MAX) {
         replay->ignored++;
         return VS_ACCOUNT_NONE;
@@ -83,12 +83,12 @@ void vs_replay_subscribe(struct vs_replay *replay, unsigned kinds,
     replay->tensors_subscribed |= kinds;
 }
 
-void vs_replay_publish(const struct vs_replay *replay, struct vs_published change)
+void vs_replay_publish(const struct vs_replay *replay, const struct vs_published *change)
 {
-    change.event = replay->event;
-    for (unsigned i = 0; i < replay->subscriber_count; i++)
-        if (replay->subscribers[i].kinds & change.kind)
-            replay->subscribers[i].on(replay->subscribers[i].context, replay, &change);
+    const struct vs_subscriber *s = replay->subscribers, *end = s + replay->subscriber_count;
+    for (; s < end; s++)
+        if (s->kinds & change->kind)
+            s->on(s->context, replay, change);
 }
 
 static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_levels *now,
@@ -99,12 +99,11 @@ static struct vs_peak peak_of(const struct vs_replay *replay, const struct vs_le
                             .requested = now->requested, .reserved = now->reserved};
 }
 
-void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
-                          struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
-                          unsigned rose)
+void vs_replay_set_peaks(struct vs_replay *replay, struct vs_account *account,
+                         struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
+                         unsigned rose)
 {
-    if (rose)
-        vs_peak_states_raised(replay);
+    vs_peak_states_raised(replay);
     if (rose & VS_ROSE_ALLOCATED)
         account->peak_allocated = peak_of(replay, now, now->allocated, time_ns, place);
     if (rose & VS_ROSE_REQUESTED)
@@ -113,13 +112,9 @@ void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
     if (rose & VS_ROSE_RESERVED) {
         account->peak_reserved_first_ns = time_ns;
         account->peak_reserved_first_place = place;
-        *reserved = peak_of(replay, now, now->reserved, time_ns, place);
-    } else if (now->reserved == reserved->bytes && now->allocated > reserved->allocated) {
-        vs_peak_states_raised(replay);
-        *reserved = peak_of(replay, now, now->reserved, time_ns, place);
     }
-    if (now->allocated > account->step_peak)
-        account->step_peak = now->allocated;
+    if ((rose & VS_ROSE_RESERVED) || vs_replay_reserved_fuller(account, now))
+        *reserved = peak_of(replay, now, now->reserved, time_ns, place);
 }
 
 static void raise_use(struct vs_sample_mark *peak, const struct vs_sample_mark *now)
@@ -320,20 +315,9 @@ static void apply_mark(struct vs_replay *replay, const struct vs_event *event)
         replay->sites.step_seen = false;
 }
 
-void vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
+/* Of a kind that is rare in long traces. */
+static __attribute__((noinline)) void apply_other(struct vs_replay *replay, const struct vs_event *event)
 {
-    if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
-        vs_replay_settle(replay);
-    if (replay->peak_raised)
-        vs_peak_states_settle(replay);
-    if (replay->events++ == 0)
-        replay->first_ns = event->time_ns;
-    if (event->time_ns > replay->now_ns)
-        replay->now_ns = event->time_ns;
-    replay->event = event;
-    replay->changed = VS_ACCOUNT_NONE;
-    replay->changed_site = VS_SITE_NONE;
-    replay->step_ended = false;
     switch (event->kind) {
     case VS_EVENT_process:
         if (!replay->has_process) {
@@ -348,8 +332,6 @@ void vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
         break;
     case VS_EVENT_device: apply_device(replay, event); break;
     case VS_EVENT_context: apply_context(replay, event); break;
-    case VS_EVENT_alloc: vs_replay_alloc(replay, event); break;
-    case VS_EVENT_free: vs_replay_free(replay, event); break;
     case VS_EVENT_alloc_failed:
     case VS_EVENT_overhead_failed:
     case VS_EVENT_framework_oom: vs_replay_failure(replay, event); break;
@@ -383,6 +365,28 @@ void vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
         break;
     default: break;
     }
+}
+
+void vs_replay_event(struct vs_replay *replay, const struct vs_event *event)
+{
+    if (replay->unsettled && event->kind != VS_EVENT_unrecorded)
+        vs_replay_settle(replay);
+    if (replay->peak_raised)
+        vs_peak_states_settle(replay);
+    if (replay->events++ == 0)
+        replay->first_ns = event->time_ns;
+    if (event->time_ns > replay->now_ns)
+        replay->now_ns = event->time_ns;
+    replay->event = event;
+    replay->changed = VS_ACCOUNT_NONE;
+    replay->changed_site = VS_SITE_NONE;
+    replay->step_ended = false;
+    if (event->kind == VS_EVENT_alloc)
+        vs_replay_alloc(replay, event);
+    else if (event->kind == VS_EVENT_free)
+        vs_replay_free(replay, event);
+    else
+        apply_other(replay, event);
 }
 
 bool vs_replay_step_prepared(const struct vs_replay *replay)

@@ -241,8 +241,8 @@ void vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
     join_earlier(replay, &failure);
     replay->failure_total++;
     if (replay->failure_count == VS_FAILURES_KEPT) {
-        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_FORGOTTEN,
-                                                        .failure = &replay->failures[0]});
+        vs_replay_publish(replay, &(struct vs_published){.kind = VS_CHANGE_FORGOTTEN, .event = replay->event,
+                                                         .failure = &replay->failures[0]});
         keep_first(&replay->firsts, &replay->failures[0], replay->failure_total - VS_FAILURES_KEPT);
         forget(replay, 0);
     }
@@ -251,7 +251,8 @@ void vs_replay_failure(struct vs_replay *replay, const struct vs_event *event)
     struct vs_failure *kept = &replay->failures[replay->failure_count++];
     *kept = failure;
     replay->failures_open++;
-    vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_REFUSED, .failure = kept});
+    vs_replay_publish(replay, &(struct vs_published){.kind = VS_CHANGE_REFUSED, .event = replay->event,
+                                                     .failure = kept});
 }
 
 void vs_replay_context_served(struct vs_replay *replay, unsigned account)

@@ -10,23 +10,41 @@
 #include "analysis/state/replay.h"
 
 /* vs_replay_publish: passes a change on to those that asked for its kind. */
-void vs_replay_publish(const struct vs_replay *replay, struct vs_published change);
+void vs_replay_publish(const struct vs_replay *replay, const struct vs_published *change);
 static inline void vs_replay_publish_block(const struct vs_replay *replay, enum vs_change_kind kind,
                                            const struct vs_live *live)
 {
     if ((live->level == VS_LEVEL_FRAMEWORK ? replay->tensors_subscribed : replay->subscribed) & kind)
-        vs_replay_publish(replay, (struct vs_published){.kind = kind, .live = live,
-                                                        .slot = vs_replay_slot(replay, live)});
+        vs_replay_publish(replay, &(struct vs_published){.kind = kind, .slot = vs_replay_slot(replay, live),
+                                                         .live = live, .event = replay->event});
 }
 
-/* vs_replay_account_for: the index of *device*, added when new; VS_ACCOUNT_NONE beyond the bound. */
-unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device);
+/* vs_replay_account_for: the index of *device*, added when new (_new); VS_ACCOUNT_NONE beyond the bound. */
+unsigned vs_replay_account_new(struct vs_replay *replay, uint64_t device);
+static inline unsigned vs_replay_account_for(struct vs_replay *replay, uint64_t device)
+{
+    bool first = replay->account_count && replay->accounts[0]->device == device;
+    return first ? 0 : vs_replay_account_new(replay, device);
+}
 
 /* vs_replay_note_peaks: the sums of *account* are *now* at *time_ns*; for those in *rose* (enum
- * vs_rise) that is the highest value: stores where and when. */
-void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
-                          struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
-                          unsigned rose);
+ * vs_rise) that is the highest value: stores where and when (_set_peaks). */
+void vs_replay_set_peaks(struct vs_replay *replay, struct vs_account *account,
+                         struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
+                         unsigned rose);
+static inline bool vs_replay_reserved_fuller(const struct vs_account *account, const struct vs_levels *now)
+{
+    return now->reserved == account->peak_reserved.bytes && now->allocated > account->peak_reserved.allocated;
+}
+static inline void vs_replay_note_peaks(struct vs_replay *replay, struct vs_account *account,
+                                        struct vs_place place, const struct vs_levels *now, uint64_t time_ns,
+                                        unsigned rose)
+{
+    if (rose || vs_replay_reserved_fuller(account, now))
+        vs_replay_set_peaks(replay, account, place, now, time_ns, rose);
+    if (now->allocated > account->step_peak)
+        account->step_peak = now->allocated;
+}
 
 /* vs_replay_note_use: memory of a device was added, so that its sums are *now*; *graphs*: bytes that were held
  * for graphs beyond them. */

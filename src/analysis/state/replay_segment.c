@@ -19,7 +19,8 @@ static void hold_bytes(struct vs_replay *replay, const struct vs_replay_segment 
     replay->accounts[segment->device]->segment_count += more;
     replay->accounts[segment->device]->segment_allocs++;
     if (replay->subscribed & VS_CHANGE_HELD)
-        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_HELD, .piece = segment});
+        vs_replay_publish(replay, &(struct vs_published){.kind = VS_CHANGE_HELD, .piece = segment,
+                                                         .event = replay->event});
     vs_replay_change(replay, segment->device, &change, tid);
 }
 
@@ -30,7 +31,8 @@ static void release_bytes(struct vs_replay *replay, const struct vs_replay_segme
     struct vs_change change = vs_change_segment(segment->device, false, segment->size);
     replay->accounts[segment->device]->segment_count += (uint64_t)more;
     if (replay->subscribed & VS_CHANGE_RELEASED)
-        vs_replay_publish(replay, (struct vs_published){.kind = VS_CHANGE_RELEASED, .piece = segment});
+        vs_replay_publish(replay, &(struct vs_published){.kind = VS_CHANGE_RELEASED, .piece = segment,
+                                                         .event = replay->event});
     vs_replay_change(replay, segment->device, &change, 0);
 }
 

@@ -65,7 +65,7 @@ static uint64_t key_of(const struct vs_site_key *key)
     return bits + 1;
 }
 
-uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key)
+uint32_t vs_sites_look_up(struct vs_sites *sites, const struct vs_site_key *key)
 {
     uint64_t bits = key_of(key);
     const uint64_t *found = vs_map_get(&sites->by_key, bits);

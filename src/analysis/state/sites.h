@@ -70,11 +70,14 @@ struct vs_site {
     bool touched; /* in the list of sites used since the last step end */
 };
 
+#define VS_SITES_RECENT 64u
+
 /* Zero-initialise. */
 struct vs_sites {
     struct vs_site *items;
     size_t count, capacity;
     struct vs_map by_key;
+    uint32_t recent[VS_SITES_RECENT]; /* rows found last, by the low bits of their stack */
     uint32_t *touched;
     size_t touched_count, touched_capacity;
     bool step_seen; /* the level is set */
@@ -86,9 +89,18 @@ struct vs_site_key {
     uint8_t level;
 };
 
-/* vs_sites_get: the index of the site for *key*, added when new (with no allocations). Cost: one hash
- * look-up. */
-uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key);
+/* vs_sites_get: the index of the site for *key*, added when new (with no allocations; _look_up). Cost: at most
+ * one hash look-up. */
+uint32_t vs_sites_look_up(struct vs_sites *sites, const struct vs_site_key *key);
+static inline uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key)
+{
+    uint32_t *recent = &sites->recent[(key->stack ^ key->mark) % VS_SITES_RECENT];
+    const struct vs_site *site = &sites->items[*recent];
+    if (!key->stack || !sites->count || site->stack != key->stack || site->mark != key->mark ||
+        site->device != key->device || site->level != key->level)
+        *recent = vs_sites_look_up(sites, key);
+    return *recent;
+}
 
 /* vs_sites_touch: mark *index* as changed since the last step end. */
 static inline void vs_sites_touch(struct vs_sites *sites, uint32_t index)
