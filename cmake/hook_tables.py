@@ -19,7 +19,7 @@ import sys
 
 from cuda_tables import Headers, parameters_of, runtime_callbacks, write
 
-KINDS = ("RECORDED", "CODE", "CONTEXT", "CAPTURE", "INSTANTIATE", "ROOM")
+KINDS = ("RECORDED", "CODE", "CONTEXT", "CAPTURE", "INSTANTIATE", "ROOM", "WAIT")
 NAME = re.compile(r"(\w+)(\((?:[^()]|\([^()]*\))*\))?")
 
 

@@ -69,7 +69,7 @@ _kind(33, "memcpy", "start_ns:T end_ns:T device context stream bytes copy_kind a
 _kind(34, "memset", "start_ns:T end_ns:T device context stream bytes value correlation")
 _kind(37, "copy_call", "correlation api:STR stack:STK")
 _kind(38, "uncomputed_read", "device what bytes text:STR stack:STK")
-_kind(35, "sync", "start_ns:T end_ns:T device context stream sync_kind")
+_kind(35, "sync", "start_ns:T end_ns:T device context stream sync_kind api:STR stack:STK")
 _kind(48, "range_push", "name:STR domain:STR")
 _kind(49, "range_pop", "domain:STR")
 _kind(50, "range_start", "range name:STR domain:STR")

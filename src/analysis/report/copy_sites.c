@@ -2,7 +2,7 @@
  *
  * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
  * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
- * own behind those of copies. Stacks that read the same are one site. */
+ * own behind those of copies, as are waits. Stacks that read the same are one site. */
 #include "analysis/report/copy_sites.h"
 
 #include <stdlib.h>
@@ -46,6 +46,13 @@ enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay,
                               .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
         if (event->uncomputed_read.what < VS_UNCOMPUTED_COUNT)
             count_row(calls, &like, event->uncomputed_read.bytes);
+    } else if (event->kind == VS_EVENT_sync) {
+        struct copied like = {.stack = event->sync.stack, .api = event->sync.api,
+                              .device = event->sync.device, .kind = VS_COPY_WAITS};
+        if (event->sync.api)
+            count_row(calls, &like, event->sync.end_ns > event->sync.start_ns
+                                        ? event->sync.end_ns - event->sync.start_ns
+                                        : 0);
     } else if (event->kind == VS_EVENT_copy_call) {
         struct copy_call call = {event->copy_call.stack, event->copy_call.api};
         uint32_t number = vs_intern(&calls->calls, &call, sizeof call);
@@ -82,7 +89,7 @@ void vs_copy_sites_fill(const struct vs_copy_calls *calls, const struct vs_summa
             vs_site_list_add(&plain, &list, from->stack, vs_summary_name(summary, from->api),
                              calls->sums[i].bytes, calls->sums[i].count, out)->stacks++;
     }
-    if (kind < VS_COPY_KIND_COUNT)
+    if (kind < VS_COPY_KIND_COUNT || kind == VS_COPY_WAITS)
         qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
     vs_site_list_end(summary, &list, out);
 }

@@ -221,7 +221,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of
                                                                            * what ends */
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
-    uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy);
+    uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy) |
+                      VS_KIND_BIT(VS_EVENT_sync);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
         pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, &pass->chosen},
@@ -524,6 +525,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
             vs_copy_sites_fill(&pass->copies, &summary, device->device, kind,
                                &device->copy_sites[kind]);
+        vs_copy_sites_fill(&pass->copies, &summary, device->device, VS_COPY_WAITS,
+                           &device->wait_sites);
         uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
                             ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
                             : VS_LIMIT_NONE;

@@ -14,6 +14,7 @@
 #include "intercept/route/hook.h"
 #include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
+#include "intercept/track/wait.h"
 
 static CUresult context_made(CUresult r, const CUcontext *ctx, const struct vs_usage_mark *mark,
                              CUdevice device, const char *api)
@@ -185,7 +186,10 @@ CUresult cuCtxSynchronize(void)
         if (allocator)
             ticket = vs_allocator_sync_begin(allocator);
     }
+    uint64_t began_ns = vs_wait_begins();
     CUresult r = VS_REAL(cuCtxSynchronize);
+    if (r == CUDA_SUCCESS)
+        vs_wait_ended(began_ns, VS_WAIT_CONTEXT, "cuCtxSynchronize", NULL, false);
     if (allocator && r == CUDA_SUCCESS)
         vs_allocator_sync_end(allocator, ticket);
     return r;

@@ -12,6 +12,7 @@
 #include "intercept/track/limit.h"
 #include "intercept/track/tracker.h"
 #include "intercept/track/usage.h"
+#include "intercept/track/wait.h"
 
 static void record(struct vs_context *context, CUdeviceptr ptr, uint64_t requested, uint64_t size,
                    enum vs_family family, const char *api)
@@ -120,9 +121,12 @@ CUresult vs_on_cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
 {
     struct vs_tracked live;
+    uint64_t began_ns = vs_wait_begins();
     VS_OWN_WORK();
     bool known = vs_track_leave(ptr, api, &live);
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
+    if (r == CUDA_SUCCESS)
+        vs_wait_ended(began_ns, VS_WAIT_FREE, api, NULL, false);
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     if (known && r == CUDA_SUCCESS) {

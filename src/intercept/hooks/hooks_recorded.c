@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The entries of the rows *recorded*: a call that is not recorded is forwarded; the handler of any
- * other runs as our own work, the real function included. And those of the rows *room*. */
+ * other runs as our own work, the real function included. And those of the rows *room* and *wait*. */
 #include "intercept/cache/room.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/wait.h"
 
 #define VS_RECORDED_HOOK(name, params, args, ...) \
     CUresult name params                       \
@@ -22,5 +23,14 @@
         CUresult r;                                 \
         VS_WITH_ROOM(r, VS_REAL_OF(name, args));    \
         return r;                                   \
+    }
+#define VS_WAIT_HOOK(name, params, args, api, per_thread, kind, stream)            \
+    CUresult name params                                                           \
+    {                                                                              \
+        uint64_t began_ns = vs_wait_begins();                                      \
+        CUresult r = VS_REAL_OF(name, args);                                       \
+        if (r == CUDA_SUCCESS)                                                     \
+            vs_wait_ended(began_ns, VS_WAIT_##kind, api, stream, per_thread);      \
+        return r;                                                                  \
     }
 #include "generated/hook_table.h"

@@ -74,6 +74,13 @@ enum vs_copy_kind {
     VS_COPY_ATOA = 5, VS_COPY_ATOD = 6, VS_COPY_DTOA = 7, VS_COPY_DTOD = 8, VS_COPY_HTOH = 9,
     VS_COPY_PTOP = 10, VS_COPY_KIND_COUNT
 };
+/* What the program waits for (`sync`): up to 4 the values of CUpti_ActivitySynchronizationType. */
+enum vs_wait {
+    VS_WAIT_EVENT = 1, VS_WAIT_STREAM = 3, VS_WAIT_CONTEXT = 4,
+    VS_WAIT_COPY = 16, /* a copy that returns when it is done */
+    VS_WAIT_FREE = 17  /* a free that waits for work */
+};
+
 /* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */
 const char *vs_copy_kind_name(uint64_t kind);
 

@@ -120,8 +120,10 @@ VS_EVENT(37, copy_call, P(NONE), F(correlation, U) F(api, STR) F(stack, STK))
 /* on a simulated GPU, a read of values that no kernel computed; what: enum vs_uncomputed (event.h) */
 VS_EVENT(38, uncomputed_read, P(KEPT_IF_ROOM),
          F(device, U) F(what, U) F(bytes, U) F(text, STR) F(stack, STK))
+/* the program waits for the device, on this thread, until now: enum vs_wait (event.h) */
 VS_EVENT(35, sync, P(ACTIVITY),
-         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U))
+         F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U)
+         F(api, STR) F(stack, STK))
 
 /* --- annotations by the program --- */
 VS_EVENT(48, range_push, P(RANGE) P(SUMS_FIRST) P(STATE), F(name, STR) F(domain, STR))

@@ -371,6 +371,31 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
                 vs_unpaint(style));
 }
 
+/* Calls in which the program waited for the device, those that took longest first. */
+static void wait_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_sites *sites = &device->wait_sites;
+    uint64_t rest = sites->total_bytes, calls = sites->total_count;
+    char time[2 * VS_SIZE_TEXT_MAX];
+    if (!device->syncs.count)
+        return;
+    fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
+            vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
+    size_t shown = vs_text_sites_shown(style, sites);
+    for (size_t i = 0; i < shown; i++) {
+        const struct vs_report_site *site = &sites->items[i];
+        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(time, site->bytes),
+                vs_percent_text(site->bytes, sites->total_bytes), vs_count_text(site->count));
+        vs_text_chain(style, VS_ROW_COLUMNS, site);
+        rest -= site->bytes < rest ? site->bytes : rest;
+        calls -= site->count < calls ? site->count : calls;
+    }
+    if (calls && shown)
+        fprintf(style->out, "    %s  %7s  %6s×  %sat other call sites%s\n", time_column(time, rest),
+                vs_percent_text(rest, sites->total_bytes), vs_count_text(calls),
+                vs_paint(style, VS_DIM), vs_unpaint(style));
+}
+
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,
                        const struct vs_activity_tally *tally)
 {
@@ -553,9 +578,7 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
                 vs_text_sites(style, &device->copy_sites[k]);
         }
         tally_line(style, "memsets", "", &device->sets);
-        if (device->syncs.count)
-            fprintf(out, "  host waits     %s in %llu×\n", vs_time_text(device->syncs.time_ns),
-                    (unsigned long long)device->syncs.count);
+        wait_lines(device, style);
     }
     host_section(report, style);
     phase_section(report, style);
