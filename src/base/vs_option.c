@@ -126,7 +126,7 @@ static void explain(const struct vs_option_info *info, const char *value,
     const char *wrong = info->type == VS_OPTION_LIMIT ? vs_limit_complaint(value) : NULL;
     switch (info->type) {
     case VS_OPTION_BOOL:
-        snprintf(expect, sizeof expect, "on or off");
+        snprintf(expect, sizeof expect, *info->unit ? "on, off or %s" : "on or off", info->unit);
         break;
     case VS_OPTION_CHOICE:
         snprintf(expect, sizeof expect, "one of %s", info->unit);
@@ -167,6 +167,8 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
     switch (info->type) {
     case VS_OPTION_BOOL:
         err = parse_bool(value, &number);
+        if (err && *info->unit && strcasecmp(value, info->unit) == 0)
+            number = 2, err = VS_OK;
         break;
     case VS_OPTION_CHOICE:
         err = parse_choice(info->unit, value, &number);

@@ -4,7 +4,8 @@
  * gives each option its environment variable (VRAMSCOPE_<NAME>), its flag for
  * `vramscope run` (--<name>, '_' written '-'), its parser and its line in
  * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE, CHOICE or LIMIT; for
- * CHOICE *unit* lists the words, separated by '|'. min and max bound COUNT and
+ * CHOICE *unit* lists the words, separated by '|', for BOOL it is a third word,
+ * which means more than "on" and has the number 2. min and max bound COUNT and
  * SIZE. No include guard: included with VS_OPTION defined by each user. */
 VS_OPTION(record, BOOL, "on", 0, 0, "",
           "write a trace; off: memory is served and counted as usual, but nothing is written")
@@ -32,7 +33,8 @@ VS_OPTION(sample_seed, COUNT, "0", 0, 1000000000, "",
           "seed that selects which allocation of each group is recorded")
 VS_OPTION(max_trace_size, SIZE, "0", UINT64_C(1) << 20, UINT64_C(1) << 50, "bytes",
           "largest trace; drops kernels, then new stacks, then all but totals and peaks; 0: no limit")
-VS_OPTION(kernels, BOOL, "on", 0, 0, "", "record kernels, copies and memsets through CUPTI")
+VS_OPTION(kernels, BOOL, "on", 0, 0, "api",
+          "record kernels, copies, memsets and waits; api: also each call of CUDA (CUPTI)")
 VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy (CUPTI's callbacks)")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression level; 0: no compression")

@@ -87,7 +87,7 @@ ROOMS = {
                      "analysis/state analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
-    "viewer/common": ("base analysis/report", "json_writer.h text_style.h"),
+    "viewer/common": ("base analysis/report", "gzip_stream.h json_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
                       "answer_text.h estimate_text.h oom_text.h "
@@ -101,8 +101,8 @@ ROOMS = {
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/budget analysis/compare "
                      "analysis/report viewer/common viewer/export",
                      "stack_source.h svg_graph.h"),
-    "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/export",
-                     ""),
+    "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/common "
+                     "viewer/export", ""),
     "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/report viewer/export",
                       ""),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "

@@ -68,6 +68,7 @@ _kind(32, "kernel", "start_ns:T end_ns:T device context stream name:STR correlat
 _kind(33, "memcpy", "start_ns:T end_ns:T device context stream bytes copy_kind async correlation")
 _kind(34, "memset", "start_ns:T end_ns:T device context stream bytes value correlation")
 _kind(37, "copy_call", "correlation api:STR stack:STK")
+_kind(40, "api_call", "start_ns:T end_ns:T thread api:STR correlation driver result")
 _kind(38, "uncomputed_read", "device what bytes text:STR stack:STK")
 _kind(35, "sync", "start_ns:T end_ns:T device context stream sync_kind api:STR stack:STK")
 _kind(48, "range_push", "name:STR domain:STR")

@@ -28,7 +28,8 @@ static const char usage[] =
 #undef VS_EXPORT_FORMAT
     "\n"
     "  -f, --format FORMAT   one of these formats\n"
-    "  -o, --output FILE     default: standard output (also \"-\")\n"
+    "  -o, --output FILE     default: standard output (also \"-\"); compressed where it\n"
+    "                        ends in .gz\n"
     "      --at T            formats of stacks (flamegraph to pprof): the memory live\n"
     "                        at that time; also --at peak, oom (the failure) or end.\n"
     "                        Default: at the peak of each device\n"
@@ -112,6 +113,8 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         return code;
     if (args->output && strcmp(args->output, "-") == 0)
         args->output = NULL;
+    size_t length = args->output ? strlen(args->output) : 0;
+    args->options.gzip = length > 3 && strcmp(args->output + length - 3, ".gz") == 0;
     if (all_points)
         args->options.counter_ns = 0;
     args->options.point = args->part.at.kind;

@@ -80,7 +80,9 @@ static int options_main(int argc, char **argv)
                    *options.text[i] ? options.text[i] : "\"\"", vs_unpaint(&style),
                    source_name(options.source[i]));
             /* What the option does, and in brackets its unit, range or words. */
-            const char *unit = info->type == VS_OPTION_BOOL ? "on|off" : info->unit;
+            const char *unit = info->type != VS_OPTION_BOOL ? info->unit
+                               : *info->unit                ? "on|off|api"
+                                                            : "on|off";
             char range[64] = "";
             if (info->type == VS_OPTION_COUNT)
                 snprintf(range, sizeof range, "%s%llu to %llu", *unit ? ", " : "",

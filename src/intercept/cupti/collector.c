@@ -33,7 +33,10 @@
 
 static const CUpti_ActivityKind kinds[] = {
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-    CUPTI_ACTIVITY_KIND_MEMSET};
+    CUPTI_ACTIVITY_KIND_MEMSET,
+    /* with kernels=api */
+    CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
+#define CALL_KINDS 2
 
 static const struct vs_cupti *cupti; /* written before state leaves OFF */
 enum { OFF, RUNNING, ASIDE };
@@ -44,6 +47,7 @@ static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
 static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
 static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
+static size_t kinds_on;           /* guarded by handing_over: the first of *kinds* */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
 /* CUPTI could use our clock instead, but never returns to its own: another tool's records would
@@ -145,6 +149,63 @@ static void record_memset(const CUpti_Activity *activity)
               .correlation = m->correlationId);
 }
 
+/* Calls that only ask: far more than the others, never of interest, and some of them our own. */
+static bool only_asks(bool driver, CUpti_CallbackId id)
+{
+    static const uint16_t of_driver[] = {
+#define ROW(name) CUPTI_DRIVER_TRACE_CBID_##name,
+        ROW(cuCtxGetCurrent) ROW(cuCtxSetCurrent) ROW(cuCtxGetDevice) ROW(cuCtxGetApiVersion)
+        ROW(cuCtxPushCurrent_v2) ROW(cuCtxPopCurrent_v2) ROW(cuDeviceGet) ROW(cuDeviceGetCount)
+        ROW(cuDeviceGetName) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetAttribute) ROW(cuDeviceTotalMem_v2)
+        ROW(cuDeviceGetPCIBusId) ROW(cuDevicePrimaryCtxGetState) ROW(cuDriverGetVersion)
+        ROW(cuGetProcAddress) ROW(cuGetProcAddress_v2) ROW(cuMemGetInfo_v2) ROW(cuPointerGetAttribute)
+        ROW(cuPointerGetAttributes) ROW(cuStreamGetId) ROW(cuStreamGetCtx) ROW(cuStreamIsCapturing)
+        ROW(cuEventQuery) ROW(cuStreamQuery)
+#undef ROW
+    }, of_runtime[] = {
+#define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
+        ROW(cudaGetDevice_v3020) ROW(cudaSetDevice_v3020) ROW(cudaGetLastError_v3020)
+        ROW(cudaPeekAtLastError_v3020) ROW(cudaGetDeviceCount_v3020) ROW(cudaDeviceGetAttribute_v5000)
+        ROW(cudaMemGetInfo_v3020) ROW(cudaPointerGetAttributes_v4000) ROW(cudaEventQuery_v3020)
+        ROW(cudaStreamQuery_v3020) ROW(cudaStreamIsCapturing_v10000)
+#undef ROW
+    };
+    const uint16_t *ids = driver ? of_driver : of_runtime;
+    size_t count = driver ? sizeof of_driver / sizeof *of_driver : sizeof of_runtime / sizeof *of_runtime;
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+static void record_call(const CUpti_Activity *activity)
+{
+    static _Atomic uint64_t names[2][1024]; /* string ids; 0: not known yet, 1: not to be recorded */
+    const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)activity;
+    bool driver = activity->kind == CUPTI_ACTIVITY_KIND_DRIVER;
+    if (call->cbid >= sizeof names[0] / sizeof names[0][0])
+        return;
+    _Atomic uint64_t *known = &names[driver][call->cbid];
+    uint64_t name = atomic_load_explicit(known, memory_order_relaxed);
+    if (!name) {
+        const char *text = NULL;
+        if (!only_asks(driver, call->cbid))
+            (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
+                                       call->cbid, &text);
+        name = text ? vs_process_string(text) + 1 : 1;
+        atomic_store_explicit(known, name, memory_order_relaxed);
+    }
+    if (name == 1)
+        return;
+    VS_RECORD(api_call, .start_ns = in_our_time(call->start),
+              .end_ns = in_our_time(call->end),
+              .thread = call->threadId,
+              .api = name - 1,
+              .correlation = call->correlationId,
+              .driver = driver,
+              .result = call->returnValue);
+}
+
 static void record_activity(const CUpti_Activity *activity)
 {
     switch (activity->kind) {
@@ -160,6 +221,10 @@ static void record_activity(const CUpti_Activity *activity)
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity);
+        break;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        record_call(activity);
         break;
     default:
         break;
@@ -204,13 +269,16 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 static CUptiResult switch_on(void)
 {
     CUptiResult r = cupti->register_callbacks(on_request, on_complete);
-    size_t on = 0;
-    while (r == CUPTI_SUCCESS && on < sizeof kinds / sizeof *kinds) {
-        r = cupti->enable(kinds[on]);
-        on += r == CUPTI_SUCCESS;
+    bool calls = vs_process_options()->number[VS_OPT_kernels] == 2 && cupti->callback_name &&
+                 cupti->thread_id_type &&
+                 cupti->thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS;
+    size_t count = sizeof kinds / sizeof *kinds - (calls ? 0 : CALL_KINDS);
+    while (r == CUPTI_SUCCESS && kinds_on < count) {
+        r = cupti->enable(kinds[kinds_on]);
+        kinds_on += r == CUPTI_SUCCESS;
     }
-    while (r != CUPTI_SUCCESS && on)
-        cupti->disable(kinds[--on]);
+    while (r != CUPTI_SUCCESS && kinds_on)
+        cupti->disable(kinds[--kinds_on]);
     return r;
 }
 
@@ -299,8 +367,8 @@ static void switch_off(void)
 {
     VS_OWN_WORK();
     copy_calls_stop();
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        cupti->disable(kinds[i]);
+    while (kinds_on)
+        cupti->disable(kinds[--kinds_on]);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (cupti->flush_period)
         cupti->flush_period(0);

@@ -162,6 +162,8 @@ static void load(void)
         {"cuptiActivityGetNumDroppedRecords", &functions.dropped, false},
         {"cuptiActivityFlushPeriod", &functions.flush_period, false},
         {"cuptiGetStreamIdEx", &functions.stream_id, false},
+        {"cuptiGetCallbackName", &functions.callback_name, false},
+        {"cuptiSetThreadIdType", &functions.thread_id_type, false},
         {"cuptiGetResultString", &functions.result_string, false},
     };
     void *library = open_library();

@@ -225,6 +225,7 @@ enum vs_event_property {
     VS_PROPERTY_STATE = 1 << 8,
     VS_PROPERTY_NUMBERED = 1 << 9,
     VS_PROPERTY_FAILS = 1 << 10, /* memory was refused */
+    VS_PROPERTY_CALL = 1 << 11, /* a call; dropped and paused with ACTIVITY */
 };
 
 extern const uint16_t vs_event_properties[VS_EVENT_CODE_MAX + 1];

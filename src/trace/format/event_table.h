@@ -117,6 +117,11 @@ VS_EVENT(34, memset, P(ACTIVITY),
          F(correlation, U))
 /* the call that makes the memcpy with this correlation, which follows later (option copy_stacks) */
 VS_EVENT(37, copy_call, P(NONE), F(correlation, U) F(api, STR) F(stack, STK))
+/* a call of CUDA by the program; *driver*: of the driver, perhaps inside one of the runtime with the
+ * same correlation; *result*: its error; kernels=api */
+VS_EVENT(40, api_call, P(CALL),
+         F(start_ns, T) F(end_ns, T) F(thread, U) F(api, STR) F(correlation, U) F(driver, U)
+         F(result, U))
 /* on a simulated GPU, a read of values that no kernel computed; what: enum vs_uncomputed (event.h) */
 VS_EVENT(38, uncomputed_read, P(KEPT_IF_ROOM),
          F(device, U) F(what, U) F(bytes, U) F(text, STR) F(stack, STK))

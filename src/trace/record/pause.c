@@ -39,7 +39,7 @@ static bool begin_selection_locked(struct vs_recorder *r, const struct vs_book *
 static void change_locked(struct vs_recorder *r, bool pause)
 {
     struct vs_selection *s = &r->selection;
-    uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
+    uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_CALL);
     uint32_t stage = atomic_load_explicit(&s->stage, memory_order_relaxed);
     struct vs_event event = {.kind = VS_EVENT_recording_changed,
                              .recording_changed = {.what = pause ? VS_RECORDING_PAUSED

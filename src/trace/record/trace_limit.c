@@ -72,7 +72,7 @@ static void enter_stage_locked(struct vs_recorder *r, enum vs_recording stage, u
         }
     }
     s->dropped_kinds |= totals ? ~vs_event_kinds(VS_PROPERTY_KEPT)
-                               : vs_event_kinds(VS_PROPERTY_ACTIVITY);
+                               : vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_CALL);
     s->watched_kinds |= s->dropped_kinds;
     s->totals_since_ns = r->last_ns;
     atomic_store_explicit(&s->stage, stage, memory_order_relaxed);

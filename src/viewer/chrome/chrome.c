@@ -4,12 +4,13 @@
  * read: one pass, memory bounded by live allocations and by the records held back for ordering.
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as async
- * b/e; marks, large allocations and failures as instants, with their call stacks); one more
- * "process" per device with a track per stream (kernels, copies, memsets as X) and the counters
- * "allocated" and "reserved", in bytes, whose maxima are exactly the report's peaks. Time 0 is the
- * process's start.
+ * b/e, calls of CUDA, or those that wait for the device, as X; marks, large allocations and failures as instants, with
+ * their call stacks); one more "process" per device with a track per stream (kernels, copies, memsets
+ * as X; arrows from the calls that began them, as s/f) and the counters "allocated" and "reserved", and "tensors" where a framework reports them, in
+ * bytes, whose maxima are exactly the report's peaks. Time 0 is the process's start.
  *
- * Host-side events are written in file order, which is time order; device-side slices pass through
+ * Host-side events are written in file order, which is time order but for calls, which are written after
+ * their end; device-side slices pass through
  * vs_slices per stream; counters come from the same replay as the report. Ranges of different NVTX
  * domains may overlap on one thread: then the inner ones are closed and reopened, so that slices
  * always nest. A window begins with the current counters and the open ranges; it contains the
@@ -57,7 +58,7 @@ struct track {
 
 struct device_view {
     bool named;
-    struct vs_chrome_counter allocated, reserved;
+    struct vs_chrome_counter allocated, reserved, tensors;
 };
 
 struct chrome {
@@ -78,6 +79,7 @@ struct chrome {
     struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* string id -> readable name, in memory */
     struct vs_chrome_stacks stacks;
+    struct vs_flows flows;
     struct vs_arena memory;
 };
 
@@ -125,7 +127,8 @@ static void name_device(struct chrome *c, unsigned account)
     if (!view->named) {
         view->allocated.name = "allocated";
         view->reserved.name = "reserved";
-        view->allocated.pid = view->reserved.pid = pid;
+        view->tensors.name = "tensors";
+        view->allocated.pid = view->reserved.pid = view->tensors.pid = pid;
         view->named = true;
     }
     snprintf(label, sizeof label, "GPU %" PRIu64 "%s%.400s%s", a->device, a->name ? ": " : "",
@@ -172,7 +175,13 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
     struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
                              .end_ns = activity->end_ns};
     struct vs_slice ready;
+    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
+                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
+                                                            : event->memset.correlation;
     struct track *track = name_stream(c, activity->device, activity->stream, "");
+    vs_flow_work(&c->flows, &c->emit,
+                 (struct vs_flow_end){correlation, device_pid(c, activity->device),
+                                      activity->stream, activity->start_ns});
     if (vs_slices_add(&track->slices, &slice, &ready))
         write_slice(c, &ready);
 }
@@ -250,13 +259,6 @@ static void async(struct chrome *c, const struct vs_event *event)
 
 /* --- memory --- */
 
-static void write_instant(struct chrome *c, const struct vs_event *event, const char *name,
-                          const char *scope)
-{
-    vs_emit_begin(&c->emit, 'i', name, host_pid(c), event->tid, event->time_ns);
-    fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
-}
-
 /* Ends an event that has args. *stack* must be symbolized before the event begins: symbol lookup
  * must not come between a failed write and the check of errno. */
 static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack)
@@ -268,6 +270,46 @@ static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack
     } else {
         fputs("}}", c->emit.out);
     }
+}
+
+static void wait(struct chrome *c, const struct vs_event *event)
+{
+    uint64_t from = event->sync.start_ns > c->from_ns ? event->sync.start_ns : c->from_ns,
+             to = event->sync.end_ns < c->to_ns ? event->sync.end_ns : c->to_ns;
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->sync.stack);
+    vs_emit_begin(&c->emit, 'X', text(c, event->sync.api), host_pid(c), event->tid, from);
+    fputs(",\"dur\":", c->emit.out);
+    vs_emit_us(&c->emit, to > from ? to - from : 0);
+    fprintf(c->emit.out, ",\"cat\":\"cuda_sync\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64,
+            event->sync.device, event->sync.stream);
+    end_with_stack(c, &stack);
+}
+
+/* A call of CUDA; its name without CUPTI's version. */
+static void call(struct chrome *c, const struct vs_event *event)
+{
+    uint64_t from = event->api_call.start_ns, to = event->api_call.end_ns;
+    uint64_t correlation = event->api_call.correlation;
+    char name[128];
+    if (from > c->to_ns || to < c->from_ns)
+        return;
+    snprintf(name, sizeof name, "%s", text(c, event->api_call.api));
+    name[strcspn(name, "_")] = '\0';
+    vs_emit_begin(&c->emit, 'X', name, host_pid(c), event->api_call.thread, from);
+    fputs(",\"dur\":", c->emit.out);
+    vs_emit_us(&c->emit, to > from ? to - from : 0);
+    fprintf(c->emit.out, ",\"cat\":\"%s\",\"args\":{\"correlation\":%" PRIu64 ",\"result\":%" PRIu64 "}}",
+            event->api_call.driver ? "cuda_driver" : "cuda_runtime", correlation,
+            event->api_call.result);
+    vs_flow_call(&c->flows, &c->emit,
+                 (struct vs_flow_end){correlation, host_pid(c), event->api_call.thread, from});
+}
+
+static void write_instant(struct chrome *c, const struct vs_event *event, const char *name,
+                          const char *scope)
+{
+    vs_emit_begin(&c->emit, 'i', name, host_pid(c), event->tid, event->time_ns);
+    fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
 }
 
 static void large_allocation(struct chrome *c, const struct vs_event *event)
@@ -327,6 +369,7 @@ static void counters(struct chrome *c, uint64_t time_ns)
     const struct vs_account *a = c->replay->accounts[account];
     vs_counter_set(&view->allocated, &c->emit, a->sums.now.allocated, time_ns, c->options.counter_ns);
     vs_counter_set(&view->reserved, &c->emit, a->sums.now.reserved, time_ns, c->options.counter_ns);
+    vs_counter_set(&view->tensors, &c->emit, a->framework.now.allocated, time_ns, c->options.counter_ns);
 }
 
 /* --- the pass --- */
@@ -367,6 +410,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
         if (vs_activity_within(event, c->from_ns, c->to_ns))
             add_slice(c, event);
         break;
+    case VS_EVENT_sync:
+        if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns))
+            wait(c, event);
+        break;
+    case VS_EVENT_api_call: call(c, event); break;
     case VS_EVENT_range_push: push(c, event); break;
     case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
@@ -432,8 +480,14 @@ static enum vs_err read_all(struct chrome *c)
         c->to_ns = c->replay->now_ns;
     while ((err = vs_reader_next(c->reader, &event)) == VS_OK &&
            event.time_ns <= vs_span_late_ns(c->to_ns)) {
-        if (event.kind != VS_EVENT_sync && vs_activity_within(&event, c->from_ns, c->to_ns))
-            add_slice(c, &event);
+        if (vs_activity_within(&event, c->from_ns, c->to_ns)) {
+            if (event.kind != VS_EVENT_sync)
+                add_slice(c, &event);
+            else if (event.sync.api)
+                wait(c, &event);
+        } else if (event.kind == VS_EVENT_api_call) {
+            call(c, &event);
+        }
         if (ferror(c->emit.out))
             return VS_ERR_IO;
     }
@@ -457,6 +511,7 @@ static uint64_t close_all(struct chrome *c)
     for (unsigned i = 0; i < c->replay->account_count; i++) {
         vs_counter_flush(&c->devices[i].allocated, &c->emit);
         vs_counter_flush(&c->devices[i].reserved, &c->emit);
+        vs_counter_flush(&c->devices[i].tensors, &c->emit);
     }
     for (size_t i = 0; i < c->track_count; i++) {
         struct vs_slice slice;
@@ -517,6 +572,7 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
     vs_chrome_stacks_free(&c->stacks);
+    vs_flows_free(&c->flows);
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);
     free(c);

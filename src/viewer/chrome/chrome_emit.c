@@ -4,12 +4,13 @@
 #include "viewer/chrome/chrome_emit.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "trace/read/reader.h"
 #include "viewer/common/json_writer.h"
 
-/* A duration in µs with three decimals. */
-static void emit_us(struct vs_emit *emit, uint64_t ns)
+void vs_emit_us(struct vs_emit *emit, uint64_t ns)
 {
     fprintf(emit->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
@@ -21,7 +22,7 @@ void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t 
     emit->written++;
     vs_json_text(emit->out, name);
     fprintf(emit->out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", pid, tid);
-    emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    vs_emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
 }
 
 void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
@@ -100,7 +101,7 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
     vs_emit_begin(emit, 'X', shown, pid, stream, slice->start_ns);
     fputs(",\"dur\":", out);
     uint64_t from = slice->start_ns > emit->start_ns ? slice->start_ns : emit->start_ns;
-    emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
+    vs_emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
     fprintf(out, ",\"cat\":\"%s\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64, category,
             device, stream);
     if (event->kind == VS_EVENT_kernel)
@@ -118,4 +119,53 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
         fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"value\":%" PRIu64,
                 event->memset.correlation, event->memset.bytes, event->memset.value);
     fputs("}}", out);
+}
+
+/* Of the work that one call began each has an arrow of its own. */
+static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_flow_end *call,
+                  const struct vs_flow_end *work)
+{
+    uint64_t id = ++flows->written;
+    vs_emit_begin(emit, 's', "ac2g", call->pid, call->tid, call->time_ns);
+    fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 "}", id);
+    vs_emit_begin(emit, 'f', "ac2g", work->pid, work->tid, work->time_ns);
+    fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", id);
+}
+
+static bool waits(struct vs_flows *flows, const struct vs_flow_end *end)
+{
+    if (!flows->calls) {
+        flows->calls = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->calls);
+        flows->works = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->works);
+    }
+    return end->correlation != 0;
+}
+
+void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call)
+{
+    if (!waits(flows, &call))
+        return;
+    struct vs_flow_end *work = &flows->works[call.correlation % VS_FLOWS_MAX];
+    flows->calls[call.correlation % VS_FLOWS_MAX] = call;
+    if (work->correlation != call.correlation)
+        return;
+    arrow(flows, emit, &call, work);
+    work->correlation = 0;
+}
+
+void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end work)
+{
+    if (!waits(flows, &work))
+        return;
+    const struct vs_flow_end *call = &flows->calls[work.correlation % VS_FLOWS_MAX];
+    if (call->correlation == work.correlation)
+        arrow(flows, emit, call, &work);
+    else
+        flows->works[work.correlation % VS_FLOWS_MAX] = work;
+}
+
+void vs_flows_free(struct vs_flows *flows)
+{
+    free(flows->calls);
+    free(flows->works);
 }

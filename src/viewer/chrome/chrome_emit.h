@@ -95,6 +95,9 @@ struct vs_emit {
 void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
                    uint64_t time_ns);
 
+/* vs_emit_us: a duration, in µs with three decimals. */
+void vs_emit_us(struct vs_emit *emit, uint64_t ns);
+
 /* vs_emit_name: a metadata event (ph M) with the argument "name" *value*. */
 void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
                   const char *value);
@@ -105,6 +108,28 @@ void vs_emit_order(struct vs_emit *emit, const char *what, uint64_t pid, uint64_
 /* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*. */
 void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
                    const char *kernel);
+
+/* --- flows: arrows from the call that began work to the work ---
+ *
+ * Either may be recorded first; each waits in a table for the other, until a later one takes its
+ * place. */
+
+#define VS_FLOWS_MAX (1u << 17) /* that wait, of either side */
+
+struct vs_flow_end {
+    uint64_t correlation, pid, tid, time_ns;
+};
+
+/* Zero-initialise. */
+struct vs_flows {
+    struct vs_flow_end *calls, *works;
+    uint64_t written;
+};
+
+/* vs_flow_call, vs_flow_work: an end; where the other is known, the arrow is written. */
+void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call);
+void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end work);
+void vs_flows_free(struct vs_flows *flows);
 
 /* One counter. Points within *window_ns* of the first are held back; the highest and the last of
  * them are written. Zero-initialise, then set name and pid. */

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "viewer/common/gzip_stream.h"
+
 static const struct vs_export_format formats[] = {
 #define VS_EXPORT_FORMAT(id, name, extension, options, help) \
     {name, extension, options, vs_export_##id},
@@ -24,8 +26,13 @@ enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *r
                       const struct vs_export_options *options, struct vs_export_result *result)
 {
     *result = (struct vs_export_result){0};
-    enum vs_err err = format->write(reader, out, options, result);
-    return !err && (fflush(out) != 0 || ferror(out)) ? VS_ERR_IO : err;
+    bool wrapped = options->gzip && !strstr(format->extension, "gz");
+    FILE *to = wrapped ? vs_gzip_stream(out) : out;
+    enum vs_err err = format->write(reader, to, options, result);
+    bool failed = ferror(to);
+    if (wrapped)
+        failed |= fclose(to) != 0;
+    return !err && (failed || fflush(out) != 0 || ferror(out)) ? VS_ERR_IO : err;
 }
 
 void vs_export_ended(const struct vs_reader *reader, struct vs_export_result *result)

@@ -30,6 +30,7 @@ enum vs_export_option {
 struct vs_export_options {
     const struct vs_time_window *window; /* NULL: the whole trace */
     bool point;          /* the window is one point in time, its end (--at) */
+    bool gzip;            /* the output is compressed, whatever the format */
     bool by_count;        /* blocks instead of bytes */
     bool inverted;        /* from the allocating function outwards */
     bool one_device;      /* only this one: */

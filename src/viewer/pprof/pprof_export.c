@@ -14,6 +14,7 @@
 #include "analysis/kinds/allocation_log.h"
 #include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
+#include "viewer/common/gzip_stream.h"
 #include "viewer/pprof/pprof_tables.h"
 
 /* Fields of profile.proto. */
@@ -40,7 +41,7 @@ struct pprof {
     struct vs_stack_sums about; /* without devices */
     struct vs_stack_names *names;
     struct vs_pprof_tables tables;
-    struct vs_gzip *gzip;
+    FILE *out;
     struct vs_replay *replay; /* at the end of the reading */
     struct vs_intern keys;  /* what a row sums up as numbers */
     struct pprof_row *rows; /* by number of the key */
@@ -127,13 +128,13 @@ static void put_type(struct pprof *p, unsigned field, const char *type, const ch
     struct vs_proto message = {0};
     uint64_t type_number = vs_pprof_string(&p->tables, type);
     vs_proto_uints(&message, type_number, vs_pprof_string(&p->tables, unit));
-    vs_gzip_message(p->gzip, field, &message);
+    vs_proto_write(p->out, field, &message);
     free(message.bytes);
 }
 
 static enum vs_err write_profile(struct pprof *p, FILE *out)
 {
-    vs_gzip_open(out, &p->gzip);
+    p->out = vs_gzip_stream(out);
     static const char *const types[VALUES] = {
         [ALLOC_OBJECTS] = "alloc_objects", [ALLOC_SPACE] = "alloc_space",
         [INUSE_OBJECTS] = "inuse_objects", [INUSE_SPACE] = "inuse_space"};
@@ -141,15 +142,15 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
     for (int i = 0; i < VALUES; i++)
         put_type(p, PROFILE_SAMPLE_TYPE, types[i], i % 2 ? "bytes" : "count");
     put_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
-    vs_gzip_uint(p->gzip, PROFILE_PERIOD, 1);
+    vs_proto_write_uint(p->out, PROFILE_PERIOD, 1);
     if (replay->has_process) {
         const struct vs_event_process *process = &replay->process.process;
-        vs_gzip_uint(p->gzip, PROFILE_TIME, process->start_realtime_ns);
+        vs_proto_write_uint(p->out, PROFILE_TIME, process->start_realtime_ns);
         const char *exe = vs_reader_string(replay->reader, process->exe);
         uint64_t comment =
             vs_pprof_string(&p->tables, vs_reader_string(replay->reader, process->cmdline));
         if (comment)
-            vs_gzip_uint(p->gzip, PROFILE_COMMENT, comment);
+            vs_proto_write_uint(p->out, PROFILE_COMMENT, comment);
         const struct vs_module *module; /* the program's own mapping becomes the first */
         for (uint32_t i = 0; (module = vs_reader_module(p->tables.reader, i)) != NULL; i++)
             if (!*module->function && strcmp(module->path, exe) == 0) {
@@ -157,8 +158,8 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
                 break;
             }
     }
-    vs_gzip_uint(p->gzip, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
-    vs_gzip_uint(p->gzip, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
+    vs_proto_write_uint(p->out, PROFILE_DURATION, replay->now_ns - vs_replay_start_ns(replay));
+    vs_proto_write_uint(p->out, PROFILE_DEFAULT, vs_pprof_string(&p->tables, types[INUSE_SPACE]));
     struct vs_proto sample = {0};
     for (size_t i = 0; i < p->keys.count; i++) {
         const struct pprof_row *row = &p->rows[i];
@@ -176,7 +177,7 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
         snprintf(number, sizeof number, "%llu",
                  (unsigned long long)replay->accounts[row->account]->device);
         add_label(p, &sample, "device", number);
-        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
+        vs_proto_write(p->out, PROFILE_SAMPLE, &sample);
     }
     for (size_t i = 0; i < p->points.count; i++) {
         uint64_t values[VALUES] = {0, 0, p->rest[i].blocks, p->rest[i].bytes};
@@ -184,11 +185,12 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
             continue;
         uint32_t frame = vs_stack_names_label(p->names, "allocations not recorded one by one");
         write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
-        vs_gzip_message(p->gzip, PROFILE_SAMPLE, &sample);
+        vs_proto_write(p->out, PROFILE_SAMPLE, &sample);
     }
     free(sample.bytes);
-    vs_pprof_tables_write(&p->tables, p->gzip);
-    return vs_gzip_close(p->gzip);
+    vs_pprof_tables_write(&p->tables, p->out);
+    bool failed = ferror(p->out);
+    return fclose(p->out) != 0 || failed ? VS_ERR_IO : VS_OK;
 }
 
 enum vs_err vs_export_pprof(struct vs_reader *reader, FILE *out,

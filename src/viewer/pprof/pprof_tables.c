@@ -63,7 +63,7 @@ size_t vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stac
 }
 
 /* The number of the function of *frame*, which is written when it is new. */
-static uint64_t write_function(struct vs_pprof_tables *tables, struct vs_gzip *gzip,
+static uint64_t write_function(struct vs_pprof_tables *tables, FILE *out,
                                struct vs_intern *functions, const struct vs_named_frame *frame)
 {
     struct vs_proto message = {0};
@@ -75,12 +75,12 @@ static uint64_t write_function(struct vs_pprof_tables *tables, struct vs_gzip *g
         return number;
     /* Name and system's name: of equal ones pprof leaves out parameters; and from "<module>", everything. */
     vs_proto_uints(&message, number, key[0], frame->python ? 0 : key[0], key[1]);
-    vs_gzip_message(gzip, PROFILE_FUNCTION, &message);
+    vs_proto_write(out, PROFILE_FUNCTION, &message);
     free(message.bytes);
     return number;
 }
 
-void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip)
+void vs_pprof_tables_write(struct vs_pprof_tables *tables, FILE *out)
 {
     struct vs_proto message = {0}, line = {0};
     struct vs_intern functions = {0};
@@ -92,7 +92,7 @@ void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip)
         /* It has functions, files, lines and inlined functions: pprof need not look for files. */
         vs_proto_uints(&message, i + 1, module->start, module->end, module->start - module->base, file,
                        build_id, 1, 1, 1, 1);
-        vs_gzip_message(gzip, PROFILE_MAPPING, &message);
+        vs_proto_write(out, PROFILE_MAPPING, &message);
     }
     for (size_t i = 0; i < tables->location_count; i++) {
         const struct vs_pprof_location *location = &tables->locations[i];
@@ -100,15 +100,15 @@ void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip)
         for (uint32_t k = location->count; k > 0; k--) { /* the innermost first */
             const struct vs_named_frame *frame =
                 vs_stack_names_frame(tables->names, tables->frames[location->first + k - 1]);
-            vs_proto_uints(&line, write_function(tables, gzip, &functions, frame), frame->line);
+            vs_proto_uints(&line, write_function(tables, out, &functions, frame), frame->line);
             vs_proto_bytes(&message, LOCATION_LINE, line.bytes, line.count);
             line.count = 0;
         }
-        vs_gzip_message(gzip, PROFILE_LOCATION, &message);
+        vs_proto_write(out, PROFILE_LOCATION, &message);
     }
-    vs_gzip_text(gzip, PROFILE_STRING, "");
+    vs_proto_write_text(out, PROFILE_STRING, "");
     for (size_t i = 0; i < tables->strings.count; i++)
-        vs_gzip_text(gzip, PROFILE_STRING, tables->strings.items[i]);
+        vs_proto_write_text(out, PROFILE_STRING, tables->strings.items[i]);
     free(message.bytes);
     free(line.bytes);
     vs_intern_free(&functions);

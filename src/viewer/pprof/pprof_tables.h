@@ -17,8 +17,8 @@
 
 /* --- proto_writer.c: protocol buffers ---
  *
- * A message is built in memory field by field, and written into another one, or to a gzipped file
- * as a field of the outermost message. Numbers that are 0 are left out, as the encoding allows. */
+ * A message is built in memory field by field, and written into another one, or to a file as a
+ * field of the outermost message. Numbers that are 0 are left out, as the encoding allows. */
 
 /* A message. Zero-initialise; free(bytes). */
 struct vs_proto {
@@ -36,20 +36,11 @@ void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes,
 void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values,
                      size_t count);
 
-struct vs_gzip;
-
-/* vs_gzip_open: compresses the bytes written, into *out*. */
-void vs_gzip_open(FILE *out, struct vs_gzip **gzip);
-
-/* vs_gzip_message: writes *message* as field *field*, and empties it. */
-void vs_gzip_message(struct vs_gzip *gzip, unsigned field, struct vs_proto *message);
-/* vs_gzip_text, vs_gzip_uint: likewise a string, also an empty one, or a number. */
-void vs_gzip_text(struct vs_gzip *gzip, unsigned field, const char *text);
-void vs_gzip_uint(struct vs_gzip *gzip, unsigned field, uint64_t value);
-
-/* vs_gzip_close: completes the file. Returns the first error of all calls: VS_ERR_LIMIT, or
- * VS_ERR_IO (errno). */
-enum vs_err vs_gzip_close(struct vs_gzip *gzip) VS_MUST_CHECK;
+/* vs_proto_write: writes *message* as field *field* of the outermost message, and empties it.
+ * _text, _uint: likewise a string, also an empty one, or a number. The caller checks *out*. */
+void vs_proto_write(FILE *out, unsigned field, struct vs_proto *message);
+void vs_proto_write_text(FILE *out, unsigned field, const char *text);
+void vs_proto_write_uint(FILE *out, unsigned field, uint64_t value);
 
 /* --- pprof_tables.c: what samples refer to by number ---
  *
@@ -87,7 +78,7 @@ size_t vs_pprof_stack(struct vs_pprof_tables *tables, const struct vs_named_stac
                       uint64_t *ids);
 
 /* vs_pprof_tables_write: writes all tables; the strings last, because the others add some. */
-void vs_pprof_tables_write(struct vs_pprof_tables *tables, struct vs_gzip *gzip);
+void vs_pprof_tables_write(struct vs_pprof_tables *tables, FILE *out);
 
 void vs_pprof_tables_free(struct vs_pprof_tables *tables);
 

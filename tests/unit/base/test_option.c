@@ -190,7 +190,7 @@ TEST(refused_values_change_nothing_and_say_what_is_accepted)
         {VS_OPT_stack_depth, "", "1 to 128"},       {VS_OPT_stack_depth, "-1", "1 to 128"},
         {VS_OPT_stack_depth, " 5", "1 to 128"},     {VS_OPT_stack_depth, "5 ", "1 to 128"},
         {VS_OPT_stack_depth, "99999999999999999999999", "1 to 128"},
-        {VS_OPT_kernels, "maybe", "on or off"},     {VS_OPT_kernels, "", "on or off"},
+        {VS_OPT_kernels, "maybe", "on, off or api"}, {VS_OPT_nvtx, "", "on or off"},
         {VS_OPT_stacks, "nativ", "python|none"},    {VS_OPT_stacks, "native|none", "python|none"},
         {VS_OPT_stacks, "", "python|none"},         {VS_OPT_output, text, "1023 bytes"},
     };
