@@ -43,7 +43,7 @@ ROOMS = {
     "intercept/process": ("base public trace/record trace/stacks intercept/route", "process.h"),
     "intercept/track": ("base ledger allocator/core trace/format trace/record intercept/route intercept/process",
                         "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
-                        "limit.h nvml.h peak_window.h physical.h track_change.h tracker.h usage.h"),
+                        "limit.h nvml.h peak_window.h physical.h track_change.h tracker.h usage.h wait.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
                         "automatic_steps.h collector.h nvtx.h nvtx_pending.h"),
     "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process intercept/track "

@@ -14,7 +14,7 @@ TENSORS = ("a load_weights device 30000000 -1;" +
 
 class Recorded:
     def __init__(self, command, train_lm, programs, folder):
-        self.command, self.folder = command, folder
+        self.command, self.train_lm, self.folder = command, train_lm, folder
         script = os.path.join(folder, "tensors.txt")
         with open(script, "w", encoding="utf-8") as file:
             file.write("\n".join(TENSORS.split(";")))

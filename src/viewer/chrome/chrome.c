@@ -358,9 +358,8 @@ static void failure(struct chrome *c, const struct vs_event *event)
     end_with_stack(c, &stack);
 }
 
-static void counters(struct chrome *c, uint64_t time_ns)
+static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
 {
-    unsigned account = c->replay->changed;
     if (account >= c->replay->account_count)
         return;
     struct device_view *view = &c->devices[account];
@@ -436,8 +435,13 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     if (replay->events == 1)
         c->emit.start_ns = vs_replay_start_ns(replay);
     draw(c, &drawn);
-    if (replay->changed != VS_ACCOUNT_NONE)
-        counters(c, drawn.time_ns);
+    unsigned account = replay->changed;
+    if (drawn.kind == VS_EVENT_framework_alloc)
+        account = vs_replay_account(replay, drawn.framework_alloc.device);
+    else if (drawn.kind == VS_EVENT_framework_free)
+        account = vs_replay_account(replay, drawn.framework_free.device);
+    if (account != VS_ACCOUNT_NONE)
+        counters(c, account, drawn.time_ns);
     return ferror(c->emit.out) ? VS_ERR_IO : VS_OK;
 }
 
@@ -465,10 +469,8 @@ static enum vs_err read_all(struct chrome *c)
             if (event.kind)
                 draw(c, &event);
         }
-        for (unsigned i = 0; i < c->replay->account_count; i++) {
-            c->replay->changed = i;
-            counters(c, c->replay->now_ns);
-        }
+        for (unsigned i = 0; i < c->replay->account_count; i++)
+            counters(c, i, c->replay->now_ns);
     }
     const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, c};
     err = vs_reading_run(c->reader, c->replay, window, &observer, 1);

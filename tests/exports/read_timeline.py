@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Chrome timeline with calls: every kernel, copy, memset, call and wait of the trace with its begin
+and end, an arrow from the call to each work, nothing else; slices nest; counters reach the report's peaks;
+a compressed file has the same bytes."""
+import collections
+import gzip
+import json
+import os
+import subprocess
+
+WORK = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}
+
+
+def ns(us):
+    return round(us * 1000)
+
+
+def nest(problems, slices):
+    """Slices of one track either follow or contain each other."""
+    tracks = collections.defaultdict(list)
+    for one in slices:
+        tracks[one["pid"], one["tid"]].append((ns(one["ts"]), -ns(one["dur"]), one["name"]))
+    for track, rows in tracks.items():
+        ends = []
+        for start, minus, name in sorted(rows):
+            while ends and ends[-1] <= start:
+                ends.pop()
+            problems.true(f"{track}: {name} at {start} overlaps the slice around it",
+                          not ends or start - minus <= ends[-1])
+            ends.append(start - minus)
+
+
+def counter(timeline, name):
+    return max((e["args"]["bytes"] for e in timeline if e["ph"] == "C" and e["name"] == name), default=0)
+
+
+def check(recorded, problems, _root):
+    path = recorded.traces["calls"] = os.path.join(recorded.folder, "calls.vst")
+    subprocess.run([recorded.command, "run", "-q", "--kernels=api", "--simulate", "t4-16g", "-o", path, "--",
+                    recorded.train_lm, "--steps", "4"], stdout=subprocess.DEVNULL, timeout=600, check=True)
+    text = recorded.export("calls", "chrome", "--all-points")
+    timeline = json.loads(text)["traceEvents"]
+    events = [x for x in map(json.loads, recorded.export("calls", "json").decode().splitlines()) if "event" in x]
+    works, calls, waits = [], [], []
+    for event in events:
+        fields = event["fields"]
+        row = fields.get("start_ns"), fields.get("end_ns")
+        if event["kind"] in WORK:
+            works.append((*row, WORK[event["kind"]], fields["stream"], fields["correlation"]))
+        elif event["kind"] == "api_call":
+            calls.append((*row, fields["api"].split("_")[0], fields["thread"], fields["correlation"]))
+        elif event["kind"] == "sync":
+            waits.append((*row, fields["api"], event["tid"]))
+    slices = [e for e in timeline if e["ph"] == "X"]
+
+    def drawn(categories, *more):
+        return sorted((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"]), *(f(e) for f in more))
+                      for e in slices if e["cat"] in categories)
+
+    number = (lambda e: e["args"]["correlation"])
+    problems.true("there is work, there are calls and waits", works and calls and waits)
+    problems.same("work", drawn(WORK.values(), lambda e: e["cat"], lambda e: e["tid"], number), sorted(works))
+    problems.same("calls", drawn(("cuda_runtime", "cuda_driver"), lambda e: e["name"], lambda e: e["tid"], number),
+                  sorted(calls))
+    problems.same("waits", drawn(("cuda_sync",), lambda e: e["name"], lambda e: e["tid"]), sorted(waits))
+    problems.true("a wait has its line", any("print_loss (train_lm" in e["args"].get("stack", "") for e in slices))
+    nest(problems, slices)
+    starts = {e["id"]: e for e in timeline if e["ph"] == "s"}
+    ends = {e["id"]: e for e in timeline if e["ph"] == "f"}
+    problems.same("arrows with two ends", sorted(starts), sorted(ends))
+    problems.same("arrows end at work", sorted((ns(e["ts"]), e["tid"]) for e in ends.values()),
+                  sorted((row[0], row[3]) for row in works))
+    begun = {(row[0], row[3]): row[4] for row in calls}
+    done = {(row[0], row[3]): row[4] for row in works}
+    for key, start in starts.items():
+        call, work = (ns(start["ts"]), start["tid"]), (ns(ends[key]["ts"]), ends[key]["tid"])
+        problems.same(f"arrow {key}: its call's number", begun.get(call), done.get(work))
+    for name in ("calls", "tensors"):
+        timeline = json.loads(recorded.export(name, "chrome"))["traceEvents"]
+        device = recorded.report(name)["devices"][0]
+        problems.same(f"{name}: allocated", counter(timeline, "allocated"), device["peak_allocated"]["allocated_bytes"])
+        problems.same(f"{name}: reserved", counter(timeline, "reserved"), device["peak_reserved"]["reserved_bytes"])
+        tensors = device.get("framework", {}).get("peak_allocated_bytes", 0)
+        problems.same(f"{name}: tensors", counter(timeline, "tensors"), tensors)
+    compressed = os.path.join(recorded.folder, "calls.json.gz")
+    problems.same("compressed", recorded.export("calls", "chrome", "--all-points", "-o", compressed), b"")
+    with gzip.open(compressed) as file:
+        problems.true("a compressed file has the same bytes", file.read() == text)
