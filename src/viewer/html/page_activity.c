@@ -60,7 +60,7 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     uint64_t key = event->kind == VS_EVENT_kernel   ? event->kernel.name * 2 + 2
                    : event->kind == VS_EVENT_memcpy ? event->memcpy.copy_kind * 8 + 3
                    : event->kind == VS_EVENT_memset ? 5
-                                                    : 7;
+                                                    : event->sync.api * 8 + 7;
     key += key == 0; /* a damaged trace: no key of a map */
     uint64_t number = vs_xmap_number(&activity->by_name, key, activity->name_count);
     if (number < activity->name_count)
@@ -75,7 +75,8 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(text, sizeof text, "copy %s", vs_copy_kind_name(event->memcpy.copy_kind));
     } else if (event->kind == VS_EVENT_sync) {
-        snprintf(text, sizeof text, "synchronisation");
+        const char *api = vs_reader_string(replay->reader, event->sync.api);
+        snprintf(text, KERNEL_NAME_MAX, "%s", *api ? api : "wait for the device");
     }
     VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity,
                vs_xarena_text(&activity->memory, text));

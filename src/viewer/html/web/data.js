@@ -8,7 +8,7 @@ import {readSection} from './columns.js';
 import {createLiveIndex} from './liveindex.js';
 
 /** Types of head.sections.activity. */
-export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'synchronisation'];
+export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device'];
 
 function withDeaths(table) {
     const {lived, born, count} = table;

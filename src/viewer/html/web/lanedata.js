@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The lanes below the timeline as lists of rows by start: steps, ranges by thread and depth, kernels,
- * copies and synchronisations by stream. For drawing, a lane becomes runs: one per row that is at least
+ * and copies by stream, calls that wait for the device. For drawing, a lane becomes runs: one per row that is at least
  * a pixel wide, and one per pixel for those that are narrower, with their number. */
 import {ACTIVITY_TYPES} from './data.js';
 import {formatCount} from './format.js';
@@ -60,11 +60,15 @@ function addActivity(lanes, activity, head, device) {
         if (activity.device[i] !== device)
             continue;
         const type = activity.type[i];
+        if (type === 3) {
+            addLane(lanes, 'waits', 'host', 'host waits', 'activity', activity, base - 1).list.push(i);
+            continue;
+        }
         const stream = activity.stream[i];
         const group = stream && head.streams[stream - 1] ? head.streams[stream - 1].name : 'no stream';
-        const row = type === 0 ? 0 : type === 3 ? 2 : 1;
-        const lane = addLane(lanes, `${row} ${stream}`, group, ['kernels', 'copies', 'waits'][row], 'activity', activity,
-            base + stream * 4 + row);
+        const row = type === 0 ? 0 : 1;
+        const lane = addLane(lanes, `${row} ${stream}`, group, ['kernels', 'copies'][row], 'activity', activity,
+            base + stream * 2 + row);
         lane.headed = true;
         lane.list.push(i);
     }

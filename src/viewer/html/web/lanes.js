@@ -229,7 +229,7 @@ class LanesView extends ChartView {
         const duration = table.duration[row];
         const facts = [['start', instantText(table.start[row], Math.max(1, duration / 10))], ['duration', formatTime(duration)]];
         if (lane.what === 'activity') {
-            facts.unshift(['type', ACTIVITY_TYPES[table.type[row]]], ['stream', lane.group]);
+            facts.unshift(['type', ACTIVITY_TYPES[table.type[row]]], ...lane.headed ? [['stream', lane.group]] : []);
             if (table.bytes[row])
                 facts.push(['bytes', `${formatBytes(table.bytes[row])}, ${formatBytes(table.bytes[row] / duration * 1e9)}/s`]);
         }
