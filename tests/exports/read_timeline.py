@@ -48,7 +48,7 @@ def check(recorded, problems, _root):
         if event["kind"] in WORK:
             works.append((*row, WORK[event["kind"]], fields["stream"], fields["correlation"]))
         elif event["kind"] == "api_call":
-            calls.append((*row, fields["api"].split("_")[0], fields["thread"], fields["correlation"]))
+            calls.append((*row, fields["api"].strip("_").split("_")[0], fields["thread"], fields["correlation"]))
         elif event["kind"] == "sync":
             waits.append((*row, fields["api"], event["tid"]))
     slices = [e for e in timeline if e["ph"] == "X"]

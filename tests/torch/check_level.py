@@ -5,8 +5,8 @@
     check_level.py --build DIR
 
 The program below keeps an activation every step in a function of its own. The report must name that
-function and the line of the backward pass; without memory for all steps, so must `vramscope oom`, with
-one failure for both levels. Exit 77: no environment with torch.
+function, the line of the backward pass and the one that waits for the GPU; without memory for all steps,
+`vramscope oom` must name the first two, with one failure for both levels. Exit 77: no environment with torch.
 """
 import json
 import os
@@ -41,6 +41,7 @@ def train_step(model, optimizer, x):
     loss = model(x).square().mean()
     loss.backward()
     optimizer.step()
+    return loss.item()
 
 def main(steps):
     model = Net().cuda()
@@ -51,7 +52,7 @@ def main(steps):
 main(int(sys.argv[1]))
 '''
 STEPS, ACTIVATION = 30, 512 * 4096 * 4
-KEEPS, BACKWARD = 8, "loss.backward() (train.py:24)"
+KEEPS, BACKWARD, WAITS = 8, "loss.backward() (train.py:24)", "train_step (train.py:26)"
 
 
 def recorded(build, environment, steps, check, *options, python=()):
@@ -84,6 +85,8 @@ def check_report(build, trace, status, out):
     text = simulated.printed(build, "report", trace)
     for part in (f"log_activation (train.py:{KEEPS})", BACKWARD):
         assert part in text, f"the report lacks '{part}':\n{text}"
+    waits = device["waits_by_site"][0]
+    assert (waits["text"].startswith(WAITS), waits["count"], waits["through"]) == (True, STEPS, "torch.item"), waits
     # each phase once a step
     phases = {p["name"]: p["times"] for p in json.loads(simulated.printed(build, "report", "--json", trace))["phases"]}
     assert phases == dict.fromkeys(("step", "forward", "backward", "optimizer"), STEPS), phases

@@ -192,7 +192,9 @@ static void record_call(const CUpti_Activity *activity)
         if (!only_asks(driver, call->cbid))
             (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
                                        call->cbid, &text);
-        name = text ? vs_process_string(text) + 1 : 1;
+        /* __cudaPushCallConfiguration and the like are part of a launch */
+        bool part = text && strstr(text, "CallConfiguration");
+        name = text && !part ? vs_process_string(text) + 1 : 1;
         atomic_store_explicit(known, name, memory_order_relaxed);
     }
     if (name == 1)

@@ -293,7 +293,8 @@ static void call(struct chrome *c, const struct vs_event *event)
     char name[128];
     if (from > c->to_ns || to < c->from_ns)
         return;
-    snprintf(name, sizeof name, "%s", text(c, event->api_call.api));
+    const char *full = text(c, event->api_call.api);
+    snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
     name[strcspn(name, "_")] = '\0';
     vs_emit_begin(&c->emit, 'X', name, host_pid(c), event->api_call.thread, from);
     fputs(",\"dur\":", c->emit.out);
