@@ -111,6 +111,10 @@ def copies_and_memsets_are_collected_with_their_bytes(victims):
     victims.everywhere("copies", copies=40, copy_bytes=40 * MIB, sets=20)
 
 
+def calls_that_wait_are_recorded(victims):
+    victims.everywhere("waits", event_waits=2, stream_waits=3, copy_waits=4, context_waits=5, async_copy_waits=1)
+
+
 def without_cupti_memory_is_recorded_and_it_is_said_once(victims):
     """On a simulated GPU without its CUPTI: the driver and the runtime alone."""
     with tempfile.TemporaryDirectory() as folder:
@@ -300,6 +304,7 @@ GROUPS = {
         device_counts_equal_the_programs_own_in_both_builds_and_both_ways, nvtx_ranges_arrive_also_those_opened_before_cuda,
         nvtx_ranges_of_other_threads_that_were_open_are_known_too, what_was_collected_before_another_profiler_came_is_kept,
         copies_between_devices_are_collected, copies_and_memsets_are_collected_with_their_bytes,
+        calls_that_wait_are_recorded,
         without_cupti_memory_is_recorded_and_it_is_said_once, programs_that_end_in_signal_handlers_end,
         processes_given_one_name_lose_no_trace),
     "cache": (

@@ -339,6 +339,34 @@ static int mode_copies(void)
     return 0;
 }
 
+/* Each kind of wait so many times, and asynchronous copies of memory that is page-locked and that is not. */
+static int mode_waits(void)
+{
+    enum { BYTES = 64 * MIB };
+    char *pageable = malloc(BYTES), *locked;
+    void *p = device_alloc(BYTES);
+    cudaStream_t stream;
+    cudaEvent_t event;
+    check(cudaMallocHost((void **)&locked, BYTES), "cudaMallocHost");
+    check(cudaStreamCreate(&stream), "cudaStreamCreate");
+    check(cudaEventCreate(&event), "cudaEventCreate");
+    memset(pageable, 1, BYTES);
+    check(cudaMemcpyAsync(p, locked, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+    check(cudaEventRecord(event, stream), "cudaEventRecord");
+    for (int i = 0; i < 2; i++)
+        check(cudaEventSynchronize(event), "cudaEventSynchronize");
+    for (int i = 0; i < 3; i++)
+        check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    for (int i = 0; i < 4; i++)
+        check(cudaMemcpy(p, pageable, 16, cudaMemcpyHostToDevice), "cudaMemcpy");
+    for (int i = 0; i < 5; i++)
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check(cudaMemcpyAsync(pageable, p, BYTES, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    device_free(p);
+    puts("waits done");
+    return 0;
+}
+
 /* room for the request itself, but not for the segment that a cache would allocate */
 static int mode_nearly_full(void)
 {
@@ -486,7 +514,7 @@ int main(int argc, char **argv)
         {"device", mode_device}, {"families", mode_families}, {"free-async", mode_free_async},
         {"oom", mode_oom}, {"resets", mode_resets}, {"atexit", mode_atexit},
         {"destructor", mode_destructor}, {"nvtx", mode_nvtx}, {"nvtx-threads", mode_nvtx_threads},
-        {"copies", mode_copies}, {"nearly-full", mode_nearly_full},
+        {"copies", mode_copies}, {"waits", mode_waits}, {"nearly-full", mode_nearly_full},
         {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
         {"fork-race", mode_fork_race}, {"wait", mode_wait}, {"large", mode_large},
         {"queries", mode_queries}, {"errors", mode_errors}, {"bad-frees", mode_bad_frees},

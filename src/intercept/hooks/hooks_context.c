@@ -186,7 +186,7 @@ CUresult cuCtxSynchronize(void)
         if (allocator)
             ticket = vs_allocator_sync_begin(allocator);
     }
-    uint64_t began_ns = vs_wait_begins();
+    uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));
     CUresult r = VS_REAL(cuCtxSynchronize);
     if (r == CUDA_SUCCESS)
         vs_wait_ended(began_ns, VS_WAIT_CONTEXT, "cuCtxSynchronize", NULL, false);

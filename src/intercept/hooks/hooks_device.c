@@ -121,7 +121,7 @@ CUresult vs_on_cuMemAllocManaged(CUdeviceptr *ptr, size_t bytes, unsigned flags)
 static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
 {
     struct vs_tracked live;
-    uint64_t began_ns = vs_wait_begins();
+    uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));
     VS_OWN_WORK();
     bool known = vs_track_leave(ptr, api, &live);
     CUresult r = VS_REAL(cuMemFree_v2, ptr);

@@ -24,13 +24,13 @@
         VS_WITH_ROOM(r, VS_REAL_OF(name, args));    \
         return r;                                   \
     }
-#define VS_WAIT_HOOK(name, params, args, api, per_thread, kind, stream)            \
-    CUresult name params                                                           \
-    {                                                                              \
-        uint64_t began_ns = vs_wait_begins();                                      \
-        CUresult r = VS_REAL_OF(name, args);                                       \
-        if (r == CUDA_SUCCESS)                                                     \
-            vs_wait_ended(began_ns, VS_WAIT_##kind, api, stream, per_thread);      \
-        return r;                                                                  \
+#define VS_WAIT_HOOK(name, params, args, api, per_thread, kind, of)              \
+    CUresult name params                                                         \
+    {                                                                            \
+        uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));         \
+        CUresult r = VS_REAL_OF(name, args);                                     \
+        if (r == CUDA_SUCCESS)                                                   \
+            vs_wait_ended(began_ns, VS_WAIT_##kind, api, of, per_thread);        \
+        return r;                                                                \
     }
 #include "generated/hook_table.h"

@@ -11,15 +11,17 @@
 
 #include "trace/format/event.h"
 
-/* A shorter free did not wait for the device. */
-#define VS_WAIT_FREE_LEAST_NS 20000
+/* A shorter free, or asynchronous copy of pageable memory, did not wait for the device. */
+#define VS_WAIT_LEAST_NS 20000
 
-/* vs_wait_begins: the time, before the real call; 0 if it is not to be recorded. Any thread. */
-uint64_t vs_wait_begins(void);
+/* vs_wait_begins: the time, before the real call; 0 if it is not to be recorded. *caller*: a return
+ * address, as for vs_hook_called. Any thread. */
+uint64_t vs_wait_begins(const void *caller);
 
-/* vs_wait_ended: records the call that began at *began_ns*; does nothing if that is 0. *stream*,
- * *per_thread*: as for vs_stream_id, where *kind* is VS_WAIT_STREAM. */
-void vs_wait_ended(uint64_t began_ns, enum vs_wait kind, const char *api, CUstream stream,
+/* vs_wait_ended: records the call that began at *began_ns*; does nothing if that is 0. *of*: where
+ * *kind* is VS_WAIT_STREAM, the stream, with *per_thread* as for vs_stream_id; where it is
+ * VS_WAIT_ASYNC_COPY, the memory on the host. */
+void vs_wait_ended(uint64_t began_ns, enum vs_wait kind, const char *api, const void *of,
                    bool per_thread);
 
 #endif

@@ -78,7 +78,8 @@ enum vs_copy_kind {
 enum vs_wait {
     VS_WAIT_EVENT = 1, VS_WAIT_STREAM = 3, VS_WAIT_CONTEXT = 4,
     VS_WAIT_COPY = 16, /* a copy that returns when it is done */
-    VS_WAIT_FREE = 17  /* a free that waits for work */
+    VS_WAIT_FREE = 17, /* a free that waits for work */
+    VS_WAIT_ASYNC_COPY = 18 /* a copy that should not wait, but did: of memory that is not page-locked */
 };
 
 /* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */

@@ -18,7 +18,7 @@ struct count {
 #define FIGURES(X)                                                                                  \
     X(stray) X(twice) X(wrong) X(live) X(frees) X(failed) X(segments) X(segment_frees) X(maps)      \
     X(unmaps) X(reserved) X(requested_live) X(requested_peak) X(kernels) X(copies) X(copy_bytes)    \
-    X(sets)
+    X(sets) X(event_waits) X(stream_waits) X(context_waits) X(copy_waits) X(async_copy_waits)
 #define FIGURE(name) name,
 static struct {
     uint64_t FIGURES(FIGURE) last_ns;
@@ -112,6 +112,14 @@ static void apply(const struct vs_reader *reader, const struct vs_event *e)
         figures.wrong += e->memcpy.end_ns < e->memcpy.start_ns;
         break;
     case VS_EVENT_memset: figures.sets++; break;
+    case VS_EVENT_sync:
+        figures.event_waits += e->sync.sync_kind == VS_WAIT_EVENT;
+        figures.stream_waits += e->sync.sync_kind == VS_WAIT_STREAM;
+        figures.context_waits += e->sync.sync_kind == VS_WAIT_CONTEXT;
+        figures.copy_waits += e->sync.sync_kind == VS_WAIT_COPY;
+        figures.async_copy_waits += e->sync.sync_kind == VS_WAIT_ASYNC_COPY;
+        figures.wrong += e->sync.end_ns < e->sync.start_ns || !e->sync.stack || !e->sync.api;
+        break;
     case VS_EVENT_range_push: print_name(reader, "phase", e->range_push.name); break;
     case VS_EVENT_range_start: print_name(reader, "phase", e->range_start.name); break;
     case VS_EVENT_mark: print_name(reader, "phase", e->mark.name); break;
