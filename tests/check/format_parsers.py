@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsers of the formats of CI systems, written by others: Python packages in build/parsers.
+"""Parsers of the formats of CI systems and of Perfetto, written by others: Python packages in build/parsers.
 
     format_parsers.py fetch    installs them
 
@@ -13,8 +13,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import python_environments  # noqa: E402
 
 PACKAGES = ("junitparser==5.0.3", "prometheus_client==0.26.0", "markdown-it-py==4.3.0", "pydantic-sarif==0.1.1",
-            "jsonschema==4.26.0")
-MODULES = "junitparser, prometheus_client, markdown_it, pydantic_sarif, jsonschema"
+            "jsonschema==4.26.0", "perfetto==0.59.1")
+MODULES = ("junitparser, prometheus_client, markdown_it, pydantic_sarif, jsonschema, "
+           "perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 PARSERS = python_environments.PythonEnvironment("parsers", PACKAGES, MODULES)
 
 

@@ -34,10 +34,14 @@ def counter(timeline, name):
     return max((e["args"]["bytes"] for e in timeline if e["ph"] == "C" and e["name"] == name), default=0)
 
 
-def check(recorded, problems, _root):
+def record_calls(recorded):
     path = recorded.traces["calls"] = os.path.join(recorded.folder, "calls.vst")
     subprocess.run([recorded.command, "run", "-q", "--kernels=api", "--simulate", "t4-16g", "-o", path, "--",
                     recorded.train_lm, "--steps", "4"], stdout=subprocess.DEVNULL, timeout=600, check=True)
+
+
+def check(recorded, problems, _root):
+    record_calls(recorded)
     text = recorded.export("calls", "chrome", "--all-points")
     timeline = json.loads(text)["traceEvents"]
     events = [x for x in map(json.loads, recorded.export("calls", "json").decode().splitlines()) if "event" in x]

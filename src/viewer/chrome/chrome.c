@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev), written while the trace is
- * read: one pass, memory bounded by live allocations and by the records held back for ordering.
+ * The timeline as Chrome trace JSON (chrome://tracing, ui.perfetto.dev) and as Perfetto's packets, written while
+ * the trace is read: one pass, memory bounded by live allocations and by the records held back for ordering.
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as async
  * b/e, calls of CUDA, or those that wait for the device, as X; marks, large allocations and failures as instants, with
@@ -134,8 +134,8 @@ static void name_device(struct chrome *c, unsigned account)
     snprintf(label, sizeof label, "GPU %" PRIu64 "%s%.400s%s", a->device, a->name ? ": " : "",
              text(c, a->name),
              a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
-    vs_emit_name(&c->emit, "process_name", pid, 0, label);
-    vs_emit_order(&c->emit, "process_sort_index", pid, 0, account + 1);
+    vs_emit_name(&c->emit, false, pid, 0, label);
+    vs_emit_order(&c->emit, pid, account + 1);
 }
 
 /* The track of a stream, which gets a name at first, and with *name*. */
@@ -156,7 +156,7 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
     else
         snprintf(label, sizeof label, "stream %" PRIu64, stream);
     track->named = true;
-    vs_emit_name(&c->emit, "thread_name", device_pid(c, device), stream, label);
+    vs_emit_name(&c->emit, true, device_pid(c, device), stream, label);
     return track;
 }
 
@@ -198,8 +198,9 @@ static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
 
 static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
 {
-    vs_emit_begin(&c->emit, phase, text(c, name), host_pid(c), tid, time_ns);
-    fputs(",\"cat\":\"user_annotation\"}", c->emit.out);
+    const struct vs_emitted out = {.phase = phase, .name = text(c, name), .category = "user_annotation",
+                                   .pid = host_pid(c), .tid = tid, .time_ns = time_ns};
+    vs_emit_event(&c->emit, &out);
 }
 
 static void push(struct chrome *c, const struct vs_event *event)
@@ -237,8 +238,9 @@ static void pop(struct chrome *c, const struct vs_event *event)
 static void write_async(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
                         uint64_t time_ns)
 {
-    vs_emit_begin(&c->emit, phase, text(c, name), host_pid(c), tid, time_ns);
-    fprintf(c->emit.out, ",\"cat\":\"range\",\"id\":\"0x%" PRIx64 "\"}", range);
+    const struct vs_emitted out = {.phase = phase, .name = text(c, name), .category = "range",
+                                   .pid = host_pid(c), .tid = tid, .time_ns = time_ns, .id = range};
+    vs_emit_event(&c->emit, &out);
 }
 
 static void async(struct chrome *c, const struct vs_event *event)
@@ -259,30 +261,17 @@ static void async(struct chrome *c, const struct vs_event *event)
 
 /* --- memory --- */
 
-/* Ends an event that has args. *stack* must be symbolized before the event begins: symbol lookup
- * must not come between a failed write and the check of errno. */
-static void end_with_stack(struct chrome *c, const struct vs_chrome_stack *stack)
-{
-    if (stack->frame) {
-        fputs(",\"stack\":", c->emit.out);
-        vs_json_text(c->emit.out, stack->text);
-        fprintf(c->emit.out, "},\"sf\":\"%" PRIu32 "\"}", stack->frame);
-    } else {
-        fputs("}}", c->emit.out);
-    }
-}
-
 static void wait(struct chrome *c, const struct vs_event *event)
 {
     uint64_t from = event->sync.start_ns > c->from_ns ? event->sync.start_ns : c->from_ns,
              to = event->sync.end_ns < c->to_ns ? event->sync.end_ns : c->to_ns;
     struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->sync.stack);
-    vs_emit_begin(&c->emit, 'X', text(c, event->sync.api), host_pid(c), event->tid, from);
-    fputs(",\"dur\":", c->emit.out);
-    vs_emit_us(&c->emit, to > from ? to - from : 0);
-    fprintf(c->emit.out, ",\"cat\":\"cuda_sync\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64,
-            event->sync.device, event->sync.stream);
-    end_with_stack(c, &stack);
+    const struct vs_emitted out = {.phase = 'X', .name = text(c, event->sync.api),
+                                   .category = "cuda_sync", .pid = host_pid(c), .tid = event->tid,
+                                   .time_ns = from, .duration_ns = to > from ? to - from : 0,
+                                   .stack = &stack};
+    vs_emit_event(&c->emit, &out, VS_J_UINT("device", event->sync.device),
+                  VS_J_UINT("stream", event->sync.stream));
 }
 
 /* A call of CUDA; its name without CUPTI's version. */
@@ -296,21 +285,20 @@ static void call(struct chrome *c, const struct vs_event *event)
     const char *full = text(c, event->api_call.api);
     snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
     name[strcspn(name, "_")] = '\0';
-    vs_emit_begin(&c->emit, 'X', name, host_pid(c), event->api_call.thread, from);
-    fputs(",\"dur\":", c->emit.out);
-    vs_emit_us(&c->emit, to > from ? to - from : 0);
-    fprintf(c->emit.out, ",\"cat\":\"%s\",\"args\":{\"correlation\":%" PRIu64 ",\"result\":%" PRIu64 "}}",
-            event->api_call.driver ? "cuda_driver" : "cuda_runtime", correlation,
-            event->api_call.result);
+    const struct vs_emitted out = {.phase = 'X', .name = name,
+                                   .category = event->api_call.driver ? "cuda_driver" : "cuda_runtime",
+                                   .pid = host_pid(c), .tid = event->api_call.thread, .time_ns = from,
+                                   .duration_ns = to > from ? to - from : 0, .id = correlation};
+    vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
+                  VS_J_UINT("result", event->api_call.result));
     vs_flow_call(&c->flows, &c->emit,
                  (struct vs_flow_end){correlation, host_pid(c), event->api_call.thread, from});
 }
 
-static void write_instant(struct chrome *c, const struct vs_event *event, const char *name,
-                          const char *scope)
+static struct vs_emitted instant(struct chrome *c, const struct vs_event *event, const char *name)
 {
-    vs_emit_begin(&c->emit, 'i', name, host_pid(c), event->tid, event->time_ns);
-    fprintf(c->emit.out, ",\"s\":\"%s\",\"cat\":\"cpu_instant_event\"", scope);
+    return (struct vs_emitted){.phase = 'i', .name = name, .category = "cpu_instant_event",
+                               .pid = host_pid(c), .tid = event->tid, .time_ns = event->time_ns};
 }
 
 static void large_allocation(struct chrome *c, const struct vs_event *event)
@@ -328,15 +316,17 @@ static void large_allocation(struct chrome *c, const struct vs_event *event)
     if (event->alloc.size < least)
         return;
     struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->alloc.stack);
-    write_instant(c, event, "[memory]", "t");
-    fprintf(c->emit.out,
-            ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Addr\":\"0x%" PRIx64
-            "\",\"Bytes\":%" PRIu64 ",\"Requested\":%" PRIu64 ",\"Total Allocated\":%" PRIu64
-            ",\"Total Reserved\":%" PRIu64 ",\"family\":\"%s\"",
-            account == VS_HOST_INDEX ? 0 : 1, a->device, event->alloc.addr, event->alloc.size,
-            event->alloc.requested, a->sums.now.allocated, a->sums.now.reserved,
-            vs_family_name(event->alloc.family));
-    end_with_stack(c, &stack);
+    struct vs_emitted out = instant(c, event, "[memory]");
+    char addr[24];
+    out.stack = &stack;
+    snprintf(addr, sizeof addr, "0x%" PRIx64, event->alloc.addr);
+    vs_emit_event(&c->emit, &out, VS_J_UINT("Device Type", account == VS_HOST_INDEX ? 0 : 1),
+                  VS_J_UINT("Device Id", a->device), VS_J_TEXT("Addr", addr),
+                  VS_J_UINT("Bytes", event->alloc.size),
+                  VS_J_UINT("Requested", event->alloc.requested),
+                  VS_J_UINT("Total Allocated", a->sums.now.allocated),
+                  VS_J_UINT("Total Reserved", a->sums.now.reserved),
+                  VS_J_TEXT("family", vs_family_name(event->alloc.family)));
 }
 
 static void failure(struct chrome *c, const struct vs_event *event)
@@ -348,15 +338,15 @@ static void failure(struct chrome *c, const struct vs_event *event)
     if (f->event != replay->events)
         return; /* a device beyond the limit */
     struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, f->stack);
-    write_instant(c, event, "[OutOfMemory]", "p");
-    fprintf(c->emit.out,
-            ",\"args\":{\"Device Type\":%d,\"Device Id\":%" PRIu64 ",\"Bytes\":%" PRIu64
-            ",\"Total Allocated\":%" PRIu64 ",\"Total Reserved\":%" PRIu64
-            ",\"Device Free\":%" PRIu64 ",\"Device Total\":%" PRIu64 ",\"phase\":",
-            f->account == VS_HOST_INDEX ? 0 : 1, replay->accounts[f->account]->device,
-            f->requested, f->allocated, f->reserved, f->device_free, f->device_total);
-    vs_json_text(c->emit.out, vs_place_text(&replay->phases, f->place));
-    end_with_stack(c, &stack);
+    struct vs_emitted out = instant(c, event, "[OutOfMemory]");
+    out.stack = &stack;
+    out.instant_of_all = true;
+    vs_emit_event(&c->emit, &out, VS_J_UINT("Device Type", f->account == VS_HOST_INDEX ? 0 : 1),
+                  VS_J_UINT("Device Id", replay->accounts[f->account]->device),
+                  VS_J_UINT("Bytes", f->requested), VS_J_UINT("Total Allocated", f->allocated),
+                  VS_J_UINT("Total Reserved", f->reserved), VS_J_UINT("Device Free", f->device_free),
+                  VS_J_UINT("Device Total", f->device_total),
+                  VS_J_TEXT("phase", vs_place_text(&replay->phases, f->place)));
 }
 
 static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
@@ -381,10 +371,10 @@ static void draw(struct chrome *c, const struct vs_event *event)
         c->emit.start_ns = vs_replay_start_ns(c->replay);
         const struct vs_event *process = &c->replay->process;
         const char *exe = text(c, process->process.exe);
-        uint64_t pid = process->process.pid;
-        vs_emit_name(&c->emit, "process_name", pid, 0, vs_text_base_name(exe));
-        vs_emit_order(&c->emit, "process_sort_index", pid, 0, 0);
-        vs_emit_name(&c->emit, "thread_name", pid, pid, "main thread");
+        uint64_t pid = c->emit.host_pid = process->process.pid;
+        vs_emit_name(&c->emit, false, pid, 0, vs_text_base_name(exe));
+        vs_emit_order(&c->emit, pid, 0);
+        vs_emit_name(&c->emit, true, pid, pid, "main thread");
         break;
     case VS_EVENT_device: {
         unsigned account = vs_replay_account(c->replay, event->device.device);
@@ -397,7 +387,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
         break;
     case VS_EVENT_thread:
         if (event->thread.name)
-            vs_emit_name(&c->emit, "thread_name", host_pid(c), event->thread.tid,
+            vs_emit_name(&c->emit, true, host_pid(c), event->thread.tid,
                          text(c, event->thread.name));
         break;
     case VS_EVENT_alloc: large_allocation(c, event); break;
@@ -419,10 +409,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: async(c, event); break;
-    case VS_EVENT_mark:
-        write_instant(c, event, text(c, event->mark.name), "t");
-        fputs("}", c->emit.out);
+    case VS_EVENT_mark: {
+        struct vs_emitted mark = instant(c, event, text(c, event->mark.name));
+        vs_emit_event(&c->emit, &mark);
         break;
+    }
     default: break;
     }
 }
@@ -545,7 +536,7 @@ static void write_tail(struct chrome *c)
     fputs("}\n", c->emit.out);
 }
 
-enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
+static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
                              const struct vs_export_options *options,
                              struct vs_export_result *result)
 {
@@ -554,11 +545,15 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
     c->stacks.reader = reader;
     c->options = *options;
     c->emit.out = out;
-    fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
+    if (perfetto)
+        c->emit.perfetto = vs_perfetto_open(out);
+    else
+        fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
     enum vs_err err = read_all(c);
     if (!err) {
         result->clipped = close_all(c);
-        write_tail(c);
+        if (!perfetto)
+            write_tail(c);
         result->written = c->emit.written;
         vs_export_recording(&c->replay->recording, vs_replay_start_ns(c->replay), result);
         if (c->ended)
@@ -576,8 +571,23 @@ enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
     vs_map_free(&c->kernel_names);
     vs_chrome_stacks_free(&c->stacks);
     vs_flows_free(&c->flows);
+    vs_perfetto_close(c->emit.perfetto);
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);
     free(c);
     return err;
+}
+
+enum vs_err vs_export_chrome(struct vs_reader *reader, FILE *out,
+                             const struct vs_export_options *options,
+                             struct vs_export_result *result)
+{
+    return export_as(false, reader, out, options, result);
+}
+
+enum vs_err vs_export_perfetto(struct vs_reader *reader, FILE *out,
+                               const struct vs_export_options *options,
+                               struct vs_export_result *result)
+{
+    return export_as(true, reader, out, options, result);
 }

@@ -8,44 +8,88 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/reader.h"
-#include "viewer/common/json_writer.h"
 
-void vs_emit_us(struct vs_emit *emit, uint64_t ns)
+/* A duration in µs with three decimals. */
+static void emit_us(struct vs_emit *emit, uint64_t ns)
 {
     fprintf(emit->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 }
 
-void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
-                   uint64_t time_ns)
+/* `{"ph":…,"name":…,"pid":…,"tid":…,"ts":…` on a line of its own; the caller adds members with a
+ * leading comma and the closing brace. */
+static void begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
+                  uint64_t time_ns)
 {
     fprintf(emit->out, "%s{\"ph\":\"%c\",\"name\":", emit->written ? ",\n" : "\n", phase);
     emit->written++;
     vs_json_text(emit->out, name);
     fprintf(emit->out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", pid, tid);
-    vs_emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
 }
 
-void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
-                  const char *value)
+void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
+                 const struct vs_json_item *args)
 {
-    vs_emit_begin(emit, 'M', what, pid, tid, 0);
+    FILE *out = emit->out;
+    if (emit->perfetto) {
+        emit->written++;
+        vs_perfetto_event(emit->perfetto, emit, event, args);
+        return;
+    }
+    begin(emit, event->phase, event->name, event->pid, event->tid, event->time_ns);
+    if (event->phase == 'X') {
+        uint64_t end_ns = event->time_ns + event->duration_ns;
+        uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
+        fputs(",\"dur\":", out);
+        emit_us(emit, end_ns > from ? end_ns - from : 0);
+    }
+    if (event->category)
+        fprintf(out, ",\"cat\":\"%s\"", event->category);
+    if (event->phase == 'b' || event->phase == 'e')
+        fprintf(out, ",\"id\":\"0x%" PRIx64 "\"", event->id);
+    if (event->phase == 'i')
+        fprintf(out, ",\"s\":\"%c\"", event->instant_of_all ? 'p' : 't');
+    bool stack = event->stack && event->stack->frame;
+    if (args->key || stack) {
+        struct vs_json json = {.out = out};
+        fputs(",\"args\":", out);
+        vs_json_begin_object(&json, NULL);
+        vs_json_put_members(&json, args);
+        if (stack)
+            vs_json_string(&json, "stack", event->stack->text);
+        vs_json_end_object(&json);
+    }
+    if (stack)
+        fprintf(out, ",\"sf\":\"%" PRIu32 "\"", event->stack->frame);
+    fputc('}', out);
+}
+
+void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
+{
+    if (emit->perfetto) {
+        vs_perfetto_name(emit->perfetto, emit, thread, pid, tid, name);
+        return;
+    }
+    begin(emit, 'M', thread ? "thread_name" : "process_name", pid, tid, 0);
     fputs(",\"args\":{\"name\":", emit->out);
-    vs_json_text(emit->out, value);
+    vs_json_text(emit->out, name);
     fputs("}}", emit->out);
 }
 
-void vs_emit_order(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
-                   uint64_t index)
+void vs_emit_order(struct vs_emit *emit, uint64_t pid, uint64_t index)
 {
-    vs_emit_begin(emit, 'M', what, pid, tid, 0);
+    if (emit->perfetto)
+        return; /* in the order of their numbers */
+    begin(emit, 'M', "process_sort_index", pid, 0, 0);
     fprintf(emit->out, ",\"args\":{\"sort_index\":%" PRIu64 "}}", index);
 }
 
 static void point(struct vs_chrome_counter *counter, struct vs_emit *emit, uint64_t value,
                   uint64_t time_ns)
 {
-    vs_emit_begin(emit, 'C', counter->name, counter->pid, 0, time_ns);
-    fprintf(emit->out, ",\"args\":{\"bytes\":%" PRIu64 "}}", value);
+    const struct vs_emitted out = {.phase = 'C', .name = counter->name, .pid = counter->pid,
+                                   .time_ns = time_ns};
+    vs_emit_event(emit, &out, VS_J_UINT("bytes", value));
     counter->written = value;
 }
 
@@ -84,41 +128,36 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
                    const char *kernel)
 {
     const struct vs_event *event = &slice->event;
-    FILE *out = emit->out;
+    const struct vs_event_activity *on = &event->activity;
+    struct vs_emitted out = {.phase = 'X', .name = kernel, .category = "kernel", .pid = pid,
+                             .tid = on->stream, .time_ns = slice->start_ns,
+                             .duration_ns = slice->end_ns - slice->start_ns};
     char name[64];
-    const char *shown = name;
-    uint64_t device = event->activity.device, stream = event->activity.stream;
-    const char *category = "kernel";
     if (event->kind == VS_EVENT_kernel) {
-        shown = kernel;
+        const struct vs_event_kernel *k = &event->kernel;
+        out.id = k->correlation;
+        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                      VS_J_UINT("correlation", k->correlation), VS_J_TRIPLE("grid", &k->grid_x),
+                      VS_J_TRIPLE("block", &k->block_x),
+                      VS_J_UINT("shared memory", k->shared_bytes));
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
-        category = "gpu_memcpy";
+        out.name = name;
+        out.category = "gpu_memcpy";
+        out.id = event->memcpy.correlation;
+        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                      VS_J_UINT("correlation", event->memcpy.correlation),
+                      VS_J_UINT("bytes", event->memcpy.bytes),
+                      VS_J_BOOL("async", event->memcpy.async != 0));
     } else {
-        snprintf(name, sizeof name, "Memset");
-        category = "gpu_memset";
+        out.name = "Memset";
+        out.category = "gpu_memset";
+        out.id = event->memset.correlation;
+        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                      VS_J_UINT("correlation", event->memset.correlation),
+                      VS_J_UINT("bytes", event->memset.bytes),
+                      VS_J_UINT("value", event->memset.value));
     }
-    vs_emit_begin(emit, 'X', shown, pid, stream, slice->start_ns);
-    fputs(",\"dur\":", out);
-    uint64_t from = slice->start_ns > emit->start_ns ? slice->start_ns : emit->start_ns;
-    vs_emit_us(emit, slice->end_ns > from ? slice->end_ns - from : 0);
-    fprintf(out, ",\"cat\":\"%s\",\"args\":{\"device\":%" PRIu64 ",\"stream\":%" PRIu64, category,
-            device, stream);
-    if (event->kind == VS_EVENT_kernel)
-        fprintf(out,
-                ",\"correlation\":%" PRIu64 ",\"grid\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                "],\"block\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],\"shared memory\":%" PRIu64,
-                event->kernel.correlation, event->kernel.grid_x, event->kernel.grid_y,
-                event->kernel.grid_z, event->kernel.block_x, event->kernel.block_y,
-                event->kernel.block_z, event->kernel.shared_bytes);
-    else if (event->kind == VS_EVENT_memcpy)
-        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"async\":%s",
-                event->memcpy.correlation, event->memcpy.bytes,
-                event->memcpy.async ? "true" : "false");
-    else
-        fprintf(out, ",\"correlation\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"value\":%" PRIu64,
-                event->memset.correlation, event->memset.bytes, event->memset.value);
-    fputs("}}", out);
 }
 
 /* Of the work that one call began each has an arrow of its own. */
@@ -126,14 +165,16 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
                   const struct vs_flow_end *work)
 {
     uint64_t id = ++flows->written;
-    vs_emit_begin(emit, 's', "ac2g", call->pid, call->tid, call->time_ns);
+    begin(emit, 's', "ac2g", call->pid, call->tid, call->time_ns);
     fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 "}", id);
-    vs_emit_begin(emit, 'f', "ac2g", work->pid, work->tid, work->time_ns);
+    begin(emit, 'f', "ac2g", work->pid, work->tid, work->time_ns);
     fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", id);
 }
 
-static bool waits(struct vs_flows *flows, const struct vs_flow_end *end)
+static bool waits(struct vs_flows *flows, const struct vs_emit *emit, const struct vs_flow_end *end)
 {
+    if (emit->perfetto)
+        return false; /* its slices have the number */
     if (!flows->calls) {
         flows->calls = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->calls);
         flows->works = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->works);
@@ -143,7 +184,7 @@ static bool waits(struct vs_flows *flows, const struct vs_flow_end *end)
 
 void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call)
 {
-    if (!waits(flows, &call))
+    if (!waits(flows, emit, &call))
         return;
     struct vs_flow_end *work = &flows->works[call.correlation % VS_FLOWS_MAX];
     flows->calls[call.correlation % VS_FLOWS_MAX] = call;
@@ -155,7 +196,7 @@ void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_e
 
 void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end work)
 {
-    if (!waits(flows, &work))
+    if (!waits(flows, emit, &work))
         return;
     const struct vs_flow_end *call = &flows->calls[work.correlation % VS_FLOWS_MAX];
     if (call->correlation == work.correlation)

@@ -17,6 +17,7 @@
 #include "trace/format/event.h"
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
+#include "viewer/common/json_writer.h"
 
 /* --- slices.c: the slices of one device track ---
  *
@@ -82,34 +83,52 @@ void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out);
 
 void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 
-/* --- chrome_emit.c: events and counters --- */
+/* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
 struct vs_emit {
     FILE *out;
     uint64_t start_ns; /* ts 0 */
+    uint64_t host_pid; /* of the program; other "processes" are devices */
     uint64_t written;
+    struct vs_perfetto *perfetto; /* NULL: JSON */
 };
 
-/* vs_emit_begin: `{"ph":…,"name":…,"pid":…,"tid":…,"ts":…` on a line of its own;
- * the caller adds members with a leading comma and the closing brace. */
-void vs_emit_begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
-                   uint64_t time_ns);
+/* One event. Phases are Chrome's: X (a slice), B and E, b and e (with an id), i, C. */
+struct vs_emitted {
+    char phase;
+    const char *name, *category;
+    uint64_t pid, tid, time_ns, duration_ns;
+    uint64_t id;          /* b, e; of X the correlation of a call or of work: arrows in Perfetto */
+    bool instant_of_all;  /* i: of the process, not of the thread */
+    const struct vs_chrome_stack *stack; /* NULL: none */
+};
 
-/* vs_emit_us: a duration, in µs with three decimals. */
-void vs_emit_us(struct vs_emit *emit, uint64_t ns);
+/* vs_emit_event: writes *event* with its arguments, members of an object (VS_J_*). */
+#define vs_emit_event(emit, event, ...)                                                            \
+    vs_emit_put(emit, event, (const struct vs_json_item[]){__VA_ARGS__ __VA_OPT__(, ) {.key = NULL}})
+void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
+                 const struct vs_json_item *args);
 
-/* vs_emit_name: a metadata event (ph M) with the argument "name" *value*. */
-void vs_emit_name(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
-                  const char *value);
-/* vs_emit_order: process_sort_index or thread_sort_index. */
-void vs_emit_order(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
-                   uint64_t index);
+/* vs_emit_name: the name of a process (*thread* false) or of a track. */
+void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name);
+/* vs_emit_order: the place of a process among the others. */
+void vs_emit_order(struct vs_emit *emit, uint64_t pid, uint64_t index);
+
+/* --- perfetto_emit.c: the same events as packets
+ * (https://perfetto.dev/docs/reference/trace-packet-proto) --- */
+
+struct vs_perfetto *vs_perfetto_open(FILE *out);
+void vs_perfetto_event(struct vs_perfetto *perfetto, const struct vs_emit *emit,
+                       const struct vs_emitted *event, const struct vs_json_item *args);
+void vs_perfetto_name(struct vs_perfetto *perfetto, const struct vs_emit *emit, bool thread,
+                      uint64_t pid, uint64_t tid, const char *name);
+void vs_perfetto_close(struct vs_perfetto *perfetto);
 
 /* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*. */
 void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
                    const char *kernel);
 
-/* --- flows: arrows from the call that began work to the work ---
+/* --- flows: arrows from the call that began work to the work, in JSON ---
  *
  * Either may be recorded first; each waits in a table for the other, until a later one takes its
  * place. */

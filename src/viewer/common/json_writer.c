@@ -133,6 +133,12 @@ void vs_json_put_members(struct vs_json *json, const struct vs_json_item *member
         case VS_JSON_BOOL: vs_json_bool(json, m->key, m->uint); break;
         case VS_JSON_TEXT: vs_json_string(json, m->key, m->text); break;
         case VS_JSON_RATIO: vs_json_ratio(json, m->key, m->ratio); break;
+        case VS_JSON_TRIPLE:
+            vs_json_begin_array(json, m->key);
+            for (int i = 0; i < 3; i++)
+                vs_json_uint(json, NULL, m->triple[i]);
+            vs_json_end_array(json);
+            break;
         case VS_JSON_NULL: vs_json_string(json, m->key, NULL); break;
         }
 }

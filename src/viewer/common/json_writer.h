@@ -52,6 +52,7 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 #define VS_J_BOOL(name, of) {.key = name, .type = VS_JSON_BOOL, .uint = (of)}
 #define VS_J_TEXT(name, of) VS_J_TEXT_IF(true, name, of)
 #define VS_J_RATIO(name, of) {.key = name, .type = VS_JSON_RATIO, .ratio = (of)}
+#define VS_J_TRIPLE(name, of) {.key = name, .type = VS_JSON_TRIPLE, .triple = (of)} /* an array */
 #define VS_J_KNOWN(name, is_known, of)                                                             \
     {.key = name, .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
 #define VS_J_UINT_IF(when, name, of)                                                               \
@@ -62,12 +63,13 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 struct vs_json_item {
     const char *key; /* NULL: the end */
     enum { VS_JSON_ABSENT, VS_JSON_UINT, VS_JSON_INT, VS_JSON_BOOL, VS_JSON_TEXT, VS_JSON_RATIO,
-           VS_JSON_NULL } type;
+           VS_JSON_TRIPLE, VS_JSON_NULL } type;
     union {
         uint64_t uint; /* and bool */
         int64_t sint;
         const char *text;
         double ratio;
+        const uint64_t *triple;
     };
 };
 void vs_json_put_members(struct vs_json *json, const struct vs_json_item *members);

@@ -8,6 +8,9 @@
 VS_EXPORT_FORMAT(chrome, "chrome", "json",
                  VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS,
                  "timeline for ui.perfetto.dev and chrome://tracing")
+VS_EXPORT_FORMAT(perfetto, "perfetto", "pftrace",
+                 VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS,
+                 "the same timeline for ui.perfetto.dev, in its own format")
 VS_EXPORT_FORMAT(flamegraph, "flamegraph", "svg",
                  VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_BY | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,
                  "interactive flame graph for a browser")

@@ -14,33 +14,7 @@
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 #include "trace/read/reader.h"
-
-/* --- proto_writer.c: protocol buffers ---
- *
- * A message is built in memory field by field, and written into another one, or to a file as a
- * field of the outermost message. Numbers that are 0 are left out, as the encoding allows. */
-
-/* A message. Zero-initialise; free(bytes). */
-struct vs_proto {
-    unsigned char *bytes;
-    size_t count, capacity;
-};
-
-/* vs_proto_uints: the numbers that follow, as fields 1, 2, …; those that are 0 are left out. */
-#define vs_proto_uints(message, ...)                                \
-    vs_proto_fields((message), (const uint64_t[]){__VA_ARGS__}, \
-                    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
-void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count);
-void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count);
-/* vs_proto_packed: several numbers as one field. */
-void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values,
-                     size_t count);
-
-/* vs_proto_write: writes *message* as field *field* of the outermost message, and empties it.
- * _text, _uint: likewise a string, also an empty one, or a number. The caller checks *out*. */
-void vs_proto_write(FILE *out, unsigned field, struct vs_proto *message);
-void vs_proto_write_text(FILE *out, unsigned field, const char *text);
-void vs_proto_write_uint(FILE *out, unsigned field, uint64_t value);
+#include "viewer/common/proto_writer.h"
 
 /* --- pprof_tables.c: what samples refer to by number ---
  *

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Encoding: https://protobuf.dev/programming-guides/encoding. A field is its number
- * and wire type (0: varint, 2: length and bytes), then the value. */
-#include "viewer/pprof/pprof_tables.h"
+ * and wire type (0: varint, 1: eight bytes, 2: length and bytes), then the value. */
+#include "viewer/common/proto_writer.h"
 
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
 
 #define VARINT 0u
+#define FIXED64 1u
 #define LENGTH 2u
 #define VARINT_MAX 10
 
@@ -62,6 +63,29 @@ void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *v
     append_varint(message, length);
     for (size_t i = 0; i < count; i++)
         append_varint(message, values[i]);
+}
+
+void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value)
+{
+    append_varint(message, field << 3 | VARINT);
+    append_varint(message, value);
+}
+
+void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value)
+{
+    append_varint(message, field << 3 | FIXED64);
+    append(message, &value, sizeof value);
+}
+
+void vs_proto_text(struct vs_proto *message, unsigned field, const char *text)
+{
+    vs_proto_bytes(message, field, text, strlen(text));
+}
+
+void vs_proto_message(struct vs_proto *message, unsigned field, struct vs_proto *inner)
+{
+    vs_proto_bytes(message, field, inner->bytes, inner->count);
+    inner->count = 0;
 }
 
 static void write_field(FILE *out, unsigned field, const void *bytes, size_t count)

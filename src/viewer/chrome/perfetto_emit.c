@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events as packets of a Perfetto trace; field numbers are those of its public schema. Every process,
+ * thread, stream, counter and open range is a track, described before its first event. Times count
+ * from the start of the program; a reader sorts them. A slice is two packets. Arrows are made by the
+ * reader from the numbers of calls and of the work that they began. */
+#include "viewer/chrome/chrome_emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reading/vs_xalloc.h"
+#include "viewer/common/json_writer.h"
+#include "viewer/common/proto_writer.h"
+
+enum { TRACE_PACKET = 1 };
+enum { PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_TRACK = 60 };
+enum { EVENT_ARGUMENT = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22, EVENT_NAME = 23,
+       EVENT_COUNTER = 30, EVENT_FLOW = 47 };
+enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
+enum { ARGUMENT_BOOL = 2, ARGUMENT_UINT, ARGUMENT_INT, ARGUMENT_DOUBLE, ARGUMENT_TEXT,
+       ARGUMENT_NAME = 10, ARGUMENT_ELEMENT = 12 };
+enum { TRACK_UUID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_THREAD, TRACK_PARENT, TRACK_COUNTER = 8 };
+enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
+enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
+enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
+
+struct vs_perfetto {
+    FILE *out;
+    struct vs_map tracks; /* uuid -> 1: described */
+    struct vs_proto packet, event, argument, element; /* reused */
+};
+
+struct vs_perfetto *vs_perfetto_open(FILE *out)
+{
+    struct vs_perfetto *p = vs_xcalloc(1, sizeof *p);
+    p->out = out;
+    return p;
+}
+
+void vs_perfetto_close(struct vs_perfetto *p)
+{
+    if (!p)
+        return;
+    vs_map_free(&p->tracks);
+    free(p->packet.bytes);
+    free(p->event.bytes);
+    free(p->argument.bytes);
+    free(p->element.bytes);
+    free(p);
+}
+
+static void end_packet(struct vs_perfetto *p)
+{
+    vs_proto_uint(&p->packet, PACKET_SEQUENCE, 1);
+    vs_proto_write(p->out, TRACE_PACKET, &p->packet);
+}
+
+/* A number for a track: of a process, of one of its threads or streams, or of a counter or range in it. */
+static uint64_t uuid_of(char kind, uint64_t pid, uint64_t of)
+{
+    uint64_t x = (pid + 1) * UINT64_C(0x9E3779B97F4A7C15) ^ (of + (unsigned char)kind) * UINT64_C(0xD6E8FEB86659FD93);
+    x = (x ^ x >> 32) * UINT64_C(0xD6E8FEB86659FD93);
+    return (x ^ x >> 29) | 1;
+}
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t hash = 0;
+    while (*text)
+        hash = hash * 31 + (unsigned char)*text++;
+    return hash;
+}
+
+/* Describes a track; of a process it is its own parent. */
+static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kind, uint64_t uuid,
+                     uint64_t pid, uint64_t of, const char *name)
+{
+    struct vs_proto *track = &p->event, *inner = &p->argument;
+    bool host = pid == emit->host_pid;
+    vs_xmap_put(&p->tracks, uuid, 1);
+    vs_proto_uint(track, TRACK_UUID, uuid);
+    if (kind != 'p')
+        vs_proto_uint(track, TRACK_PARENT, uuid_of('p', pid, 0));
+    if (host && kind == 'p') {
+        vs_proto_uint(inner, PROCESS_PID, pid);
+        vs_proto_text(inner, PROCESS_NAME, name);
+        vs_proto_message(track, TRACK_PROCESS, inner);
+    } else if (host && kind == 't') {
+        vs_proto_uint(inner, THREAD_PID, pid);
+        vs_proto_uint(inner, THREAD_TID, of);
+        if (*name)
+            vs_proto_text(inner, THREAD_NAME, name);
+        vs_proto_message(track, TRACK_THREAD, inner);
+    } else {
+        vs_proto_text(track, TRACK_NAME, name);
+    }
+    if (kind == 'c') {
+        vs_proto_uint(inner, COUNTER_UNIT, UNIT_BYTES);
+        vs_proto_message(track, TRACK_COUNTER, inner);
+    }
+    vs_proto_message(&p->packet, PACKET_TRACK, track);
+    end_packet(p);
+}
+
+void vs_perfetto_name(struct vs_perfetto *p, const struct vs_emit *emit, bool thread, uint64_t pid,
+                      uint64_t tid, const char *name)
+{
+    char kind = thread ? 't' : 'p';
+    describe(p, emit, kind, uuid_of(kind, pid, tid), pid, tid, name);
+}
+
+/* The track of an event, described if it is new. */
+static uint64_t track_of(struct vs_perfetto *p, const struct vs_emit *emit,
+                         const struct vs_emitted *event)
+{
+    char kind = event->phase == 'C' ? 'c' : event->phase == 'b' || event->phase == 'e' ? 'r' : 't';
+    uint64_t of = kind == 'c' ? text_hash(event->name) : kind == 'r' ? event->id : event->tid;
+    uint64_t uuid = uuid_of(kind, event->pid, of);
+    if (!vs_map_get(&p->tracks, uuid))
+        describe(p, emit, kind, uuid, event->pid, of, kind == 't' ? "" : event->name);
+    return uuid;
+}
+
+static void put_value(struct vs_proto *argument, const struct vs_json_item *item)
+{
+    uint64_t bits;
+    switch (item->type) {
+    case VS_JSON_UINT: vs_proto_uint(argument, ARGUMENT_UINT, item->uint); break;
+    case VS_JSON_INT: vs_proto_uint(argument, ARGUMENT_INT, (uint64_t)item->sint); break;
+    case VS_JSON_BOOL: vs_proto_uint(argument, ARGUMENT_BOOL, item->uint); break;
+    case VS_JSON_RATIO:
+        memcpy(&bits, &item->ratio, sizeof bits);
+        vs_proto_fixed64(argument, ARGUMENT_DOUBLE, bits);
+        break;
+    case VS_JSON_TEXT: vs_proto_text(argument, ARGUMENT_TEXT, item->text ? item->text : ""); break;
+    default: break;
+    }
+}
+
+static void put_argument(struct vs_perfetto *p, const struct vs_json_item *item)
+{
+    vs_proto_text(&p->argument, ARGUMENT_NAME, item->key);
+    put_value(&p->argument, item);
+    for (int i = 0; item->type == VS_JSON_TRIPLE && i < 3; i++) {
+        vs_proto_uint(&p->element, ARGUMENT_UINT, item->triple[i]);
+        vs_proto_message(&p->argument, ARGUMENT_ELEMENT, &p->element);
+    }
+    vs_proto_message(&p->event, EVENT_ARGUMENT, &p->argument);
+}
+
+static void end_event(struct vs_perfetto *p, const struct vs_emit *emit, uint64_t time_ns, int type,
+                      uint64_t track)
+{
+    vs_proto_uint(&p->event, EVENT_TYPE, (uint64_t)type);
+    vs_proto_uint(&p->event, EVENT_TRACK, track);
+    vs_proto_uint(&p->packet, PACKET_TIMESTAMP,
+                  time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    vs_proto_message(&p->packet, PACKET_EVENT, &p->event);
+    end_packet(p);
+}
+
+void vs_perfetto_event(struct vs_perfetto *p, const struct vs_emit *emit,
+                       const struct vs_emitted *event, const struct vs_json_item *args)
+{
+    uint64_t track = track_of(p, emit, event);
+    bool ends = event->phase == 'E' || event->phase == 'e';
+    if (event->phase == 'C') {
+        vs_proto_uint(&p->event, EVENT_COUNTER, args->uint);
+        end_event(p, emit, event->time_ns, COUNTER, track);
+        return;
+    }
+    if (!ends) {
+        vs_proto_text(&p->event, EVENT_NAME, event->name);
+        if (event->category)
+            vs_proto_text(&p->event, EVENT_CATEGORY, event->category);
+        for (; args->key; args++)
+            if (args->type != VS_JSON_ABSENT && args->type != VS_JSON_NULL)
+                put_argument(p, args);
+        if (event->stack && event->stack->frame)
+            put_argument(p, &(struct vs_json_item)VS_J_TEXT("stack", event->stack->text));
+        if (event->phase == 'X' && event->id)
+            vs_proto_fixed64(&p->event, EVENT_FLOW, event->id);
+    }
+    end_event(p, emit, event->time_ns,
+              event->phase == 'i' ? INSTANT : ends ? SLICE_END : SLICE_BEGIN, track);
+    if (event->phase == 'X')
+        end_event(p, emit, event->time_ns + event->duration_ns, SLICE_END, track);
+}

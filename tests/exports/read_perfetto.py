@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The timeline in Perfetto's format, decoded by its public schema, has the events of the one in JSON: slices
+with names, categories, times and tracks, counters, instants; calls and their work share a number."""
+import collections
+import json
+import os
+import sys
+
+import read_timeline
+
+
+def missing():
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../check"))
+    import format_parsers
+    format_parsers.require()  # runs this again where the package is
+
+
+def decode(data):
+    """(slices, instants, counters, flows) of a trace; a track is the names on the way to it."""
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+    trace = Trace()
+    trace.ParseFromString(data)
+    tracks, open_slices, flows = {}, collections.defaultdict(list), collections.defaultdict(list)
+    slices, instants, counters = [], [], []
+    for packet in trace.packet:
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+    ends = TrackEvent.TYPE_SLICE_END
+    events = [p for p in trace.packet if p.HasField("track_event")]
+    for packet in sorted(events, key=lambda p: p.timestamp):  # stable, as Perfetto sorts them
+        event, time = packet.track_event, packet.timestamp
+        track = tracks[event.track_uuid]
+        arguments = {a.name: a for a in event.debug_annotations}
+        if event.type == TrackEvent.TYPE_COUNTER:
+            counters.append((track.name, time, event.counter_value))
+        elif event.type == TrackEvent.TYPE_INSTANT:
+            instants.append((event.name, time, arguments["Bytes"].uint_value if "Bytes" in arguments else 0))
+        elif event.type == ends:
+            begin, name, category, flow = open_slices[event.track_uuid].pop()
+            slices.append((begin, time, category, name))
+            for number in flow:
+                flows[number].append(category)
+        else:
+            open_slices[event.track_uuid].append((time, event.name, event.categories[0], list(event.flow_ids)))
+    assert not any(open_slices.values()), "a slice has no end"
+    return sorted(slices), sorted(instants), sorted(counters), flows, tracks
+
+
+def of_json(text):
+    slices, instants, counters, begun = [], [], [], collections.defaultdict(list)
+    flows = collections.Counter()
+    for e in json.loads(text)["traceEvents"]:
+        time = read_timeline.ns(e["ts"])
+        if e["ph"] == "X":
+            slices.append((time, time + read_timeline.ns(e["dur"]), e["cat"], e["name"]))
+        elif e["ph"] == "B":
+            begun[e["tid"]].append((time, e["cat"], e["name"]))
+        elif e["ph"] == "E":
+            begin, category, name = begun[e["tid"]].pop()
+            slices.append((begin, time, category, name))
+        elif e["ph"] == "i":
+            instants.append((e["name"], time, e.get("args", {}).get("Bytes", 0)))
+        elif e["ph"] == "C":
+            counters.append((e["name"], time, e["args"]["bytes"]))
+        elif e["ph"] == "f":
+            flows["ends"] += 1
+    return sorted(slices), sorted(instants), sorted(counters), flows
+
+
+def check(recorded, problems, _root):
+    read_timeline.record_calls(recorded)
+    for name in ("calls", "observed", "tensors"):
+        slices, instants, counters, flows, tracks = decode(recorded.export(name, "perfetto"))
+        wanted = of_json(recorded.export(name, "chrome"))
+        problems.true(f"{name}: there are slices and counters", slices and counters)
+        for what, found, want in zip(("slices", "instants", "counters"), (slices, instants, counters), wanted):
+            problems.same(f"{name}: {what}: their number", len(found), len(want))
+            for one, other in zip(found, want):
+                problems.same(f"{name}: {what}", one, other)
+        work = [list(set(flow) & set(read_timeline.WORK.values())) for flow in flows.values()]
+        begun = sum(1 for on, flow in zip(work, flows.values()) if on and len(flow) > len(on))
+        problems.same(f"{name}: arrows", begun, wanted[3]["ends"])
+        problems.true(f"{name}: every track but a process's has one around it", all(
+            t.HasField("process") or t.parent_uuid in tracks or t.name.startswith("GPU ") for t in tracks.values()))
