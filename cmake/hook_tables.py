@@ -55,8 +55,8 @@ def main():
         if kind == "called":
             called.append("VS_DRIVER_FUNCTION(%s, %s)" % (name, parameters))
             continue
-        per_thread = name.endswith("_ptsz")
-        api = '"%s"' % re.sub(r"(_v\d)?(_ptsz)?$", "", name)
+        per_thread = name.endswith(("_ptsz", "_ptds"))
+        api = '"%s"' % re.sub(r"(_v\d)?(_pt[sd][sz])?$", "", name)
         when, words = ("", words) if kind == "runtime" else (words[0], words[1:])
         hooks.append("VS_%s_HOOK(%s)" % (kind.upper(), ", ".join(
             [name, parameters, arguments, api, str(per_thread).lower()] + words)))

@@ -6,7 +6,6 @@ import collections
 import gzip
 import json
 import os
-import subprocess
 
 WORK = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}
 
@@ -35,9 +34,7 @@ def counter(timeline, name):
 
 
 def record_calls(recorded):
-    path = recorded.traces["calls"] = os.path.join(recorded.folder, "calls.vst")
-    subprocess.run([recorded.command, "run", "-q", "--kernels=api", "--simulate", "t4-16g", "-o", path, "--",
-                    recorded.train_lm, "--steps", "4"], stdout=subprocess.DEVNULL, timeout=600, check=True)
+    recorded.record("calls", "--kernels=api", [recorded.train_lm, "--steps", "4"])
 
 
 def check(recorded, problems, _root):
@@ -52,7 +49,7 @@ def check(recorded, problems, _root):
         if event["kind"] in WORK:
             works.append((*row, WORK[event["kind"]], fields["stream"], fields["correlation"]))
         elif event["kind"] == "api_call":
-            calls.append((*row, fields["api"].strip("_").split("_")[0], fields["thread"], fields["correlation"]))
+            calls.append((*row, fields["api"].strip("_").split("_")[0], fields["thread"] | 1 << 32, fields["correlation"]))
         elif event["kind"] == "sync":
             waits.append((*row, fields["api"], event["tid"]))
     slices = [e for e in timeline if e["ph"] == "X"]
@@ -79,12 +76,14 @@ def check(recorded, problems, _root):
     for key, start in starts.items():
         call, work = (ns(start["ts"]), start["tid"]), (ns(ends[key]["ts"]), ends[key]["tid"])
         problems.same(f"arrow {key}: its call's number", begun.get(call), done.get(work))
-    for name in ("calls", "tensors"):
+    recorded.record("counted", "--sample 4 --min-size 10MB --allocator=observe", recorded.tensors)
+    for name in ("calls", "tensors", "counted"):
         timeline = json.loads(recorded.export(name, "chrome"))["traceEvents"]
         device = recorded.report(name)["devices"][0]
         problems.same(f"{name}: allocated", counter(timeline, "allocated"), device["peak_allocated"]["allocated_bytes"])
         problems.same(f"{name}: reserved", counter(timeline, "reserved"), device["peak_reserved"]["reserved_bytes"])
         tensors = device.get("framework", {}).get("peak_allocated_bytes", 0)
+        problems.true(f"{name}: tensors where the program has them", (tensors > 0) == (name != "calls"))
         problems.same(f"{name}: tensors", counter(timeline, "tensors"), tensors)
     compressed = os.path.join(recorded.folder, "calls.json.gz")
     problems.same("compressed", recorded.export("calls", "chrome", "--all-points", "-o", compressed), b"")

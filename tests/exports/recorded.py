@@ -18,19 +18,21 @@ class Recorded:
         script = os.path.join(folder, "tensors.txt")
         with open(script, "w", encoding="utf-8") as file:
             file.write("\n".join(TENSORS.split(";")))
-        tensors = [os.path.join(programs, "scenario_tensors"), script]
+        tensors = self.tensors = [os.path.join(programs, "scenario_tensors"), script]
         self.traces = {}
         for name, options, program in (
-                ("plain", f"--simulate {DEVICE}", [train_lm, "--steps", "4"]),
-                ("observed", f"--simulate {DEVICE} --allocator=observe", [train_lm, "--steps", "4", "--leak", "2MiB"]),
-                ("sampled", f"--simulate {DEVICE} --sample 4 --min-size 4KiB", [train_lm, "--steps", "4"]),
-                ("tensors", f"--simulate {DEVICE} --allocator=observe", tensors)):
-            path = os.path.join(folder, name + ".vst")
-            subprocess.run([command, "run", "-q", *options.split(), "-o", path, "--", *program],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
-            if not os.path.exists(path):
-                sys.exit(f"{name}: no trace was recorded")
-            self.traces[name] = path
+                ("plain", "", [train_lm, "--steps", "4"]),
+                ("observed", "--allocator=observe", [train_lm, "--steps", "4", "--leak", "2MiB"]),
+                ("sampled", "--sample 4 --min-size 4KiB", [train_lm, "--steps", "4"]),
+                ("tensors", "--allocator=observe", tensors)):
+            self.record(name, options, program)
+
+    def record(self, name, options, program):
+        path = self.traces[name] = os.path.join(self.folder, name + ".vst")
+        subprocess.run([self.command, "run", "-q", "--simulate", DEVICE, *options.split(), "-o", path, "--", *program],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=False)
+        if not os.path.exists(path):
+            sys.exit(f"{name}: no trace was recorded")
 
     def run(self, *arguments):
         return subprocess.run([self.command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -101,7 +101,7 @@ def the_chart_stays_under_the_pointer(page):
     """Whatever values the legend shows: a press would hit another place than the one that was aimed at."""
     frame, at = frame_of(page, "timeline"), page.locator(".view-is-timeline .v-at")
     box = frame.bounding_box()
-    shown = ""
+    shown = at.inner_text()
     for part in range(8, 100, 7):
         page.mouse.move(*middle(frame, part / 100))
         shown = until(page, at.inner_text, lambda text: text != shown)

@@ -53,7 +53,7 @@ def main():
                 [python, "-m", "pytest", "-q", "-p", "pytester", "-p", "no:cacheprovider", "--rootdir", HERE,
                  "-c", os.devnull, "--basetemp", os.path.join(scratch, "t"), "-k", words,
                  HERE / tests], env=env, cwd=scratch)
-            status = max(status, done.returncode)
+            status = status or (done.returncode if done.returncode >= 0 else 1)
     sys.exit(status)
 
 

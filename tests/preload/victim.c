@@ -339,7 +339,7 @@ static int mode_copies(void)
     return 0;
 }
 
-/* Each kind of wait so many times, and asynchronous copies of memory that is page-locked and that is not. */
+/* Each kind of wait so many times, a free behind a copy, and asynchronous copies of memory that is page-locked and that is not. */
 static int mode_waits(void)
 {
     enum { BYTES = 64 * MIB };
@@ -362,6 +362,8 @@ static int mode_waits(void)
     for (int i = 0; i < 5; i++)
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     check(cudaMemcpyAsync(pageable, p, BYTES, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(p, pageable, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(p, locked, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     device_free(p);
     puts("waits done");
     return 0;

@@ -98,7 +98,7 @@ struct vs_growth_result {
 struct vs_growth_tracker;
 
 /* Requests that are kept for the search of a loop (10 MiB). */
-#define VS_LOOP_REQUESTS_MAX ((size_t)1 << 18)
+#define VS_LOOP_REQUESTS_MAX ((size_t)1 << 18) /* a power of two */
 
 /* vs_growth_open: *replay* must outlive it; events before are not judged. */
 void vs_growth_open(const struct vs_replay *replay, struct vs_growth_tracker **out);

@@ -230,7 +230,7 @@ static inline bool vs_loop_begins(const struct vs_loop *loop, struct vs_loop_pla
 }
 
 /* vs_loop_find: *out* is not found when nothing repeats at least three times. Cost:
- * linear in the kept requests, times at most 24 loops. */
+ * linear in the kept requests and in the call sites of the trace, times at most 24 loops. */
 void vs_loop_find(const struct vs_loop_requests *requests, struct vs_loop *out);
 
 void vs_loop_free(struct vs_loop_requests *requests);

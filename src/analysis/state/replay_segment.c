@@ -131,18 +131,19 @@ void vs_replay_lose_segments(struct vs_replay *replay, uint64_t context, unsigne
 void vs_replay_mapped(struct vs_replay *replay, const struct vs_event *event)
 {
     uint64_t addr = event->kind == VS_EVENT_vmm_unmap ? event->vmm_unmap.addr : event->vmm_map.addr;
+    bool maps = event->kind == VS_EVENT_vmm_map;
+    unsigned index = maps ? vs_replay_account(replay, event->vmm_map.device) : VS_ACCOUNT_NONE;
+    if (maps && (index == VS_ACCOUNT_NONE || !addr || !event->vmm_map.size))
+        return; /* of memory that is not in the trace */
     const struct vs_replay_segment *old =
         replay->peak_states ? vs_segments_find(&replay->mappings, addr) : NULL;
     struct vs_replay_segment replaced;
-    if (old && old->addr == addr)
+    if (old && old->addr == addr) /* ends, or is replaced */
         vs_peak_states_keep_mapping(replay, old);
-    if (event->kind == VS_EVENT_vmm_unmap) {
+    if (!maps) {
         vs_segments_remove(&replay->mappings, addr, &replaced);
         return;
     }
-    unsigned index = vs_replay_account(replay, event->vmm_map.device);
-    if (index == VS_ACCOUNT_NONE || !addr || !event->vmm_map.size)
-        return; /* of memory that is not in the trace */
     struct vs_replay_segment mapping = {
         .addr = addr, .size = event->vmm_map.size, .device = index, .event = replay->events,
         .memory = event->vmm_map.imported ? 0 : VS_ADDR_MEMORY | event->vmm_map.memory};

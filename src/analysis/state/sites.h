@@ -77,7 +77,7 @@ struct vs_sites {
     struct vs_site *items;
     size_t count, capacity;
     struct vs_map by_key;
-    uint32_t recent[VS_SITES_RECENT]; /* rows found last, by the low bits of their stack */
+    uint32_t recent[VS_SITES_RECENT]; /* rows found last, by the low bits of stack and mark */
     uint32_t *touched;
     size_t touched_count, touched_capacity;
     bool step_seen; /* the level is set */
@@ -95,8 +95,10 @@ uint32_t vs_sites_look_up(struct vs_sites *sites, const struct vs_site_key *key)
 static inline uint32_t vs_sites_get(struct vs_sites *sites, const struct vs_site_key *key)
 {
     uint32_t *recent = &sites->recent[(key->stack ^ key->mark) % VS_SITES_RECENT];
+    if (!sites->count)
+        return vs_sites_look_up(sites, key);
     const struct vs_site *site = &sites->items[*recent];
-    if (!key->stack || !sites->count || site->stack != key->stack || site->mark != key->mark ||
+    if (!key->stack || site->stack != key->stack || site->mark != key->mark ||
         site->device != key->device || site->level != key->level)
         *recent = vs_sites_look_up(sites, key);
     return *recent;

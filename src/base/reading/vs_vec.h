@@ -54,7 +54,8 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
 }
 
 /* vs_vec_nth: the value that would be at *index* if the *count* values (fewer than 2^32) were
- * sorted; rearranges them. Cost: linear, also of values that rise and then fall. */
+ * sorted; rearranges them. *count* is not 0. Cost: linear on average, also of values that rise and
+ * then fall. */
 static inline uint64_t vs_vec_nth(uint64_t *values, size_t count, size_t index)
 {
     size_t low = 0, high = count - 1;

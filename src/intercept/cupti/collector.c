@@ -47,6 +47,8 @@ static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
 static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
 static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
+static CUpti_ActivityThreadIdType thread_ids; /* guarded by handing_over: before calls_started */
+static bool calls_started;                    /* likewise */
 static size_t kinds_on;           /* guarded by handing_over: the first of *kinds* */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
@@ -160,7 +162,9 @@ static bool only_asks(bool driver, CUpti_CallbackId id)
         ROW(cuDeviceGetPCIBusId) ROW(cuDevicePrimaryCtxGetState) ROW(cuDriverGetVersion)
         ROW(cuGetProcAddress) ROW(cuGetProcAddress_v2) ROW(cuMemGetInfo_v2) ROW(cuPointerGetAttribute)
         ROW(cuPointerGetAttributes) ROW(cuStreamGetId) ROW(cuStreamGetCtx) ROW(cuStreamIsCapturing)
-        ROW(cuEventQuery) ROW(cuStreamQuery)
+        ROW(cuEventQuery) ROW(cuStreamQuery) ROW(cuFuncGetAttribute)
+        ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+        ROW(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
 #undef ROW
     }, of_runtime[] = {
 #define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
@@ -168,6 +172,10 @@ static bool only_asks(bool driver, CUpti_CallbackId id)
         ROW(cudaPeekAtLastError_v3020) ROW(cudaGetDeviceCount_v3020) ROW(cudaDeviceGetAttribute_v5000)
         ROW(cudaMemGetInfo_v3020) ROW(cudaPointerGetAttributes_v4000) ROW(cudaEventQuery_v3020)
         ROW(cudaStreamQuery_v3020) ROW(cudaStreamIsCapturing_v10000)
+        ROW(cudaStreamGetCaptureInfo_v10010) ROW(cudaFuncGetAttributes_v3020)
+        ROW(cudaDeviceGetStreamPriorityRange_v5050)
+        ROW(cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6000)
+        ROW(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000)
 #undef ROW
     };
     const uint16_t *ids = driver ? of_driver : of_runtime;
@@ -268,20 +276,56 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
     (void)data;
 }
 
-static CUptiResult switch_on(void)
+/* How CUPTI numbers threads concerns all tools: calls_stop restores it. */
+static bool calls_start(void)
 {
-    CUptiResult r = cupti->register_callbacks(on_request, on_complete);
-    bool calls = vs_process_options()->number[VS_OPT_kernels] == 2 && cupti->callback_name &&
-                 cupti->thread_id_type &&
-                 cupti->thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS;
-    size_t count = sizeof kinds / sizeof *kinds - (calls ? 0 : CALL_KINDS);
+    return cupti->callback_name && cupti->get_thread_ids && cupti->set_thread_ids &&
+           cupti->get_thread_ids(&thread_ids) == CUPTI_SUCCESS &&
+           cupti->set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS;
+}
+
+static void calls_stop(void)
+{
+    if (calls_started)
+        (void)cupti->set_thread_ids(thread_ids);
+    calls_started = false;
+}
+
+static void kinds_stop(void)
+{
+    while (kinds_on)
+        cupti->disable(kinds[--kinds_on]);
+}
+
+/* The first *count* of the kinds. */
+static CUptiResult kinds_start(size_t count)
+{
+    CUptiResult r = CUPTI_SUCCESS;
     while (r == CUPTI_SUCCESS && kinds_on < count) {
         r = cupti->enable(kinds[kinds_on]);
         kinds_on += r == CUPTI_SUCCESS;
     }
-    while (r != CUPTI_SUCCESS && kinds_on)
-        cupti->disable(kinds[--kinds_on]);
     return r;
+}
+
+static CUptiResult switch_on(void)
+{
+    size_t all = sizeof kinds / sizeof *kinds;
+    CUptiResult r = cupti->register_callbacks(on_request, on_complete);
+    if (r == CUPTI_SUCCESS)
+        r = kinds_start(all - CALL_KINDS);
+    if (r != CUPTI_SUCCESS) {
+        kinds_stop();
+        return r;
+    }
+    if (vs_process_options()->number[VS_OPT_kernels] == 2) {
+        calls_started = calls_start();
+        if (!calls_started || kinds_start(all) != CUPTI_SUCCESS) {
+            calls_stop();
+            say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
+        }
+    }
+    return CUPTI_SUCCESS;
 }
 
 /* --- the call stacks of copies ---
@@ -369,9 +413,9 @@ static void switch_off(void)
 {
     VS_OWN_WORK();
     copy_calls_stop();
-    while (kinds_on)
-        cupti->disable(kinds[--kinds_on]);
+    kinds_stop();
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    calls_stop();
     if (cupti->flush_period)
         cupti->flush_period(0);
 }

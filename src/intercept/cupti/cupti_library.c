@@ -163,7 +163,8 @@ static void load(void)
         {"cuptiActivityFlushPeriod", &functions.flush_period, false},
         {"cuptiGetStreamIdEx", &functions.stream_id, false},
         {"cuptiGetCallbackName", &functions.callback_name, false},
-        {"cuptiSetThreadIdType", &functions.thread_id_type, false},
+        {"cuptiGetThreadIdType", &functions.get_thread_ids, false},
+        {"cuptiSetThreadIdType", &functions.set_thread_ids, false},
         {"cuptiGetResultString", &functions.result_string, false},
     };
     void *library = open_library();

@@ -37,7 +37,8 @@ struct vs_cupti {
     CUptiResult (*flush_period)(uint32_t);
     CUptiResult (*stream_id)(CUcontext, CUstream, uint8_t, uint32_t *);
     CUptiResult (*callback_name)(CUpti_CallbackDomain, uint32_t, const char **);
-    CUptiResult (*thread_id_type)(CUpti_ActivityThreadIdType);
+    CUptiResult (*get_thread_ids)(CUpti_ActivityThreadIdType *);
+    CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType);
     CUptiResult (*result_string)(CUptiResult, const char **);
 };
 

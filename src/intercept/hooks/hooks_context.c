@@ -189,7 +189,7 @@ CUresult cuCtxSynchronize(void)
     uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));
     CUresult r = VS_REAL(cuCtxSynchronize);
     if (r == CUDA_SUCCESS)
-        vs_wait_ended(began_ns, VS_WAIT_CONTEXT, "cuCtxSynchronize", NULL, false);
+        vs_wait_ended(began_ns, VS_WAIT_CONTEXT, "cuCtxSynchronize", NULL, NULL, false);
     if (allocator && r == CUDA_SUCCESS)
         vs_allocator_sync_end(allocator, ticket);
     return r;

@@ -2,6 +2,7 @@
  *
  * Device and managed memory: cuMemAlloc, cuMemAllocPitch, cuMemAllocManaged and their common free.
  * Plain cuMemAlloc may be served from the cache; the others always go to the driver. */
+#include "base/vs_clock.h"
 #include "intercept/cache/caching.h"
 #include "intercept/track/capture.h"
 #include "intercept/cache/device_ops.h"
@@ -124,9 +125,11 @@ static CUresult free_in_driver(CUdeviceptr ptr, const char *api)
     uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));
     VS_OWN_WORK();
     bool known = vs_track_leave(ptr, api, &live);
+    if (began_ns)
+        began_ns = vs_clock_ns();
     CUresult r = VS_REAL(cuMemFree_v2, ptr);
     if (r == CUDA_SUCCESS)
-        vs_wait_ended(began_ns, VS_WAIT_FREE, api, NULL, false);
+        vs_wait_ended(began_ns, VS_WAIT_FREE, api, NULL, NULL, false);
     if (known)
         vs_track_left(&live, 0, api, r == CUDA_SUCCESS);
     if (known && r == CUDA_SUCCESS) {

@@ -24,13 +24,15 @@
         VS_WITH_ROOM(r, VS_REAL_OF(name, args));    \
         return r;                                   \
     }
-#define VS_WAIT_HOOK(name, params, args, api, per_thread, kind, of)              \
-    CUresult name params                                                         \
-    {                                                                            \
-        uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));         \
-        CUresult r = VS_REAL_OF(name, args);                                     \
-        if (r == CUDA_SUCCESS)                                                   \
-            vs_wait_ended(began_ns, VS_WAIT_##kind, api, of, per_thread);        \
-        return r;                                                                \
+/* Not by VS_REAL: a thread may be cancelled while it waits, and we hold nothing. */
+#define VS_WAIT_HOOK(name, params, args, api, per_thread, kind, of, other)               \
+    CUresult name params                                                                 \
+    {                                                                                    \
+        vs_fn_##name real = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);                  \
+        uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));                 \
+        CUresult r = real ? real args : CUDA_ERROR_NOT_FOUND;                            \
+        if (r == CUDA_SUCCESS)                                                           \
+            vs_wait_ended(began_ns, VS_WAIT_##kind, api, of, other, per_thread);         \
+        return r;                                                                        \
     }
 #include "generated/hook_table.h"

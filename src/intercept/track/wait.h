@@ -18,10 +18,11 @@
  * address, as for vs_hook_called. Any thread. */
 uint64_t vs_wait_begins(const void *caller);
 
-/* vs_wait_ended: records the call that began at *began_ns*; does nothing if that is 0. *of*: where
- * *kind* is VS_WAIT_STREAM, the stream, with *per_thread* as for vs_stream_id; where it is
- * VS_WAIT_ASYNC_COPY, the memory on the host. */
+/* vs_wait_ended: records the call that began at *began_ns*; does nothing if that is 0. *of*: the
+ * stream, with *per_thread* as for vs_stream_id; the context, or NULL for the current one; of an
+ * asynchronous copy the memory, and *other* the other side, unless it is known to be the device's.
+ * Memory of another device that is freed, and events of one, count as of the current context. */
 void vs_wait_ended(uint64_t began_ns, enum vs_wait kind, const char *api, const void *of,
-                   bool per_thread);
+                   const void *other, bool per_thread);
 
 #endif

@@ -136,7 +136,7 @@ struct vs_reader_kind {
     unsigned field_count;  /* in the file */
     unsigned known_fields; /* of these, fields this build has */
     unsigned char codecs[VS_KIND_FIELDS_MAX];
-    unsigned address_count, difference_count; /* fields of codec A, and of T and Z */
+    unsigned address_count, difference_count; /* fields of codec A, and of T and S */
     unsigned char addresses[VS_KIND_FIELDS_MAX], differences[VS_KIND_FIELDS_MAX];
     bool plain; /* its events need nothing after their fields and ids were read */
     /* how its events are put together in the frame begun as number *plan*: its columns, if it has any */

@@ -4,8 +4,8 @@
  * the trace is read: one pass, memory bounded by live allocations and by the records held back for ordering.
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as async
- * b/e, calls of CUDA, or those that wait for the device, as X; marks, large allocations and failures as instants, with
- * their call stacks); one more "process" per device with a track per stream (kernels, copies, memsets
+ * b/e, calls that wait for the device as X; marks, large allocations and failures as instants, with
+ * their call stacks), and one per thread with its calls of CUDA; one more "process" per device with a track per stream (kernels, copies, memsets
  * as X; arrows from the calls that began them, as s/f) and the counters "allocated" and "reserved", and "tensors" where a framework reports them, in
  * bytes, whose maxima are exactly the report's peaks. Time 0 is the process's start.
  *
@@ -68,6 +68,7 @@ struct chrome {
     struct vs_emit emit;
     struct vs_export_options options;
     uint64_t from_ns, to_ns; /* kernels and copies that overlap this time span are drawn, in full */
+    bool reading;            /* no longer the state at the begin of a window */
     bool ended;              /* the trace has ended, not only the window */
     struct host_thread *threads;
     size_t thread_count, thread_capacity;
@@ -76,6 +77,7 @@ struct chrome {
     size_t track_count, track_capacity;
     struct vs_map track_by_key;
     struct device_view devices[VS_DEVICES_MAX];
+    struct vs_map call_tracks;
     struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* string id -> readable name, in memory */
     struct vs_chrome_stacks stacks;
@@ -167,6 +169,12 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
     const struct vs_event *event = &slice->event;
     vs_emit_slice(&c->emit, slice, device_pid(c, event->activity.device),
                   event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
+    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
+                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
+                                                            : event->memset.correlation;
+    vs_flow_work(&c->flows, &c->emit,
+                 (struct vs_flow_end){correlation, device_pid(c, event->activity.device),
+                                      event->activity.stream, slice->start_ns});
 }
 
 static void add_slice(struct chrome *c, const struct vs_event *event)
@@ -175,13 +183,7 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
     struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
                              .end_ns = activity->end_ns};
     struct vs_slice ready;
-    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
-                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
-                                                            : event->memset.correlation;
     struct track *track = name_stream(c, activity->device, activity->stream, "");
-    vs_flow_work(&c->flows, &c->emit,
-                 (struct vs_flow_end){correlation, device_pid(c, activity->device),
-                                      activity->stream, activity->start_ns});
     if (vs_slices_add(&track->slices, &slice, &ready))
         write_slice(c, &ready);
 }
@@ -274,25 +276,32 @@ static void wait(struct chrome *c, const struct vs_event *event)
                   VS_J_UINT("stream", event->sync.stream));
 }
 
-/* A call of CUDA; its name without CUPTI's version. */
+/* A call of CUDA; its name without CUPTI's version. Each thread has a track for them, because their clock is
+ * CUPTI's: they would not nest with ranges and waits. */
 static void call(struct chrome *c, const struct vs_event *event)
 {
     uint64_t from = event->api_call.start_ns, to = event->api_call.end_ns;
     uint64_t correlation = event->api_call.correlation;
+    uint64_t track = VS_CALLS_TRACK | event->api_call.thread;
     char name[128];
-    if (from > c->to_ns || to < c->from_ns)
+    if (from > c->to_ns || to < c->from_ns || !from)
         return;
+    if (!vs_map_get(&c->call_tracks, track)) {
+        vs_xmap_put(&c->call_tracks, track, 1);
+        snprintf(name, sizeof name, "CUDA calls of thread %" PRIu64, event->api_call.thread);
+        vs_emit_name(&c->emit, true, host_pid(c), track, name);
+    }
     const char *full = text(c, event->api_call.api);
     snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
     name[strcspn(name, "_")] = '\0';
     const struct vs_emitted out = {.phase = 'X', .name = name,
                                    .category = event->api_call.driver ? "cuda_driver" : "cuda_runtime",
-                                   .pid = host_pid(c), .tid = event->api_call.thread, .time_ns = from,
+                                   .pid = host_pid(c), .tid = track, .time_ns = from,
                                    .duration_ns = to > from ? to - from : 0, .id = correlation};
     vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
                   VS_J_UINT("result", event->api_call.result));
     vs_flow_call(&c->flows, &c->emit,
-                 (struct vs_flow_end){correlation, host_pid(c), event->api_call.thread, from});
+                 (struct vs_flow_end){correlation, host_pid(c), track, from});
 }
 
 static struct vs_emitted instant(struct chrome *c, const struct vs_event *event, const char *name)
@@ -349,6 +358,16 @@ static void failure(struct chrome *c, const struct vs_event *event)
                   VS_J_TEXT("phase", vs_place_text(&replay->phases, f->place)));
 }
 
+/* Points of a counter; a peak that no event had, between allocations that were only counted, has one of its own. */
+static void level(struct chrome *c, struct vs_chrome_counter *counter, uint64_t now, uint64_t peak,
+                  uint64_t time_ns)
+{
+    if (peak > counter->most && peak > now && c->reading)
+        vs_counter_set(counter, &c->emit, peak, time_ns, c->options.counter_ns);
+    counter->most = peak > now ? peak : now;
+    vs_counter_set(counter, &c->emit, now, time_ns, c->options.counter_ns);
+}
+
 static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
 {
     if (account >= c->replay->account_count)
@@ -357,9 +376,9 @@ static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
     if (!view->named)
         name_device(c, account);
     const struct vs_account *a = c->replay->accounts[account];
-    vs_counter_set(&view->allocated, &c->emit, a->sums.now.allocated, time_ns, c->options.counter_ns);
-    vs_counter_set(&view->reserved, &c->emit, a->sums.now.reserved, time_ns, c->options.counter_ns);
-    vs_counter_set(&view->tensors, &c->emit, a->framework.now.allocated, time_ns, c->options.counter_ns);
+    level(c, &view->allocated, a->sums.now.allocated, a->sums.peak.allocated, time_ns);
+    level(c, &view->reserved, a->sums.now.reserved, a->sums.peak.reserved, time_ns);
+    level(c, &view->tensors, a->framework.now.allocated, a->framework.peak.allocated, time_ns);
 }
 
 /* --- the pass --- */
@@ -432,6 +451,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
         account = vs_replay_account(replay, drawn.framework_alloc.device);
     else if (drawn.kind == VS_EVENT_framework_free)
         account = vs_replay_account(replay, drawn.framework_free.device);
+    else if (drawn.kind == VS_EVENT_unrecorded && drawn.unrecorded.level == VS_LEVEL_FRAMEWORK)
+        account = vs_replay_account(replay, drawn.unrecorded.device);
     if (account != VS_ACCOUNT_NONE)
         counters(c, account, drawn.time_ns);
     return ferror(c->emit.out) ? VS_ERR_IO : VS_OK;
@@ -464,6 +485,7 @@ static enum vs_err read_all(struct chrome *c)
         for (unsigned i = 0; i < c->replay->account_count; i++)
             counters(c, i, c->replay->now_ns);
     }
+    c->reading = true;
     const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, c};
     err = vs_reading_run(c->reader, c->replay, window, &observer, 1);
     c->ended = vs_reader_ended(c->reader);
@@ -567,6 +589,7 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);
+    vs_map_free(&c->call_tracks);
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
     vs_chrome_stacks_free(&c->stacks);

@@ -83,6 +83,9 @@ void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out);
 
 void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 
+/* A track above the numbers of threads: the calls of one. */
+#define VS_CALLS_TRACK (UINT64_C(1) << 32)
+
 /* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
 struct vs_emit {
@@ -159,6 +162,7 @@ struct vs_chrome_counter {
     uint64_t window_start_ns;
     uint64_t high, high_ns, last, last_ns;
     uint64_t written; /* last written value */
+    uint64_t most;    /* the highest so far, written or held back */
 };
 void vs_counter_set(struct vs_chrome_counter *counter, struct vs_emit *emit, uint64_t value,
                     uint64_t time_ns, uint64_t window_ns);

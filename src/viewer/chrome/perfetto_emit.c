@@ -86,7 +86,7 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
         vs_proto_uint(inner, PROCESS_PID, pid);
         vs_proto_text(inner, PROCESS_NAME, name);
         vs_proto_message(track, TRACK_PROCESS, inner);
-    } else if (host && kind == 't') {
+    } else if (host && kind == 't' && of < VS_CALLS_TRACK) {
         vs_proto_uint(inner, THREAD_PID, pid);
         vs_proto_uint(inner, THREAD_TID, of);
         if (*name)

@@ -11,6 +11,7 @@
 #include "base/reading/vs_xalloc.h"
 
 #define BUFFER_BYTES 65536
+#define PIECE_MAX ((size_t)1 << 30) /* zlib counts in 32 bits */
 #define GZIP_WINDOW (15 + 16) /* 16: with the header of gzip */
 
 struct gzip {
@@ -37,7 +38,11 @@ static bool compress_bytes(struct gzip *gzip, const void *bytes, size_t count, i
 
 static ssize_t gzip_write(void *cookie, const char *bytes, size_t count)
 {
-    return compress_bytes(cookie, bytes, count, Z_NO_FLUSH) ? (ssize_t)count : 0;
+    bool written = true;
+    for (size_t at = 0; written && at < count; at += PIECE_MAX)
+        written = compress_bytes(cookie, bytes + at, count - at < PIECE_MAX ? count - at : PIECE_MAX,
+                                 Z_NO_FLUSH);
+    return written ? (ssize_t)count : 0;
 }
 
 static int gzip_close(void *cookie)

@@ -18,7 +18,8 @@ struct count {
 #define FIGURES(X)                                                                                  \
     X(stray) X(twice) X(wrong) X(live) X(frees) X(failed) X(segments) X(segment_frees) X(maps)      \
     X(unmaps) X(reserved) X(requested_live) X(requested_peak) X(kernels) X(copies) X(copy_bytes)    \
-    X(sets) X(event_waits) X(stream_waits) X(context_waits) X(copy_waits) X(async_copy_waits)
+    X(sets) X(event_waits) X(stream_waits) X(context_waits) X(copy_waits) X(async_copy_waits) \
+    X(free_waits)
 #define FIGURE(name) name,
 static struct {
     uint64_t FIGURES(FIGURE) last_ns;
@@ -117,8 +118,9 @@ static void apply(const struct vs_reader *reader, const struct vs_event *e)
         figures.stream_waits += e->sync.sync_kind == VS_WAIT_STREAM;
         figures.context_waits += e->sync.sync_kind == VS_WAIT_CONTEXT;
         figures.copy_waits += e->sync.sync_kind == VS_WAIT_COPY;
+        figures.free_waits += e->sync.sync_kind == VS_WAIT_FREE;
         figures.async_copy_waits += e->sync.sync_kind == VS_WAIT_ASYNC_COPY;
-        figures.wrong += e->sync.end_ns < e->sync.start_ns || !e->sync.stack || !e->sync.api;
+        figures.wrong += e->sync.end_ns < e->sync.start_ns || !e->sync.api;
         break;
     case VS_EVENT_range_push: print_name(reader, "phase", e->range_push.name); break;
     case VS_EVENT_range_start: print_name(reader, "phase", e->range_start.name); break;
