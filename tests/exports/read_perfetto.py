@@ -20,12 +20,8 @@ def decode(data):
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
     trace = Trace()
     trace.ParseFromString(data)
-    tracks, open_slices, flows = {}, collections.defaultdict(list), collections.defaultdict(list)
-    slices, instants, counters = [], [], []
-    for packet in trace.packet:
-        if packet.HasField("track_descriptor"):
-            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
-    ends = TrackEvent.TYPE_SLICE_END
+    slices, instants, counters, open_slices, flows = [], [], [], collections.defaultdict(list), collections.defaultdict(list)
+    tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
     events = [p for p in trace.packet if p.HasField("track_event")]
     for packet in sorted(events, key=lambda p: p.timestamp):  # stable, as Perfetto sorts them
         event, time = packet.track_event, packet.timestamp
@@ -35,11 +31,10 @@ def decode(data):
             counters.append((track.name, time, event.counter_value))
         elif event.type == TrackEvent.TYPE_INSTANT:
             instants.append((event.name, time, arguments["Bytes"].uint_value if "Bytes" in arguments else 0))
-        elif event.type == ends:
-            begin, name, category, flow = open_slices[event.track_uuid].pop()
+        elif event.type == TrackEvent.TYPE_SLICE_END:
+            begin, name, category, numbers = open_slices[event.track_uuid].pop()
             slices.append((begin, time, category, name))
-            for number in flow:
-                flows[number].append(category)
+            flows.update((number, flows[number] + [category]) for number in numbers)
         else:
             open_slices[event.track_uuid].append((time, event.name, event.categories[0], list(event.flow_ids)))
     assert not any(open_slices.values()), "a slice has no end"
@@ -47,8 +42,7 @@ def decode(data):
 
 
 def of_json(text):
-    slices, instants, counters, begun = [], [], [], collections.defaultdict(list)
-    flows = collections.Counter()
+    slices, instants, counters, begun, arrows = [], [], [], collections.defaultdict(list), 0
     for e in json.loads(text)["traceEvents"]:
         time = read_timeline.ns(e["ts"])
         if e["ph"] == "X":
@@ -56,15 +50,13 @@ def of_json(text):
         elif e["ph"] == "B":
             begun[e["tid"]].append((time, e["cat"], e["name"]))
         elif e["ph"] == "E":
-            begin, category, name = begun[e["tid"]].pop()
-            slices.append((begin, time, category, name))
+            slices.append((begun[e["tid"]][-1][0], time, *begun[e["tid"]].pop()[1:]))
         elif e["ph"] == "i":
             instants.append((e["name"], time, e.get("args", {}).get("Bytes", 0)))
         elif e["ph"] == "C":
             counters.append((e["name"], time, e["args"]["bytes"]))
-        elif e["ph"] == "f":
-            flows["ends"] += 1
-    return sorted(slices), sorted(instants), sorted(counters), flows
+        arrows += e["ph"] == "f"
+    return sorted(slices), sorted(instants), sorted(counters), arrows
 
 
 def check(recorded, problems, _root):
@@ -74,11 +66,10 @@ def check(recorded, problems, _root):
         wanted = of_json(recorded.export(name, "chrome"))
         problems.true(f"{name}: there are slices and counters", slices and counters)
         for what, found, want in zip(("slices", "instants", "counters"), (slices, instants, counters), wanted):
-            problems.same(f"{name}: {what}: their number", len(found), len(want))
-            for one, other in zip(found, want):
-                problems.same(f"{name}: {what}", one, other)
-        work = [list(set(flow) & set(read_timeline.WORK.values())) for flow in flows.values()]
-        begun = sum(1 for on, flow in zip(work, flows.values()) if on and len(flow) > len(on))
-        problems.same(f"{name}: arrows", begun, wanted[3]["ends"])
+            apart = next((pair for pair in zip(found, want) if pair[0] != pair[1]), None)
+            problems.same(f"{name}: {what}: number, first difference", (len(found), apart), (len(want), None))
+        work = set(read_timeline.WORK.values())
+        begun = sum(bool(work & set(flow) and set(flow) - work) for flow in flows.values())
+        problems.same(f"{name}: arrows", begun, wanted[3])
         problems.true(f"{name}: every track but a process's has one around it", all(
             t.HasField("process") or t.parent_uuid in tracks or t.name.startswith("GPU ") for t in tracks.values()))

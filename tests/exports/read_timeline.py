@@ -42,16 +42,11 @@ def check(recorded, problems, _root):
     text = recorded.export("calls", "chrome", "--all-points")
     timeline = json.loads(text)["traceEvents"]
     events = [x for x in map(json.loads, recorded.export("calls", "json").decode().splitlines()) if "event" in x]
-    works, calls, waits = [], [], []
-    for event in events:
-        fields = event["fields"]
-        row = fields.get("start_ns"), fields.get("end_ns")
-        if event["kind"] in WORK:
-            works.append((*row, WORK[event["kind"]], fields["stream"], fields["correlation"]))
-        elif event["kind"] == "api_call":
-            calls.append((*row, fields["api"].strip("_").split("_")[0], fields["thread"] | 1 << 32, fields["correlation"]))
-        elif event["kind"] == "sync":
-            waits.append((*row, fields["api"], event["tid"]))
+    fields = [(e["kind"], e["tid"], e["fields"]) for e in events]
+    works = [(f["start_ns"], f["end_ns"], WORK[k], f["stream"], f["correlation"]) for k, _, f in fields if k in WORK]
+    calls = [(f["start_ns"], f["end_ns"], f["api"].strip("_").split("_")[0], f["thread"] | 1 << 32, f["correlation"])
+             for k, _, f in fields if k == "api_call"]
+    waits = [(f["start_ns"], f["end_ns"], f["api"], tid) for k, tid, f in fields if k == "sync"]
     slices = [e for e in timeline if e["ph"] == "X"]
 
     def drawn(categories, *more):
@@ -65,6 +60,11 @@ def check(recorded, problems, _root):
                   sorted(calls))
     problems.same("waits", drawn(("cuda_sync",), lambda e: e["name"], lambda e: e["tid"]), sorted(waits))
     problems.true("a wait has its line", any("print_loss (train_lm" in e["args"].get("stack", "") for e in slices))
+    names = " ".join(e["args"].get("name", "") for e in timeline if e["ph"] == "M")
+    problems.true("tracks have names", all(n in names for n in ("train_lm", "main thread", "GPU 0", "(compute)", "copies)")))
+    problems.true("ranges are slices", {"forward", "step 3"} <= {e["name"] for e in timeline if e["ph"] == "B"})
+    large = json.loads(recorded.export("observed", "chrome", "--instant-min", "2MiB"))["traceEvents"]
+    problems.true("a large allocation is marked", 2 << 20 in [e["args"]["Bytes"] for e in large if e["ph"] == "i"])
     nest(problems, slices)
     starts = {e["id"]: e for e in timeline if e["ph"] == "s"}
     ends = {e["id"]: e for e in timeline if e["ph"] == "f"}

@@ -101,23 +101,6 @@ def every_variant_agrees_with_its_own_tally():
         same("live at the end", device["families"]["device"]["live_bytes"] >= live, True)
 
 
-def timeline_names_processes_threads_streams_and_holds_everything():
-    trace, _ = record("chrome", "train_lm_c", "--steps", "8", "--leak", "80MiB", way="caching")
-    timeline = os.path.join(WORK, "timeline.json")
-    run([tool("vramscope"), "export", trace, "-f", "chrome", "-o", timeline])
-    with open(timeline) as f:
-        events = json.load(f)["traceEvents"]
-    meta = {e["name"] for e in events if e["ph"] == "M"}
-    assert {"process_name", "thread_name"} <= meta, meta
-    names = {e["args"].get("name", "") for e in events if e["ph"] == "M"}
-    assert any("compute" in n for n in names) and any("copies" in n for n in names), names
-    slices = {e["name"] for e in events if e["ph"] in "XB"}
-    assert "lm_gemm" in slices and "forward" in slices and "step 3" in slices, slices
-    assert any(n.startswith("Memcpy") or "HtoD" in n for n in slices), slices
-    assert any(e["ph"] == "i" and e["args"].get("Bytes", e["args"].get("bytes")) == 80 << 20
-               for e in events if e["ph"] == "i"), "no instant for a large allocation"
-
-
 def running_out_of_memory_is_distinguished():
     cases = (("capacity", "alloc_activation", ("--context", "512", "--batch", "64")),
              ("growth", "keep_for_debugging", ("--leak", "16MiB", "--steps", "60")),

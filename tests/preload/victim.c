@@ -353,14 +353,12 @@ static int mode_waits(void)
     memset(pageable, 1, BYTES);
     check(cudaMemcpyAsync(p, locked, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     check(cudaEventRecord(event, stream), "cudaEventRecord");
-    for (int i = 0; i < 2; i++)
-        check(cudaEventSynchronize(event), "cudaEventSynchronize");
-    for (int i = 0; i < 3; i++)
-        check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    for (int i = 0; i < 4; i++)
-        check(cudaMemcpy(p, pageable, 16, cudaMemcpyHostToDevice), "cudaMemcpy");
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
+        check(i < 2 ? cudaEventSynchronize(event) : cudaSuccess, "cudaEventSynchronize");
+        check(i < 3 ? cudaStreamSynchronize(stream) : cudaSuccess, "cudaStreamSynchronize");
+        check(i < 4 ? cudaMemcpy(p, pageable, 16, cudaMemcpyHostToDevice) : cudaSuccess, "cudaMemcpy");
         check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
     check(cudaMemcpyAsync(pageable, p, BYTES, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaMemcpyAsync(p, pageable, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     check(cudaMemcpyAsync(p, locked, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
