@@ -168,7 +168,7 @@ static uint64_t call_of(struct vs_builder *b, struct statement *s, uint64_t call
             i++;
         assert_true(i < VS_BUILDER_NATIVES_MAX);
         if (i == b->native_count)
-            snprintf(b->natives[b->native_count++], sizeof b->natives[0], "%s", frame + 1);
+            snprintf(b->natives[b->native_count++], sizeof b->natives[0], "%.63s", frame + 1);
         module = module_of(b, "@" VS_BUILDER_LIBRARY, "", VS_BUILDER_LIBRARY);
         line = 16 * (i + 1);
     } else if (*frame == '@') {
@@ -185,7 +185,7 @@ static uint64_t call_of(struct vs_builder *b, struct statement *s, uint64_t call
         }
         if (number)
             line = (unsigned)sum(s, number);
-        snprintf(name, sizeof name, "%s %s", frame, path ? path : "/opt/demo/train.py");
+        snprintf(name, sizeof name, "%.120s %.120s", frame, path ? path : "/opt/demo/train.py");
         module = module_of(b, name, frame, strchr(name, ' ') + 1);
     }
     struct vs_recorder *r = b->recorder;
