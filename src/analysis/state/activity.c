@@ -118,7 +118,7 @@ void vs_activity_event_within(struct vs_activity *activity, const struct vs_even
         return;
     uint64_t first_ns = start_ns > from_ns ? start_ns : from_ns;
     uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
-    if (last_ns > activity->last_ns)
+    if (event->kind != VS_EVENT_sync && last_ns > activity->last_ns)
         activity->last_ns = last_ns;
     count(activity, event, (struct activity_share){last_ns - first_ns, end_ns - start_ns});
 }

@@ -273,7 +273,7 @@ static void wait(struct chrome *c, const struct vs_event *event)
                                    .time_ns = from, .duration_ns = to > from ? to - from : 0,
                                    .stack = &stack};
     vs_emit_event(&c->emit, &out, VS_J_UINT("device", event->sync.device),
-                  VS_J_UINT("stream", event->sync.stream));
+                  VS_J_UINT_IF(event->sync.sync_kind == VS_WAIT_STREAM, "stream", event->sync.stream));
 }
 
 /* A call of CUDA; its name without CUPTI's version. Each thread has a track for them, because their clock is

@@ -390,10 +390,12 @@ static void wait_lines(const struct vs_report_device *device, const struct vs_st
         rest -= site->bytes < rest ? site->bytes : rest;
         calls -= site->count < calls ? site->count : calls;
     }
-    if (calls && shown)
-        fprintf(style->out, "    %s  %7s  %6s×  %sat other call sites%s\n", time_column(time, rest),
+    uint64_t more = sites->count - shown + sites->omitted_count;
+    if (more && shown)
+        fprintf(style->out, "    %s  %7s  %6s×  %sat %s%s\n", time_column(time, rest),
                 vs_percent_text(rest, sites->total_bytes), vs_count_text(calls),
-                vs_paint(style, VS_DIM), vs_unpaint(style));
+                vs_paint(style, VS_DIM), vs_number_text(more, "more call site"),
+                vs_unpaint(style));
 }
 
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,

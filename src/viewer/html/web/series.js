@@ -17,8 +17,8 @@ function sameValues(a, b) {
     return a && b && a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-/** Curves of *device*, the widest first: {key, name, color, time, min, max}. Allocated is left out where
- * it equals reserved at all times (a framework allocates all the driver gives).
+/** Curves of *device*, the widest first: {key, name, color, time, min, max}. Where allocated equals
+ * reserved at all times, one is left out: allocated under a framework, which reserves what the driver gives.
  * @param {Object} trace whose curves are loaded @param {number} device @returns {Object[]} */
 export function seriesOf(trace, device) {
     const curve = trace.loaded.curves && trace.loaded.curves[device];
@@ -33,8 +33,8 @@ export function seriesOf(trace, device) {
     const reserved = curve.series.find((s) => s.key === 'reserved');
     const allocated = curve.series.find((s) => s.key === 'allocated');
     if (curve.series.length > 2 && reserved && allocated && sameValues(reserved.max, allocated.max)) {
-        curve.series = curve.series.filter((s) => s !== allocated);
-        reserved.name = `reserved by ${framework || 'the framework'}`;
+        curve.series = curve.series.filter((s) => s !== (framework ? allocated : reserved));
+        reserved.name = `reserved by ${framework}`;
     }
     const tensors = curve.series.find((s) => s.key === 'tensors');
     if (framework && tensors)
