@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timeline in Perfetto's format, decoded by its public schema, has the events of the one in JSON: slices
-with names, categories, times and tracks, counters, instants; calls and their work share a number."""
+"""The timeline in Perfetto's format, decoded by its public schema, has the events of the one in JSON."""
 import collections
 import json
 import os
@@ -16,10 +15,8 @@ def missing():
 
 
 def decode(data):
-    """(slices, instants, counters, flows) of a trace; a track is the names on the way to it."""
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
-    trace = Trace()
-    trace.ParseFromString(data)
+    trace = Trace.FromString(data)
     slices, instants, counters, open_slices, flows = [], [], [], collections.defaultdict(list), collections.defaultdict(list)
     tracks = {p.track_descriptor.uuid: p.track_descriptor for p in trace.packet if p.HasField("track_descriptor")}
     events = [p for p in trace.packet if p.HasField("track_event")]
@@ -71,5 +68,5 @@ def check(recorded, problems, _root):
         work = set(read_timeline.WORK.values())
         begun = sum(bool(work & set(flow) and set(flow) - work) for flow in flows.values())
         problems.same(f"{name}: arrows", begun, wanted[3])
-        problems.true(f"{name}: every track but a process's has one around it", all(
-            t.HasField("process") or t.parent_uuid in tracks or t.name.startswith("GPU ") for t in tracks.values()))
+        problems.true(f"{name}: tracks have one around them", all(t.HasField("process") or t.parent_uuid in tracks or
+                                                                  t.name.startswith("GPU ") for t in tracks.values()))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Chrome timeline with calls: every kernel, copy, memset, call and wait of the trace with its begin
-and end, an arrow from the call to each work, nothing else; slices nest; counters reach the report's peaks;
-a compressed file has the same bytes."""
+"""The Chrome timeline: every kernel, copy, memset, call and wait of the trace, an arrow from the call to each
+work, nothing else; slices nest; counters reach the report's peaks; a compressed file has the same bytes."""
 import collections
 import gzip
 import json
@@ -15,7 +14,6 @@ def ns(us):
 
 
 def nest(problems, slices):
-    """Slices of one track either follow or contain each other."""
     tracks = collections.defaultdict(list)
     for one in slices:
         tracks[one["pid"], one["tid"]].append((ns(one["ts"]), -ns(one["dur"]), one["name"]))
@@ -71,11 +69,10 @@ def check(recorded, problems, _root):
     problems.same("arrows with two ends", sorted(starts), sorted(ends))
     problems.same("arrows end at work", sorted((ns(e["ts"]), e["tid"]) for e in ends.values()),
                   sorted((row[0], row[3]) for row in works))
-    begun = {(row[0], row[3]): row[4] for row in calls}
-    done = {(row[0], row[3]): row[4] for row in works}
-    for key, start in starts.items():
-        call, work = (ns(start["ts"]), start["tid"]), (ns(ends[key]["ts"]), ends[key]["tid"])
-        problems.same(f"arrow {key}: its call's number", begun.get(call), done.get(work))
+    number_at = {(row[0], row[3]): row[4] for row in calls + works}
+    for key, one in starts.items():
+        call, work = (number_at.get((ns(e["ts"]), e["tid"])) for e in (one, ends[key]))
+        problems.same(f"arrow {key}: its call's number", call, work)
     recorded.record("counted", "--sample 4 --min-size 10MB --allocator=observe", recorded.tensors)
     for name in ("calls", "tensors", "counted"):
         timeline = json.loads(recorded.export(name, "chrome"))["traceEvents"]

@@ -114,8 +114,7 @@ def copies_and_memsets_are_collected_with_their_bytes(victims):
 def calls_that_wait_are_recorded(victims):
     runs = victims.everywhere("waits", event_waits=2, stream_waits=3, copy_waits=4, context_waits=5,
                               async_copy_waits=2)
-    for (victim, front), run in runs.items():
-        assert run.trace["free_waits"] == (front == OBSERVE), (victim, front, run.trace)
+    assert all(run.trace["free_waits"] == (front == OBSERVE) for (_, front), run in runs.items()), runs
 
 
 def without_cupti_memory_is_recorded_and_it_is_said_once(victims):

@@ -343,14 +343,13 @@ static int mode_copies(void)
 static int mode_waits(void)
 {
     enum { BYTES = 64 * MIB };
-    char *pageable = malloc(BYTES), *locked;
+    char *pageable = calloc(1, BYTES), *locked;
     void *p = device_alloc(BYTES);
     cudaStream_t stream;
     cudaEvent_t event;
     check(cudaMallocHost((void **)&locked, BYTES), "cudaMallocHost");
     check(cudaStreamCreate(&stream), "cudaStreamCreate");
     check(cudaEventCreate(&event), "cudaEventCreate");
-    memset(pageable, 1, BYTES);
     check(cudaMemcpyAsync(p, locked, BYTES, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
     check(cudaEventRecord(event, stream), "cudaEventRecord");
     for (int i = 0; i < 5; i++) {

@@ -62,9 +62,19 @@ struct vs_page_data *vs_page_data_open(const struct vs_span *span)
 
 /* --- reading --- */
 
+/* A span of time without an event, between two: it is shown as it was asked for. */
+static bool between_events(const struct vs_page_data *data, uint64_t next_ns)
+{
+    const struct vs_time_window *part = &data->part;
+    return part->from.given && !part->from.by_event && part->to.given && !part->to.by_event &&
+           next_ns > part->to.value;
+}
+
 static void begin_window(struct vs_page_data *data, struct vs_replay *replay, uint64_t time_ns)
 {
     data->begun = true;
+    if (between_events(data, time_ns))
+        time_ns = data->part.from.value;
     data->window.first_event = replay->events + 1;
     data->window.from_ns = time_ns > data->start_ns ? time_ns - data->start_ns : 0;
     data->activity.from_ns = data->part.from.given ? time_ns : 0;
@@ -81,6 +91,9 @@ static void end_window(struct vs_page_data *data, const struct vs_replay *replay
         return;
     data->rows.ended = true;
     data->window.last_event = replay->events;
+    if (data->window.last_event < data->window.first_event && data->part.to.given &&
+        !data->part.to.by_event)
+        end_ns = data->part.to.value;
     data->window.to_ns = end_ns > data->start_ns ? end_ns - data->start_ns : 0;
     if (data->activity.to_ns > end_ns && !data->window.whole)
         data->activity.to_ns = end_ns;

@@ -114,12 +114,9 @@ static void apply(const struct vs_reader *reader, const struct vs_event *e)
         break;
     case VS_EVENT_memset: figures.sets++; break;
     case VS_EVENT_sync:
-        figures.event_waits += e->sync.sync_kind == VS_WAIT_EVENT;
-        figures.stream_waits += e->sync.sync_kind == VS_WAIT_STREAM;
-        figures.context_waits += e->sync.sync_kind == VS_WAIT_CONTEXT;
-        figures.copy_waits += e->sync.sync_kind == VS_WAIT_COPY;
-        figures.free_waits += e->sync.sync_kind == VS_WAIT_FREE;
-        figures.async_copy_waits += e->sync.sync_kind == VS_WAIT_ASYNC_COPY;
+#define WAIT(name, kind) figures.name##_waits += e->sync.sync_kind == VS_WAIT_##kind;
+        WAIT(event, EVENT) WAIT(stream, STREAM) WAIT(context, CONTEXT) WAIT(copy, COPY)
+        WAIT(async_copy, ASYNC_COPY) WAIT(free, FREE)
         figures.wrong += e->sync.end_ns < e->sync.start_ns || !e->sync.api;
         break;
     case VS_EVENT_range_push: print_name(reader, "phase", e->range_push.name); break;

@@ -295,6 +295,17 @@ TEST(a_window_has_what_was_live_at_its_start)
                 "window/first_event 6; window/last_event 7; window/blocks_left_out 2");
 }
 
+TEST(a_span_without_events_is_shown_as_asked)
+{
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU; alloc 0 1M");
+    const struct vs_time_window window = {{true, false, b.now_ns + 1}, {true, false, b.now_ns + 2}};
+    b.now_ns += 1000;
+    vs_trace(&b, "alloc 10 4M");
+    make(&window, VS_PAGE_EVENTS_MAX);
+    assert_int_equal(json_number(page.head, "/window/to") - json_number(page.head, "/window/from"), 1);
+}
+
 /* The kinds of tensors that are freed before the window are decided before it has rows. */
 TEST(tensors_that_end_before_the_window_have_no_rows)
 {
