@@ -189,7 +189,7 @@ static void measure_group(struct loop_search *search, struct loop_group *group)
             sample += each;
         }
     }
-    /* what it falls is what it rises, less its change from the first repetition to the last */
+    /* the lows rose by *rises* in all; how far they fell follows from the first and the last of them */
     uint64_t falls = rises + group->lows[0].level - floor;
     group->floor = (double)floors / (double)group->count;
     group->height = (double)vs_vec_nth(heights, taken, taken / 2);

@@ -291,9 +291,10 @@ static void calls_stop(void)
     calls_started = false;
 }
 
-static void kinds_stop(void)
+/* All but the first *count* of the kinds. */
+static void kinds_stop(size_t count)
 {
-    while (kinds_on)
+    while (kinds_on > count)
         cupti->disable(kinds[--kinds_on]);
 }
 
@@ -310,17 +311,18 @@ static CUptiResult kinds_start(size_t count)
 
 static CUptiResult switch_on(void)
 {
-    size_t all = sizeof kinds / sizeof *kinds;
+    size_t all = sizeof kinds / sizeof *kinds, work = all - CALL_KINDS;
     CUptiResult r = cupti->register_callbacks(on_request, on_complete);
     if (r == CUPTI_SUCCESS)
-        r = kinds_start(all - CALL_KINDS);
+        r = kinds_start(work);
     if (r != CUPTI_SUCCESS) {
-        kinds_stop();
+        kinds_stop(0);
         return r;
     }
     if (vs_process_options()->number[VS_OPT_kernels] == 2) {
         calls_started = calls_start();
         if (!calls_started || kinds_start(all) != CUPTI_SUCCESS) {
+            kinds_stop(work); /* one of both may be on */
             calls_stop();
             say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
         }
@@ -413,7 +415,7 @@ static void switch_off(void)
 {
     VS_OWN_WORK();
     copy_calls_stop();
-    kinds_stop();
+    kinds_stop(0);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     calls_stop();
     if (cupti->flush_period)

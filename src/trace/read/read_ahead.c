@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A thread that reads and decompresses the next frames of a file into slots of the reader that are
- * not in use. It changes nothing else of the reader and decodes no events. The reader takes a frame,
- * or the problem with it, as if it had read the frame itself. The thread ends at the first problem. */
+ * not in use. It changes nothing else of the reader and decodes no events. The reader gets each frame,
+ * or the error in it, exactly as vs_frame_unpack returns them. The thread ends at the first error. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

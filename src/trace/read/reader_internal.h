@@ -289,8 +289,9 @@ const char *vs_frame_read(struct vs_reader *reader, bool *cut);
 
 /* --- read_ahead.c: a thread that reads and decompresses the next frames of a file --- */
 
-/* vs_read_ahead_next: the frame at the reader's offset, as from vs_frame_unpack: from the thread,
- * which it starts after the first frame. NULL: there is no thread, or it read at another offset. */
+/* vs_read_ahead_next: the frame at the reader's offset, as vs_frame_unpack returns it. The first
+ * call after a frame was read starts the thread. NULL: there is no thread, or the thread is at
+ * another offset. */
 const struct vs_frame_bytes *vs_read_ahead_next(struct vs_reader *reader);
 
 /* vs_frame_has_trailer: whether the file ends as vs_recorder_close leaves it. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream that compresses what is written to it. Not thread-safe. */
+ * A stream that compresses the bytes written to it. Not thread-safe. */
 #ifndef VS_GZIP_STREAM_H
 #define VS_GZIP_STREAM_H
 
 #include <stdio.h>
 
-/* vs_gzip_stream: what is written to the returned stream is compressed into *out*, which stays open.
- * fclose completes the compressed data; it, or a write, fails with the errno of *out*. */
+/* vs_gzip_stream: returns a stream; the bytes written to it are compressed and written to *out*. fclose
+ * writes the end of the compressed data and leaves *out* open. When a write to *out* fails, the write
+ * to the stream, or fclose, fails with the same errno. */
 FILE *vs_gzip_stream(FILE *out);
 
 #endif
