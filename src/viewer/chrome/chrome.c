@@ -35,6 +35,8 @@
 #include "viewer/common/json_writer.h"
 
 #define DEVICE_PID_OFFSET 1000000 /* used if a device's number could be the process's pid */
+#define MEMBER_PIDS 1000 /* for a trace among several */
+#define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
 #define INSTANT_DEFAULT (UINT64_C(64) << 20)
 #define OPEN_RANGES_MAX 256       /* per thread */
 #define OPEN_ASYNC_MAX 1000000
@@ -108,17 +110,27 @@ static const char *kernel_name(struct chrome *c, uint64_t id)
     return name;
 }
 
+/* Among several traces a number of its own, as those of several machines may be equal. */
 static uint64_t host_pid(const struct chrome *c)
 {
+    if (c->options.member)
+        return (c->options.member->index + 1) * MEMBER_PIDS;
     return c->replay->has_process ? c->replay->process.process.pid : 0;
 }
 
 static uint64_t device_pid(const struct chrome *c, uint64_t device)
 {
+    if (c->options.member)
+        return host_pid(c) + 1 + device % (MEMBER_PIDS - 1);
     return host_pid(c) > VS_DEVICES_MAX ? device : device + DEVICE_PID_OFFSET;
 }
 
 /* --- names of tracks --- */
+
+static uint64_t first_place(const struct chrome *c)
+{
+    return c->options.member ? host_pid(c) : 0;
+}
 
 static void name_device(struct chrome *c, unsigned account)
 {
@@ -133,11 +145,12 @@ static void name_device(struct chrome *c, unsigned account)
         view->allocated.pid = view->reserved.pid = view->tensors.pid = pid;
         view->named = true;
     }
-    snprintf(label, sizeof label, "GPU %" PRIu64 "%s%.400s%s", a->device, a->name ? ": " : "",
-             text(c, a->name),
+    snprintf(label, sizeof label, "%s%sGPU %" PRIu64 "%s%.400s%s",
+             c->options.member ? c->options.member->name : "", c->options.member ? ", " : "",
+             a->device, a->name ? ": " : "", text(c, a->name),
              a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
     vs_emit_name(&c->emit, false, pid, 0, label);
-    vs_emit_order(&c->emit, pid, account + 1);
+    vs_emit_order(&c->emit, pid, first_place(c) + account + 1);
 }
 
 /* The track of a stream, which gets a name at first, and with *name*. */
@@ -383,17 +396,25 @@ static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
 
 /* --- the pass --- */
 
+/* The time 0 of what is written. */
+static void begin(struct chrome *c)
+{
+    c->emit.start_ns = c->emit.clock ? 0 : vs_replay_start_ns(c->replay);
+}
+
 static void draw(struct chrome *c, const struct vs_event *event)
 {
     switch (event->kind) {
     case VS_EVENT_process:
-        c->emit.start_ns = vs_replay_start_ns(c->replay);
-        const struct vs_event *process = &c->replay->process;
-        const char *exe = text(c, process->process.exe);
-        uint64_t pid = c->emit.host_pid = process->process.pid;
-        vs_emit_name(&c->emit, false, pid, 0, vs_text_base_name(exe));
-        vs_emit_order(&c->emit, pid, 0);
-        vs_emit_name(&c->emit, true, pid, pid, "main thread");
+        begin(c);
+        const char *exe = vs_text_base_name(text(c, event->process.exe));
+        uint64_t pid = c->emit.host_pid = host_pid(c);
+        char label[512];
+        snprintf(label, sizeof label, "%.100s: %.300s",
+                 c->options.member ? c->options.member->name : "", exe);
+        vs_emit_name(&c->emit, false, pid, 0, c->options.member ? label : exe);
+        vs_emit_order(&c->emit, pid, first_place(c));
+        vs_emit_name(&c->emit, true, pid, event->process.pid, "main thread");
         break;
     case VS_EVENT_device: {
         unsigned account = vs_replay_account(c->replay, event->device.device);
@@ -444,7 +465,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     struct vs_event drawn = *event;
     drawn.time_ns = replay->now_ns; /* never decreases, even in a damaged trace */
     if (replay->events == 1)
-        c->emit.start_ns = vs_replay_start_ns(replay);
+        begin(c);
     draw(c, &drawn);
     unsigned account = replay->changed;
     if (drawn.kind == VS_EVENT_framework_alloc)
@@ -475,7 +496,7 @@ static enum vs_err read_all(struct chrome *c)
     if (c->replay->events) {
         /* Draws what began before a window and continues into it. */
         const struct vs_retained *retained = &c->point->retained;
-        c->emit.start_ns = vs_replay_start_ns(c->replay);
+        begin(c);
         for (size_t i = 0; i < retained->count; i++) {
             event = retained->items[i];
             event.time_ns = c->replay->now_ns;
@@ -567,15 +588,23 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     c->stacks.reader = reader;
     c->options = *options;
     c->emit.out = out;
+    const struct vs_export_member *member = options->member;
+    if (member) {
+        c->emit.clock = member->clock;
+        c->emit.ids = (uint64_t)(member->index + 1) << MEMBER_IDS_SHIFT;
+        c->emit.written = member->written;
+    }
     if (perfetto)
         c->emit.perfetto = vs_perfetto_open(out);
-    else
+    else if (!member || member->index == 0)
         fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
     enum vs_err err = read_all(c);
     if (!err) {
         result->clipped = close_all(c);
-        if (!perfetto)
+        if (!perfetto && !member)
             write_tail(c);
+        else if (!perfetto && member->index + 1 == member->count)
+            fputs("\n],\n\"displayTimeUnit\":\"ms\"}\n", out);
         result->written = c->emit.written;
         vs_export_recording(&c->replay->recording, vs_replay_start_ns(c->replay), result);
         if (c->ended)

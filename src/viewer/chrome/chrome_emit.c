@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/merge/rank_clock.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/reader.h"
 
@@ -31,6 +32,15 @@ void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args)
 {
     FILE *out = emit->out;
+    struct vs_emitted placed;
+    if (emit->clock) { /* one of several traces: the time of all, ids of its own */
+        uint64_t end_ns = vs_rank_time(emit->clock, event->time_ns + event->duration_ns);
+        placed = *event;
+        placed.time_ns = vs_rank_time(emit->clock, event->time_ns);
+        placed.duration_ns = end_ns - placed.time_ns;
+        placed.id = event->id ? event->id ^ emit->ids : 0;
+        event = &placed;
+    }
     if (emit->perfetto) {
         emit->written++;
         vs_perfetto_event(emit->perfetto, emit, event, args);
@@ -59,7 +69,7 @@ void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
             vs_json_string(&json, "stack", event->stack->text);
         vs_json_end_object(&json);
     }
-    if (stack)
+    if (stack && !emit->clock) /* the numbers of frames are a trace's own */
         fprintf(out, ",\"sf\":\"%" PRIu32 "\"", event->stack->frame);
     fputc('}', out);
 }
@@ -164,10 +174,14 @@ void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
 static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_flow_end *call,
                   const struct vs_flow_end *work)
 {
-    uint64_t id = ++flows->written;
-    begin(emit, 's', "ac2g", call->pid, call->tid, call->time_ns);
+    uint64_t id = ++flows->written ^ emit->ids, begun_ns = call->time_ns, time_ns = work->time_ns;
+    if (emit->clock) {
+        begun_ns = vs_rank_time(emit->clock, begun_ns);
+        time_ns = vs_rank_time(emit->clock, time_ns);
+    }
+    begin(emit, 's', "ac2g", call->pid, call->tid, begun_ns);
     fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 "}", id);
-    begin(emit, 'f', "ac2g", work->pid, work->tid, work->time_ns);
+    begin(emit, 'f', "ac2g", work->pid, work->tid, time_ns);
     fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", id);
 }
 

@@ -94,6 +94,8 @@ struct vs_emit {
     uint64_t host_pid; /* of the program; other "processes" are devices */
     uint64_t written;
     struct vs_perfetto *perfetto; /* NULL: JSON */
+    const struct vs_rank_clock *clock; /* times of the trace as those written; NULL: the same */
+    uint64_t ids; /* of the trace among several in the file: added to ids; 0: alone */
 };
 
 /* One event. Phases are Chrome's: X (a slice), B and E, b and e (with an id), i, C. */

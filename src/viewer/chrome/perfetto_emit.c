@@ -6,6 +6,7 @@
  * reader from the numbers of calls and of the work that they began. */
 #include "viewer/chrome/chrome_emit.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,14 +87,16 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
         vs_proto_uint(inner, PROCESS_PID, pid);
         vs_proto_text(inner, PROCESS_NAME, name);
         vs_proto_message(track, TRACK_PROCESS, inner);
-    } else if (host && kind == 't' && of < VS_CALLS_TRACK) {
+    } else if (host && kind == 't' && of < VS_CALLS_TRACK && !emit->clock) {
         vs_proto_uint(inner, THREAD_PID, pid);
         vs_proto_uint(inner, THREAD_TID, of);
         if (*name)
             vs_proto_text(inner, THREAD_NAME, name);
         vs_proto_message(track, TRACK_THREAD, inner);
-    } else {
-        vs_proto_text(track, TRACK_NAME, name);
+    } else { /* also threads of several machines, whose numbers may be equal */
+        char thread[32];
+        snprintf(thread, sizeof thread, "thread %" PRIu64, of);
+        vs_proto_text(track, TRACK_NAME, kind == 't' && !*name ? thread : name);
     }
     if (kind == 'c') {
         vs_proto_uint(inner, COUNTER_UNIT, UNIT_BYTES);

@@ -15,6 +15,15 @@
 #include "trace/read/reader.h"
 
 struct vs_time_window; /* analysis/checkpoint/trace_state.h */
+struct vs_rank_clock;  /* analysis/merge/rank_clock.h */
+
+/* The trace is one of several in one timeline, written one after the other to the same stream. */
+struct vs_export_member {
+    unsigned index, count;           /* from 0 */
+    const char *name;                /* of its tracks: "rank 3" */
+    const struct vs_rank_clock *clock; /* its time as that of all */
+    uint64_t written;                /* records of those before it */
+};
 
 /* Options that a format uses. */
 enum vs_export_option {
@@ -36,6 +45,7 @@ struct vs_export_options {
     bool one_device;      /* only this one: */
     uint64_t device;      /* the trace's number */
     uint64_t instant_min; /* mark allocations of at least this size; 0 = the format's default */
+    const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };
 

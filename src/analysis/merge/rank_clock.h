@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The clock of one of several traces, and what it shows at a time of their common timeline. */
+#ifndef VS_RANK_CLOCK_H
+#define VS_RANK_CLOCK_H
+
+#include <stdint.h>
+
+struct vs_rank_clock {
+    uint64_t from_ns; /* of the trace's clock */
+    int64_t at_ns;    /* the same time in the common timeline */
+    double drift;     /* seconds that the common timeline gains in a second of this clock */
+};
+
+/* vs_rank_time: *time_ns* of the trace's clock in the common timeline, which begins at 0. */
+static inline uint64_t vs_rank_time(const struct vs_rank_clock *clock, uint64_t time_ns)
+{
+    int64_t since = (int64_t)(time_ns - clock->from_ns);
+    int64_t at = clock->at_ns + since + (int64_t)(clock->drift * (double)since);
+    return at > 0 ? (uint64_t)at : 0;
+}
+
+#endif
