@@ -52,8 +52,11 @@ static void put_place(FILE *out, const struct vs_place *place)
 static void put_event(FILE *out, const struct vs_event *event)
 {
     const struct vs_event_info *info = vs_event_describe(event->kind);
-    NUMBERS(event->kind, event->tid, event->time_ns, info->field_count);
-    for (unsigned i = 0; i < info->field_count; i++)
+    unsigned count = event->kind == VS_EVENT_range_push    ? 2 /* without the fields appended since */
+                     : event->kind == VS_EVENT_range_start ? 3
+                                                           : info->field_count;
+    NUMBERS(event->kind, event->tid, event->time_ns, count);
+    for (unsigned i = 0; i < count; i++)
         number(out, event->fields[i]);
 }
 

@@ -53,11 +53,11 @@ enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay,
             count_row(calls, &like, event->sync.end_ns > event->sync.start_ns
                                         ? event->sync.end_ns - event->sync.start_ns
                                         : 0);
-    } else if (event->kind == VS_EVENT_copy_call) {
-        struct copy_call call = {event->copy_call.stack, event->copy_call.api};
+    } else if (event->kind == VS_EVENT_work_call) {
+        struct copy_call call = {event->work_call.stack, event->work_call.api};
         uint32_t number = vs_intern(&calls->calls, &call, sizeof call);
-        if (event->copy_call.correlation)
-            vs_xmap_put(&calls->waiting, event->copy_call.correlation, number + 1);
+        if (event->work_call.correlation)
+            vs_xmap_put(&calls->waiting, event->work_call.correlation, number + 1);
     } else if (event->kind == VS_EVENT_memcpy && event->memcpy.correlation && calls->calls.count &&
                vs_map_remove(&calls->waiting, event->memcpy.correlation, &index)) {
         const struct copy_call *call = calls->calls.items[index - 1];

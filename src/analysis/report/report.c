@@ -221,7 +221,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of
                                                                            * what ends */
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
-    uint64_t copies = VS_KIND_BIT(VS_EVENT_copy_call) | VS_KIND_BIT(VS_EVENT_memcpy) |
+    uint64_t copies = VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_memcpy) |
                       VS_KIND_BIT(VS_EVENT_sync);
     struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
         pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},

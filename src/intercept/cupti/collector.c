@@ -123,11 +123,13 @@ static void record_kernel(const CUpti_Activity *activity)
               .block_y = (uint64_t)(uint32_t)k->blockY,
               .block_z = (uint64_t)(uint32_t)k->blockZ,
               .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
-                              (uint64_t)(uint32_t)k->dynamicSharedMemory);
+                              (uint64_t)(uint32_t)k->dynamicSharedMemory,
+              .graph = k->graphId,
+              .graph_node = k->graphNodeId);
 }
 
 /* Records of copies within a device and between two have the same fields. */
-#define RECORD_COPY(m)                                                          \
+#define RECORD_COPY(m, from, to)                                                \
     VS_RECORD(memcpy, .start_ns = in_our_time((m)->start),                      \
               .end_ns = in_our_time((m)->end),                                  \
               .device = (m)->deviceId,                                          \
@@ -136,7 +138,13 @@ static void record_kernel(const CUpti_Activity *activity)
               .bytes = (m)->bytes,                                              \
               .copy_kind = (m)->copyKind,                                       \
               .async = ((m)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,    \
-              .correlation = (m)->correlationId)
+              .correlation = (m)->correlationId,                                \
+              .src_kind = (m)->srcKind,                                         \
+              .dst_kind = (m)->dstKind,                                         \
+              .src_device = (from),                                             \
+              .dst_device = (to),                                               \
+              .graph = (m)->graphId,                                            \
+              .graph_node = (m)->graphNodeId)
 
 static void record_memset(const CUpti_Activity *activity)
 {
@@ -148,7 +156,10 @@ static void record_memset(const CUpti_Activity *activity)
               .stream = m->streamId,
               .bytes = m->bytes,
               .value = m->value,
-              .correlation = m->correlationId);
+              .correlation = m->correlationId,
+              .memory_kind = m->memoryKind,
+              .graph = m->graphId,
+              .graph_node = m->graphNodeId);
 }
 
 /* Calls that only ask: far more than the others, never of interest, and some of them our own. */
@@ -218,16 +229,18 @@ static void record_call(const CUpti_Activity *activity)
 
 static void record_activity(const CUpti_Activity *activity)
 {
+    const CUpti_ActivityMemcpy5 *copy = (const CUpti_ActivityMemcpy5 *)activity;
+    const CUpti_ActivityMemcpyPtoP4 *peer = (const CUpti_ActivityMemcpyPtoP4 *)activity;
     switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
         record_kernel(activity);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        RECORD_COPY((const CUpti_ActivityMemcpy5 *)activity);
+        RECORD_COPY(copy, copy->deviceId, copy->deviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        RECORD_COPY((const CUpti_ActivityMemcpyPtoP4 *)activity);
+        RECORD_COPY(peer, peer->srcDeviceId, peer->dstDeviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity);
@@ -355,7 +368,7 @@ static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_Call
         return;
     last = data->correlationId;
     VS_OWN_WORK();
-    VS_RECORD(copy_call, .correlation = data->correlationId,
+    VS_RECORD(work_call, .correlation = data->correlationId,
               .api = vs_process_api(data->functionName),
               .stack = vs_process_stack());
 }

@@ -102,3 +102,23 @@ const char *vs_copy_kind_name(uint64_t kind)
     };
     return kind < VS_COPY_KIND_COUNT ? names[kind] : "other";
 }
+
+const char *vs_memory_kind_name(uint64_t kind)
+{
+    static const char *const names[VS_MEMORY_KIND_COUNT] = {
+        "unknown", "pageable", "pinned", "device", "array", "managed", "static", "managed static",
+    };
+    return names[kind < VS_MEMORY_KIND_COUNT ? kind : VS_MEMORY_UNKNOWN];
+}
+
+const char *vs_cupti_overhead_name(uint64_t kind)
+{
+    static const char *const names[] = {
+        "", "flush of records", "instrumentation", "resources", "loading of modules",
+        "loading of functions", "full command buffer", "request of a buffer",
+        "start of managed memory's records",
+    };
+    if (kind == 1)
+        return "compiler";
+    return kind >> 16 && kind >> 16 < sizeof names / sizeof *names ? names[kind >> 16] : "other";
+}

@@ -74,6 +74,23 @@ enum vs_copy_kind {
     VS_COPY_ATOA = 5, VS_COPY_ATOD = 6, VS_COPY_DTOA = 7, VS_COPY_DTOD = 8, VS_COPY_HTOH = 9,
     VS_COPY_PTOP = 10, VS_COPY_KIND_COUNT
 };
+/* The values of CUpti_ActivityMemoryKind. */
+enum vs_memory_kind {
+    VS_MEMORY_UNKNOWN = 0, VS_MEMORY_PAGEABLE = 1, VS_MEMORY_PINNED = 2, VS_MEMORY_DEVICE = 3,
+    VS_MEMORY_ARRAY = 4, VS_MEMORY_MANAGED = 5, VS_MEMORY_DEVICE_STATIC = 6,
+    VS_MEMORY_MANAGED_STATIC = 7, VS_MEMORY_KIND_COUNT
+};
+/* Why kernels and copies are recorded from here on, or not (`activity_switched`). */
+enum vs_switch {
+    VS_SWITCH_STEP = 0,  /* a step of --kernels-steps: its number is *step* */
+    VS_SWITCH_RANGE = 1, /* a range of --kernels-range: its name is *range* */
+    VS_SWITCH_CALL = 2,  /* the program called our function */
+    VS_SWITCH_SIGNAL = 3
+};
+/* The number that a range or mark has as its payload; smaller types are widened to these. */
+enum vs_payload {
+    VS_PAYLOAD_NONE = 0, VS_PAYLOAD_UNSIGNED = 1, VS_PAYLOAD_SIGNED = 2, VS_PAYLOAD_DOUBLE = 3
+};
 /* What the program waits for (`sync`): up to 4 the values of CUpti_ActivitySynchronizationType. */
 enum vs_wait {
     VS_WAIT_EVENT = 1, VS_WAIT_STREAM = 3, VS_WAIT_CONTEXT = 4,
@@ -84,6 +101,12 @@ enum vs_wait {
 
 /* vs_copy_kind_name: "HtoD", "DtoH", …; "other" outside. */
 const char *vs_copy_kind_name(uint64_t kind);
+
+/* vs_memory_kind_name: "pageable", "pinned", "device", …; "unknown" outside. */
+const char *vs_memory_kind_name(uint64_t kind);
+
+/* vs_cupti_overhead_name: what CUPTI took time for (`cupti_overhead`). */
+const char *vs_cupti_overhead_name(uint64_t kind);
 
 /* The meaning of a `device_usage` event; the values are in the file. */
 enum vs_usage_what {

@@ -104,24 +104,36 @@ VS_EVENT(39, finding, P(KEPT_IF_ROOM),
          F(what, U) F(addr, A) F(bytes, U) F(api, STR) F(stack, STK) F(error, U) F(alloc_stack, STK)
          F(earlier_stack, STK) F(text, STR))
 
-/* --- activity on the device; start and end in the trace's clock --- */
+/* --- activity on the device; start and end in the trace's clock; graph, graph_node: CUPTI's numbers of
+ * the launched graph and of the node, 0: not of a graph; src_kind, dst_kind, memory_kind: enum
+ * vs_memory_kind, 0: not recorded, then nor are src_device, dst_device --- */
 VS_EVENT(32, kernel, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(name, STR)
          F(correlation, U) F(grid_x, U) F(grid_y, U) F(grid_z, U) F(block_x, U) F(block_y, U)
-         F(block_z, U) F(shared_bytes, U))
+         F(block_z, U) F(shared_bytes, U) F(graph, U) F(graph_node, U))
 VS_EVENT(33, memcpy, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(copy_kind, U)
-         F(async, U) F(correlation, U))
+         F(async, U) F(correlation, U) F(src_kind, U) F(dst_kind, U) F(src_device, U) F(dst_device, U)
+         F(graph, U) F(graph_node, U))
 VS_EVENT(34, memset, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(bytes, U) F(value, U)
-         F(correlation, U))
-/* the call that makes the memcpy with this correlation, which follows later (option copy_stacks) */
-VS_EVENT(37, copy_call, P(NONE), F(correlation, U) F(api, STR) F(stack, STK))
+         F(correlation, U) F(memory_kind, U) F(graph, U) F(graph_node, U))
+/* the call that begins the work with this correlation: a kernel, copy or memset, or all of a graph; before or
+ * behind it. With kernels=api, or of copies alone with copy_stacks. *thread*: 0 if not recorded */
+VS_EVENT(37, work_call, P(CALL), F(correlation, U) F(api, STR) F(stack, STK) F(thread, U))
 /* a call of CUDA by the program; *driver*: of the driver, perhaps inside one of the runtime with the
  * same correlation; *result*: its error; kernels=api */
 VS_EVENT(40, api_call, P(CALL),
          F(start_ns, T) F(end_ns, T) F(thread, U) F(api, STR) F(correlation, U) F(driver, U)
          F(result, U))
+/* CUPTI itself took this time, on *thread* or 0; overhead_kind: CUPTI's value; kernels=api */
+VS_EVENT(42, cupti_overhead, P(CALL),
+         F(start_ns, T) F(end_ns, T) F(thread, U) F(overhead_kind, U))
+/* at the time of this event the clock of the device's records read *device_ns*, within *error_ns*;
+ * *drift_ppb*: how much faster it ran since the previous reading, in parts per billion */
+VS_EVENT(41, clock_reading, P(NONE), F(device_ns, U) F(error_ns, U) F(drift_ppb, S))
+/* kernels, copies and calls are recorded from here on (*on* 1), or no longer (0). *by*: enum vs_switch */
+VS_EVENT(43, activity_switched, P(KEPT_IF_ROOM), F(on, U) F(by, U) F(step, U) F(range, STR))
 /* on a simulated GPU, a read of values that no kernel computed; what: enum vs_uncomputed (event.h) */
 VS_EVENT(38, uncomputed_read, P(KEPT_IF_ROOM),
          F(device, U) F(what, U) F(bytes, U) F(text, STR) F(stack, STK))
@@ -130,13 +142,16 @@ VS_EVENT(35, sync, P(ACTIVITY),
          F(start_ns, T) F(end_ns, T) F(device, U) F(context, U) F(stream, U) F(sync_kind, U)
          F(api, STR) F(stack, STK))
 
-/* --- annotations by the program --- */
-VS_EVENT(48, range_push, P(RANGE) P(SUMS_FIRST) P(STATE), F(name, STR) F(domain, STR))
+/* --- annotations by the program; colour: ARGB, 0: none; payload_kind: enum vs_payload; of a double the
+ * payload is its bits --- */
+VS_EVENT(48, range_push, P(RANGE) P(SUMS_FIRST) P(STATE),
+         F(name, STR) F(domain, STR) F(colour, U) F(payload_kind, U) F(payload, U))
 VS_EVENT(49, range_pop, P(RANGE) P(SUMS_FIRST) P(STATE), F(domain, STR))
 VS_EVENT(50, range_start, P(RANGE) P(SUMS_FIRST) P(STATE) P(NUMBERED),
-         F(range, U) F(name, STR) F(domain, STR))
+         F(range, U) F(name, STR) F(domain, STR) F(colour, U) F(payload_kind, U) F(payload, U))
 VS_EVENT(51, range_end, P(RANGE) P(SUMS_FIRST) P(STATE), F(range, U))
-VS_EVENT(52, mark, P(SUMS_FIRST), F(name, STR) F(domain, STR))
+VS_EVENT(52, mark, P(SUMS_FIRST),
+         F(name, STR) F(domain, STR) F(colour, U) F(payload_kind, U) F(payload, U))
 
 /* --- about the recording --- */
 VS_EVENT(60, note, P(STATE) P(KEPT_IF_ROOM), F(severity, U) F(text, STR))

@@ -189,7 +189,7 @@ TEST(call_sites_of_segments_released_in_parts_add_up)
 /* A call that copies, and the record of its copy. */
 static void copy_call(struct bench *run, uint64_t number, const char *api)
 {
-    vs_builder_event(&run->b, EVENT(copy_call, .correlation = number,
+    vs_builder_event(&run->b, EVENT(work_call, .correlation = number,
                                     .api = vs_builder_string(&run->b, api)));
 }
 

@@ -183,10 +183,10 @@ TEST(kinds_fields_frames_and_headers_of_later_versions_are_passed_over)
     PUT(&b, "whatever a later version writes");
     put_frame(&b, 77, 0, 0, 0, false);
     PUT(&b, "\x38\x02hi");                            /* string 1 */
-    PUT(&b, "\x3a\x2a\x02\x00\x02\x01x\x01" "a\x01" "b"); /* kind 42: U, A */
+    PUT(&b, "\x3a\x2c\x02\x00\x02\x01x\x01" "a\x01" "b"); /* kind 44: U, A */
     PUT(&b, "\x3a\x33\x03\x00\x04\x02\x01" "e\x01r\x01s\x01t"); /* range_end with two more */
     PUT(&b, "\x3a\x31\x00\x01p"); /* range_pop without its field */
-    PUT(&b, "\x6a\x05\x0a\x63\x10");                  /* 42: thread 5, +10 ns */
+    PUT(&b, "\x6c\x05\x0a\x63\x10");                  /* 44: thread 5, +10 ns */
     PUT(&b, "\x33\x03\x07\x01\x20");                  /* range_end: +3 ns, 7, extra ones */
     PUT(&b, "\xb1");                                  /* range_pop, same time */
     put_frame(&b, VS_FRAME_EVENTS, 3, 1000, 40, false);
