@@ -97,7 +97,7 @@ ROOMS = {
     "viewer/diff": ("base trace/format trace/read analysis/naming analysis/state analysis/report analysis/budget "
                     "analysis/compare viewer/common viewer/report", "diff_output.h"),
     "viewer/chrome": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
-                      "analysis/merge analysis/report viewer/common viewer/export", ""),
+                      "analysis/growth analysis/kinds analysis/merge analysis/report viewer/common viewer/export", ""),
     "viewer/flame": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/budget analysis/compare "
                      "analysis/report viewer/common viewer/export",
                      "stack_source.h svg_graph.h"),

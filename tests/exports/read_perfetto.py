@@ -27,7 +27,8 @@ def decode(data):
         if event.type == TrackEvent.TYPE_COUNTER:
             counters.append((track.name, time, event.counter_value))
         elif event.type == TrackEvent.TYPE_INSTANT:
-            instants.append((event.name, time, arguments["Bytes"].uint_value if "Bytes" in arguments else 0))
+            value = arguments.get("Bytes")
+            instants.append((event.name, time, value and value.int_value + value.uint_value))
         elif event.type == TrackEvent.TYPE_SLICE_END:
             begin, name, category, numbers = open_slices[event.track_uuid].pop()
             slices.append((begin, time, category, name))
@@ -35,11 +36,12 @@ def decode(data):
         else:
             open_slices[event.track_uuid].append((time, event.name, event.categories[0], list(event.flow_ids)))
     assert not any(open_slices.values()), "a slice has no end"
-    return sorted(slices), sorted(instants), sorted(counters), flows, tracks
+    return sorted(slices), sorted(instants, key=str), sorted(counters), flows, tracks
 
 
 def of_json(text):
     slices, instants, counters, begun, arrows = [], [], [], collections.defaultdict(list), 0
+    lives = read_timeline.lives(json.loads(text)["traceEvents"])
     for e in json.loads(text)["traceEvents"]:
         time = read_timeline.ns(e["ts"])
         if e["ph"] == "X":
@@ -49,18 +51,19 @@ def of_json(text):
         elif e["ph"] == "E":
             slices.append((begun[e["tid"]][-1][0], time, *begun[e["tid"]].pop()[1:]))
         elif e["ph"] == "i":
-            instants.append((e["name"], time, e.get("args", {}).get("Bytes", 0)))
+            instants.append((e["name"], time, e.get("args", {}).get("Bytes")))
         elif e["ph"] == "C":
             counters.append((e["name"], time, e["args"]["bytes"]))
         arrows += e["ph"] == "f"
-    return sorted(slices), sorted(instants), sorted(counters), arrows
+    slices += [(start, end, b["cat"], b["name"]) for start, end, b in lives]
+    return sorted(slices), sorted(instants, key=str), sorted(counters), arrows
 
 
 def check(recorded, problems, _root):
     read_timeline.record_calls(recorded)
     for name in ("calls", "observed", "tensors"):
-        slices, instants, counters, flows, tracks = decode(recorded.export(name, "perfetto"))
-        wanted = of_json(recorded.export(name, "chrome"))
+        slices, instants, counters, flows, tracks = decode(recorded.export(name, "perfetto", "--min-bytes", "100KiB"))
+        wanted = of_json(recorded.export(name, "chrome", "--min-bytes", "100KiB"))
         problems.true(f"{name}: there are slices and counters", slices and counters)
         for what, found, want in zip(("slices", "instants", "counters"), (slices, instants, counters), wanted):
             apart = next((pair for pair in zip(found, want) if pair[0] != pair[1]), None)

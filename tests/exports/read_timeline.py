@@ -6,6 +6,8 @@ import gzip
 import json
 import os
 
+import read_rows
+
 WORK = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}
 
 
@@ -29,6 +31,43 @@ def nest(problems, slices):
 
 def counter(timeline, name):
     return max((e["args"]["bytes"] for e in timeline if e["ph"] == "C" and e["name"] == name), default=0)
+
+
+def lives(timeline):
+    """(begin, end, first event) of each pair of b and e."""
+    open_at, found = {}, []
+    for e in timeline:
+        if e["ph"] == "b":
+            assert e["id"] not in open_at, e
+            open_at[e["id"]] = e
+        elif e["ph"] == "e":
+            begin = open_at.pop(e["id"])
+            found.append((ns(begin["ts"]), ns(e["ts"]), begin))
+    assert not open_at
+    return found
+
+
+def check_lives(recorded, problems, name, size):
+    """Each block of at least *size* bytes is drawn once, as the CSV has it, with PyTorch's two events."""
+    timeline = json.loads(recorded.export(name, "chrome", "--min-bytes", str(size)))["traceEvents"]
+    rows = [r for r in read_rows.rows_of(recorded.export(name, "csv")) if int(r["size_bytes"]) >= size]
+    found = lives(timeline)
+    last = max((end for _, end, _ in found), default=0)
+    problems.true(f"{name}: there are lives, freed and not", {r["end"] for r in rows} >= {"freed"})
+    problems.same(f"{name}: lives", sorted((start, end, b["args"]["Bytes"], b["args"]["kind"], b["args"]["call site"])
+                                           for start, end, b in found),
+                  sorted((int(r["allocated_ns"]), int(r["end_ns"] or last), int(r["size_bytes"]), r["kind"] or r["family"],
+                          r["site"].split(" [")[0]) for r in rows))
+    memory = [e["args"] for e in timeline if e["ph"] == "i" and e["name"] == "[memory]"]
+    if any(m["family"] == "tensor" for m in memory):  # a segment is known as one from its first tensor on
+        memory, rows = [m for m in memory if m["family"] == "tensor"], [r for r in rows if r["family"] == "tensor"]
+    problems.same(f"{name}: [memory]", sorted(m["Bytes"] for m in memory),
+                  sorted([int(r["size_bytes"]) for r in rows] + [-int(r["size_bytes"]) for r in rows if r["end"]]))
+    level = {}
+    for m in memory if size == 1 else ():
+        device = m["Device Type"], m["Device Id"]
+        level[device] = level.get(device, 0) + m["Bytes"]
+        problems.same(f"{name}: [memory]: Total Allocated", m["Total Allocated"], level[device])
 
 
 def record_calls(recorded):
@@ -57,11 +96,11 @@ def check(recorded, problems, _root):
     problems.same("calls", drawn(("cuda_runtime", "cuda_driver"), lambda e: e["name"], lambda e: e["tid"], number),
                   sorted(calls))
     problems.same("waits", drawn(("cuda_sync",), lambda e: e["name"], lambda e: e["tid"]), sorted(waits))
-    problems.true("a wait has its line", any("print_loss (train_lm" in e["args"].get("stack", "") for e in slices))
+    problems.true("a wait has its line", any("print_loss (train_lm" in e.get("args", {}).get("stack", "") for e in slices))
     names = " ".join(e["args"].get("name", "") for e in timeline if e["ph"] == "M")
     problems.true("tracks have names", all(n in names for n in ("train_lm", "main thread", "GPU 0", "(compute)", "copies)")))
     problems.true("ranges are slices", {"forward", "step 3"} <= {e["name"] for e in timeline if e["ph"] == "B"})
-    large = json.loads(recorded.export("observed", "chrome", "--instant-min", "2MiB"))["traceEvents"]
+    large = json.loads(recorded.export("observed", "chrome", "--min-bytes", "2MiB"))["traceEvents"]
     problems.true("a large allocation is marked", 2 << 20 in [e["args"]["Bytes"] for e in large if e["ph"] == "i"])
     nest(problems, slices)
     starts = {e["id"]: e for e in timeline if e["ph"] == "s"}
@@ -82,6 +121,9 @@ def check(recorded, problems, _root):
         tensors = device.get("framework", {}).get("peak_allocated_bytes", 0)
         problems.true(f"{name}: tensors where the program has them", (tensors > 0) == (name != "calls"))
         problems.same(f"{name}: tensors", counter(timeline, "tensors"), tensors)
+    for name in ("plain", "observed"):
+        check_lives(recorded, problems, name, 1)
+    check_lives(recorded, problems, "tensors", 1000000)
     compressed = os.path.join(recorded.folder, "calls.json.gz")
     problems.same("compressed", recorded.export("calls", "chrome", "--all-points", "-o", compressed), b"")
     with gzip.open(compressed) as file:

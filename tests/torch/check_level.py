@@ -96,7 +96,7 @@ def check_without_marks(build, trace, *_):
     """As on a GPU: nothing says which line runs the backward pass, so its memory has the name of its function."""
     text = simulated.printed(build, "report", trace)
     assert "PyTorch's backward pass: AddmmBackward0" in text and "CachingAllocator" not in text, text
-    for form in ("csv", "collapsed", "chrome --instant-min 1MiB"):
+    for form in ("csv", "collapsed", "chrome --min-bytes 1MiB"):
         out = simulated.printed(build, "export", *f"-f {form}".split(), trace)
         assert "PyTorch's backward pass: AddmmBackward0" in out, form
 

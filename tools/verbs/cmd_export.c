@@ -38,9 +38,9 @@ static const char usage[] =
     "      --inverted        flamegraph, collapsed, speedscope: from the allocating\n"
     "                        function to its callers\n"
     "      --device N        formats of stacks, csv, sqlite: only this device\n"
-    "      --instant-min SIZE\n"
-    "                        mark allocations of this size and larger (default 1 % of\n"
-    "                        the device or 64 MiB, whichever is less)\n"
+    "      --min-bytes SIZE  timeline: lives and instants of blocks of this size and\n"
+    "                        larger (default 1 % of the device or 64 MiB, whichever\n"
+    "                        is less)\n"
     "      --all-points      write every counter point; by default points closer than\n"
     "                        10 us are merged, and maxima are kept\n"
     "      --from T, --to T  only this span, both ends included: its kernels and\n"
@@ -82,11 +82,11 @@ static bool parse_by(const char *text, void *to)
     return args->options.by_count || strcmp(text, "bytes") == 0;
 }
 
-static bool parse_instant_min(const char *text, void *to)
+static bool parse_min_bytes(const char *text, void *to)
 {
     struct export_arguments *args = to;
-    args->given |= VS_EXPORT_INSTANT_MIN;
-    return !vs_size_parse(text, &args->options.instant_min) && args->options.instant_min;
+    args->given |= VS_EXPORT_MIN_BYTES;
+    return !vs_size_parse(text, &args->options.min_bytes) && args->options.min_bytes;
 }
 
 static int parse(int argc, char **argv, struct export_arguments *args)
@@ -96,7 +96,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     const struct vs_tool_option options[] = {
         {"format", 'f', .text = &name},
         {"output", 'o', .text = &args->output},
-        {"instant-min", .parse = parse_instant_min, .to = args, .quoted = true,
+        {"min-bytes", .parse = parse_min_bytes, .to = args, .quoted = true,
          .takes = "a size such as 64MiB"},
         {"all-points", .flag = &all_points},
         {"partial", .flag = &args->partial},
@@ -166,8 +166,8 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     char text[VS_RECORDING_TEXT_MAX];
     if (state->min_size || state->sample > 1)
         vs_tool_fail(who, "%s: %s; %s", path, vs_recording_partial_text(text, state),
-                     args->format->options & VS_EXPORT_INSTANT_MIN
-                         ? "counters are exact, but only those allocations are marked"
+                     args->format->options & VS_EXPORT_MIN_BYTES
+                         ? "counters are exact, but only those allocations are drawn"
                      : args->format->options & VS_EXPORT_AT ? "the sums of single stacks are estimates"
                                                       : "only those allocations are in the output");
     if (*vs_recording_limit_text(text, state))

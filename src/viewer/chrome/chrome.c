@@ -4,10 +4,11 @@
  * the trace is read: one pass, memory bounded by live allocations and by the records held back for ordering.
  *
  * Tracks: the process with one track per host thread (NVTX ranges as B/E, start/end ranges as async
- * b/e, calls that wait for the device as X; marks, large allocations and failures as instants, with
- * their call stacks), and one per thread with its calls of CUDA; one more "process" per device with a track per stream (kernels, copies, memsets
- * as X; arrows from the calls that began them, as s/f) and the counters "allocated" and "reserved", and "tensors" where a framework reports them, in
- * bytes, whose maxima are exactly the report's peaks. Time 0 is the process's start.
+ * b/e, calls that wait for the device as X, marks as instants), one per thread with its calls of CUDA, and
+ * one with the steps, marked or found; one more "process" per device with a track per stream (kernels,
+ * copies, memsets as X; arrows from the calls that began them, as s/f). Memory: timeline_memory.h. Time 0 is
+ * the process's start. Where the trace is read from its start, a first reading learns how the report
+ * names call sites, and steps that the program does not mark.
  *
  * Host-side events are written in file order, which is time order but for calls, which are written after
  * their end; device-side slices pass through
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
+#include "analysis/growth/growth.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"
@@ -32,12 +34,12 @@
 #include "trace/read/seek.h"
 #include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
+#include "viewer/chrome/timeline_memory.h"
 #include "viewer/common/json_writer.h"
 
 #define DEVICE_PID_OFFSET 1000000 /* used if a device's number could be the process's pid */
 #define MEMBER_PIDS 1000 /* for a trace among several */
 #define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
-#define INSTANT_DEFAULT (UINT64_C(64) << 20)
 #define OPEN_RANGES_MAX 256       /* per thread */
 #define OPEN_ASYNC_MAX 1000000
 
@@ -58,11 +60,6 @@ struct track {
     struct vs_slices slices;
 };
 
-struct device_view {
-    bool named;
-    struct vs_chrome_counter allocated, reserved, tensors;
-};
-
 struct chrome {
     struct vs_reader *reader;
     struct vs_trace_state *point;
@@ -70,7 +67,6 @@ struct chrome {
     struct vs_emit emit;
     struct vs_export_options options;
     uint64_t from_ns, to_ns; /* kernels and copies that overlap this time span are drawn, in full */
-    bool reading;            /* no longer the state at the begin of a window */
     bool ended;              /* the trace has ended, not only the window */
     struct host_thread *threads;
     size_t thread_count, thread_capacity;
@@ -78,7 +74,9 @@ struct chrome {
     struct track *tracks;
     size_t track_count, track_capacity;
     struct vs_map track_by_key;
-    struct device_view devices[VS_DEVICES_MAX];
+    struct vs_timeline_memory memory_tracks;
+    struct vs_growth_steps steps; /* that were found */
+    bool steps_named;
     struct vs_map call_tracks;
     struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* string id -> readable name, in memory */
@@ -135,16 +133,10 @@ static uint64_t first_place(const struct chrome *c)
 static void name_device(struct chrome *c, unsigned account)
 {
     const struct vs_account *a = c->replay->accounts[account];
-    struct device_view *view = &c->devices[account];
-    uint64_t pid = device_pid(c, a->device);
+    struct vs_timeline_device *device = &c->memory_tracks.devices[account];
+    uint64_t pid = device->pid = device_pid(c, a->device);
     char label[512];
-    if (!view->named) {
-        view->allocated.name = "allocated";
-        view->reserved.name = "reserved";
-        view->tensors.name = "tensors";
-        view->allocated.pid = view->reserved.pid = view->tensors.pid = pid;
-        view->named = true;
-    }
+    device->named = true;
     snprintf(label, sizeof label, "%s%sGPU %" PRIu64 "%s%.400s%s",
              c->options.member ? c->options.member->name : "", c->options.member ? ", " : "",
              a->device, a->name ? ": " : "", text(c, a->name),
@@ -274,7 +266,7 @@ static void async(struct chrome *c, const struct vs_event *event)
         write_async(c, 'e', event->tid, range, name - 1, event->time_ns);
 }
 
-/* --- memory --- */
+/* --- waits and calls --- */
 
 static void wait(struct chrome *c, const struct vs_event *event)
 {
@@ -317,81 +309,35 @@ static void call(struct chrome *c, const struct vs_event *event)
                  (struct vs_flow_end){correlation, host_pid(c), track, from});
 }
 
-static struct vs_emitted instant(struct chrome *c, const struct vs_event *event, const char *name)
+/* --- steps --- */
+
+static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_t from_ns, uint64_t to_ns)
 {
-    return (struct vs_emitted){.phase = 'i', .name = name, .category = "cpu_instant_event",
-                               .pid = host_pid(c), .tid = event->tid, .time_ns = event->time_ns};
+    char name[64];
+    if (to_ns <= c->from_ns || from_ns > c->to_ns)
+        return;
+    if (!c->steps_named)
+        vs_emit_name(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps");
+    c->steps_named = true;
+    from_ns = from_ns > c->from_ns ? from_ns : c->from_ns;
+    snprintf(name, sizeof name, last > number ? "steps %" PRIu64 "-%" PRIu64 : "step %" PRIu64, number, last);
+    const struct vs_emitted out = {.phase = 'X', .name = name, .category = "step", .pid = host_pid(c),
+                                   .tid = VS_STEPS_TRACK, .time_ns = from_ns, .duration_ns = to_ns - from_ns};
+    vs_emit_event(&c->emit, &out);
 }
 
-static void large_allocation(struct chrome *c, const struct vs_event *event)
+/* The step in progress, and those that were found. */
+static void write_last_steps(struct chrome *c)
 {
-    unsigned account = c->replay->changed;
-    if (account == VS_ACCOUNT_NONE)
-        return;
-    const struct vs_account *a = c->replay->accounts[account];
-    uint64_t least = c->options.instant_min;
-    if (least == 0) {
-        least = INSTANT_DEFAULT;
-        if (a->total_bytes && a->total_bytes / 100 < least)
-            least = a->total_bytes / 100;
+    const struct vs_steps *marked = &c->replay->phases.steps;
+    uint64_t now = c->replay->now_ns;
+    if (marked->open && !vs_replay_step_prepared(c->replay))
+        write_step(c, marked->number, marked->number, marked->time_ns, now);
+    for (size_t i = 0; i < c->steps.count; i++) {
+        uint64_t number = c->steps.first_number + i * c->steps.stride;
+        uint64_t end_ns = i + 1 < c->steps.count ? c->steps.items[i + 1].time_ns : now;
+        write_step(c, number, number + c->steps.stride - 1, c->steps.items[i].time_ns, end_ns < now ? end_ns : now);
     }
-    if (event->alloc.size < least)
-        return;
-    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->alloc.stack);
-    struct vs_emitted out = instant(c, event, "[memory]");
-    char addr[24];
-    out.stack = &stack;
-    snprintf(addr, sizeof addr, "0x%" PRIx64, event->alloc.addr);
-    vs_emit_event(&c->emit, &out, VS_J_UINT("Device Type", account == VS_HOST_INDEX ? 0 : 1),
-                  VS_J_UINT("Device Id", a->device), VS_J_TEXT("Addr", addr),
-                  VS_J_UINT("Bytes", event->alloc.size),
-                  VS_J_UINT("Requested", event->alloc.requested),
-                  VS_J_UINT("Total Allocated", a->sums.now.allocated),
-                  VS_J_UINT("Total Reserved", a->sums.now.reserved),
-                  VS_J_TEXT("family", vs_family_name(event->alloc.family)));
-}
-
-static void failure(struct chrome *c, const struct vs_event *event)
-{
-    const struct vs_replay *replay = c->replay;
-    if (replay->failure_count == 0)
-        return;
-    const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
-    if (f->event != replay->events)
-        return; /* a device beyond the limit */
-    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, f->stack);
-    struct vs_emitted out = instant(c, event, "[OutOfMemory]");
-    out.stack = &stack;
-    out.instant_of_all = true;
-    vs_emit_event(&c->emit, &out, VS_J_UINT("Device Type", f->account == VS_HOST_INDEX ? 0 : 1),
-                  VS_J_UINT("Device Id", replay->accounts[f->account]->device),
-                  VS_J_UINT("Bytes", f->requested), VS_J_UINT("Total Allocated", f->allocated),
-                  VS_J_UINT("Total Reserved", f->reserved), VS_J_UINT("Device Free", f->device_free),
-                  VS_J_UINT("Device Total", f->device_total),
-                  VS_J_TEXT("phase", vs_place_text(&replay->phases, f->place)));
-}
-
-/* Points of a counter; a peak that no event had, between allocations that were only counted, has one of its own. */
-static void level(struct chrome *c, struct vs_chrome_counter *counter, uint64_t now, uint64_t peak,
-                  uint64_t time_ns)
-{
-    if (peak > counter->most && peak > now && c->reading)
-        vs_counter_set(counter, &c->emit, peak, time_ns, c->options.counter_ns);
-    counter->most = peak > now ? peak : now;
-    vs_counter_set(counter, &c->emit, now, time_ns, c->options.counter_ns);
-}
-
-static void counters(struct chrome *c, unsigned account, uint64_t time_ns)
-{
-    if (account >= c->replay->account_count)
-        return;
-    struct device_view *view = &c->devices[account];
-    if (!view->named)
-        name_device(c, account);
-    const struct vs_account *a = c->replay->accounts[account];
-    level(c, &view->allocated, a->sums.now.allocated, a->sums.peak.allocated, time_ns);
-    level(c, &view->reserved, a->sums.now.reserved, a->sums.peak.reserved, time_ns);
-    level(c, &view->tensors, a->framework.now.allocated, a->framework.peak.allocated, time_ns);
 }
 
 /* --- the pass --- */
@@ -408,7 +354,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_process:
         begin(c);
         const char *exe = vs_text_base_name(text(c, event->process.exe));
-        uint64_t pid = c->emit.host_pid = host_pid(c);
+        uint64_t pid = c->emit.host_pid = c->memory_tracks.devices[VS_HOST_INDEX].pid = host_pid(c);
         char label[512];
         snprintf(label, sizeof label, "%.100s: %.300s",
                  c->options.member ? c->options.member->name : "", exe);
@@ -430,10 +376,6 @@ static void draw(struct chrome *c, const struct vs_event *event)
             vs_emit_name(&c->emit, true, host_pid(c), event->thread.tid,
                          text(c, event->thread.name));
         break;
-    case VS_EVENT_alloc: large_allocation(c, event); break;
-    case VS_EVENT_alloc_failed:
-    case VS_EVENT_overhead_failed:
-    case VS_EVENT_framework_oom: failure(c, event); break;
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
     case VS_EVENT_memset:
@@ -450,7 +392,9 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: async(c, event); break;
     case VS_EVENT_mark: {
-        struct vs_emitted mark = instant(c, event, text(c, event->mark.name));
+        const struct vs_emitted mark = {.phase = 'i', .name = text(c, event->mark.name),
+                                        .category = "cpu_instant_event", .pid = host_pid(c),
+                                        .tid = event->tid, .time_ns = event->time_ns};
         vs_emit_event(&c->emit, &mark);
         break;
     }
@@ -467,16 +411,25 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     if (replay->events == 1)
         begin(c);
     draw(c, &drawn);
-    unsigned account = replay->changed;
-    if (drawn.kind == VS_EVENT_framework_alloc)
-        account = vs_replay_account(replay, drawn.framework_alloc.device);
-    else if (drawn.kind == VS_EVENT_framework_free)
-        account = vs_replay_account(replay, drawn.framework_free.device);
-    else if (drawn.kind == VS_EVENT_unrecorded && drawn.unrecorded.level == VS_LEVEL_FRAMEWORK)
-        account = vs_replay_account(replay, drawn.unrecorded.device);
-    if (account != VS_ACCOUNT_NONE)
-        counters(c, account, drawn.time_ns);
+    for (unsigned i = 0; i < replay->account_count; i++)
+        if (!c->memory_tracks.devices[i].named)
+            name_device(c, i);
+    vs_timeline_memory_event(&c->memory_tracks, &drawn);
+    const struct vs_steps *steps = &replay->phases.steps;
+    if (replay->step_ended)
+        write_step(c, steps->number, steps->number, steps->time_ns, replay->now_ns);
     return ferror(c->emit.out) ? VS_ERR_IO : VS_OK;
+}
+
+/* How call sites are named, and steps that the program does not mark, from all of the trace. */
+static enum vs_err learn(struct chrome *c)
+{
+    struct vs_replay *replay = vs_replay_open(c->reader);
+    enum vs_err err = vs_found_steps_replay(c->reader, replay, &c->steps);
+    if (!err)
+        vs_site_labels_open(&c->memory_tracks.labels, c->stacks.symbols, replay);
+    vs_replay_close(replay);
+    return err;
 }
 
 static enum vs_err read_all(struct chrome *c)
@@ -484,7 +437,11 @@ static enum vs_err read_all(struct chrome *c)
     static const struct vs_time_window whole;
     const struct vs_time_window *window = c->options.window ? c->options.window : &whole;
     struct vs_event event;
-    enum vs_err err = vs_span_open(c->reader, window, &c->point);
+    c->memory_tracks = (struct vs_timeline_memory){
+        .emit = &c->emit, .stacks = &c->stacks, .min_bytes = c->options.min_bytes, .counter_ns = c->options.counter_ns};
+    enum vs_err err = window->from.given ? VS_OK : learn(c);
+    if (!err)
+        err = vs_span_open(c->reader, window, &c->point);
     if (err)
         return err;
     c->replay = c->point->replay;
@@ -493,6 +450,10 @@ static enum vs_err read_all(struct chrome *c)
         c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
     if (window->to.given && !window->to.by_event)
         c->to_ns = window->to.value;
+    if (window->from.given)
+        vs_site_labels_open(&c->memory_tracks.labels, c->stacks.symbols, c->replay);
+    c->memory_tracks.from_ns = c->from_ns;
+    vs_timeline_memory_follow(&c->memory_tracks, c->replay, !c->replay->events);
     if (c->replay->events) {
         /* Draws what began before a window and continues into it. */
         const struct vs_retained *retained = &c->point->retained;
@@ -503,12 +464,17 @@ static enum vs_err read_all(struct chrome *c)
             if (event.kind)
                 draw(c, &event);
         }
-        for (unsigned i = 0; i < c->replay->account_count; i++)
-            counters(c, i, c->replay->now_ns);
+        for (unsigned i = 0; i < c->replay->account_count; i++) {
+            name_device(c, i);
+            vs_timeline_memory_counters(&c->memory_tracks, i, c->replay->now_ns);
+        }
+        vs_timeline_memory_counters(&c->memory_tracks, VS_HOST_INDEX, c->replay->now_ns);
     }
-    c->reading = true;
-    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, c};
-    err = vs_reading_run(c->reader, c->replay, window, &observer, 1);
+    c->memory_tracks.peaks = true;
+    const struct vs_observer observers[] = {
+        {VS_KINDS_EVERY, NULL, after_event, c},
+        c->memory_tracks.kinds ? vs_kinds_observer(c->memory_tracks.kinds) : (struct vs_observer){0}};
+    err = vs_reading_run(c->reader, c->replay, window, observers, 2);
     c->ended = vs_reader_ended(c->reader);
     if (err || c->ended)
         return err;
@@ -545,11 +511,6 @@ static uint64_t close_all(struct chrome *c)
     const struct vs_map_slot *slot;
     while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
         write_async(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
-    for (unsigned i = 0; i < c->replay->account_count; i++) {
-        vs_counter_flush(&c->devices[i].allocated, &c->emit);
-        vs_counter_flush(&c->devices[i].reserved, &c->emit);
-        vs_counter_flush(&c->devices[i].tensors, &c->emit);
-    }
     for (size_t i = 0; i < c->track_count; i++) {
         struct vs_slice slice;
         while (vs_slices_take(&c->tracks[i].slices, &slice))
@@ -586,6 +547,7 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     struct chrome *c = vs_xcalloc(1, sizeof *c);
     c->reader = reader;
     c->stacks.reader = reader;
+    c->stacks.symbols = vs_symbols_open(reader);
     c->options = *options;
     c->emit.out = out;
     const struct vs_export_member *member = options->member;
@@ -600,7 +562,9 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
         fputs("{\"schemaVersion\":1,\n\"traceEvents\":[", out);
     enum vs_err err = read_all(c);
     if (!err) {
+        write_last_steps(c);
         result->clipped = close_all(c);
+        vs_timeline_memory_end(&c->memory_tracks);
         if (!perfetto && !member)
             write_tail(c);
         else if (!perfetto && member->index + 1 == member->count)
@@ -621,6 +585,8 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     vs_map_free(&c->call_tracks);
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
+    vs_timeline_memory_free(&c->memory_tracks);
+    vs_found_steps_free(&c->steps);
     vs_chrome_stacks_free(&c->stacks);
     vs_flows_free(&c->flows);
     vs_perfetto_close(c->emit.perfetto);

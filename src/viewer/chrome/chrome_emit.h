@@ -85,6 +85,7 @@ void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 
 /* A track above the numbers of threads: the calls of one. */
 #define VS_CALLS_TRACK (UINT64_C(1) << 32)
+#define VS_STEPS_TRACK (UINT64_C(1) << 33)
 
 /* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
@@ -104,6 +105,7 @@ struct vs_emitted {
     const char *name, *category;
     uint64_t pid, tid, time_ns, duration_ns;
     uint64_t id;          /* b, e; of X the correlation of a call or of work: arrows in Perfetto */
+    const char *track;    /* b: the name of its track; NULL: of the event */
     bool instant_of_all;  /* i: of the process, not of the thread */
     const struct vs_chrome_stack *stack; /* NULL: none */
 };

@@ -118,10 +118,15 @@ static uint64_t track_of(struct vs_perfetto *p, const struct vs_emit *emit,
                          const struct vs_emitted *event)
 {
     char kind = event->phase == 'C' ? 'c' : event->phase == 'b' || event->phase == 'e' ? 'r' : 't';
-    uint64_t of = kind == 'c' ? text_hash(event->name) : kind == 'r' ? event->id : event->tid;
+    uint64_t of = kind == 'c'               ? text_hash(event->name)
+                  : kind == 'r' && event->track ? event->id ^ text_hash(event->track)
+                  : kind == 'r'             ? event->id
+                                            : event->tid;
     uint64_t uuid = uuid_of(kind, event->pid, of);
     if (!vs_map_get(&p->tracks, uuid))
-        describe(p, emit, kind, uuid, event->pid, of, kind == 't' ? "" : event->name);
+        describe(p, emit, kind, uuid, event->pid, of, kind == 't' ? "" : event->track ? event->track : event->name);
+    else if (event->phase == 'e' && !event->track)
+        vs_map_remove(&p->tracks, uuid, NULL); /* a range is the only one on its track */
     return uuid;
 }
 

@@ -56,7 +56,7 @@ const char *vs_export_unused(const struct vs_export_format *format, unsigned giv
         unsigned option;
         const char *flag;
     } flags[] = {{VS_EXPORT_SPAN, "--from and --to"},
-                 {VS_EXPORT_INSTANT_MIN, "--instant-min"},
+                 {VS_EXPORT_MIN_BYTES, "--min-bytes"},
                  {VS_EXPORT_ALL_POINTS, "--all-points"},
                  {VS_EXPORT_AT, "--at"},
                  {VS_EXPORT_BY, "--by"},

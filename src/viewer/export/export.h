@@ -28,7 +28,7 @@ struct vs_export_member {
 /* Options that a format uses. */
 enum vs_export_option {
     VS_EXPORT_SPAN = 1 << 0,        /* --from, --to */
-    VS_EXPORT_INSTANT_MIN = 1 << 1, /* --instant-min */
+    VS_EXPORT_MIN_BYTES = 1 << 1, /* --min-bytes */
     VS_EXPORT_ALL_POINTS = 1 << 2,  /* --all-points */
     VS_EXPORT_AT = 1 << 3,          /* --at */
     VS_EXPORT_BY = 1 << 4,          /* --by */
@@ -44,7 +44,7 @@ struct vs_export_options {
     bool inverted;        /* from the allocating function outwards */
     bool one_device;      /* only this one: */
     uint64_t device;      /* the trace's number */
-    uint64_t instant_min; /* mark allocations of at least this size; 0 = the format's default */
+    uint64_t min_bytes; /* of blocks that the timeline draws; 0 = its default */
     const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };

@@ -110,7 +110,9 @@ static void check_tracks(void)
             char other = *str(f, "ph");
             bool same = num(f, "pid") == pid && num(f, "tid") == tid && other != 'M' &&
                         (phase == 'C') == (other == 'C') &&
-                        (phase != 'C' || strcmp(str(e, "name"), str(f, "name")) == 0);
+                        (phase != 'C' || strcmp(str(e, "name"), str(f, "name")) == 0) &&
+                        !strchr("be", phase) == !strchr("be", other) &&
+                        (!strchr("be", phase) || strcmp(str(e, "id"), str(f, "id")) == 0);
             if (!same)
                 continue;
             assert_true(ns(f, "ts") >= (phase == 'X' ? end : ns(e, "ts")));
@@ -185,9 +187,22 @@ static const struct chrome_case {
      "X k<\"a\", '\\n'>\x01 1; X größe 矩阵 1; X 3"},
     {"large_allocations_failures_and_marks_are_instants", /* 1 % is 10.24 MiB */
      "device 1G GPU; alloc 0 10M; alloc 100 11M; fail 2G free 900M; mark epoch done",
-     "i [memory] 1; i [OutOfMemory] 1; i epoch done 1",
+     "i [memory] 1; i [OutOfMemory] 1; i epoch done 1; b 1; e 1",
      "traceEvents/name=[memory]/args/Bytes 11M; traceEvents/name=[memory]/args/Total~Allocated 21M; "
      "traceEvents/name=[OutOfMemory]/args/Bytes 2G"},
+    {"a_free_has_its_bytes_below_zero_and_ends_a_life",
+     "device 1G GPU; at load < main; alloc 0 20M; alloc 100 30M; free 0; alloc 200 24M pinned; sample 600M; free 200",
+     "i [memory] 5; b 3; e 3; b load (train.py:1): 24.0 MiB pinned 1; C pinned host 2; C device in use 1",
+     "traceEvents/name=[memory]&ts=4.000/args/Bytes -20971520; traceEvents/name=[memory]&ts=4.000/args/Total~Allocated 30M; "
+     "traceEvents/name=load~(train.py:1):~20.0~MiB~device&ph=b/args/end freed; "
+     "traceEvents/name=load~(train.py:1):~30.0~MiB~device&ph=b/args/end live at the end; "
+     "traceEvents/name=device~in~use/args/bytes 424M"},
+    {"segments_retries_and_recoveries_are_instants_of_the_memory_below_tensors",
+     "device 1G GPU; at @/lib/libc10_cuda.so; alloc 0 32M; at train /net.py:7; tensor 0 20M of 20M 32M; "
+     "at @/lib/libc10_cuda.so; fail 64M free 30M; alloc 100 64M; free 0; at; raise 512M; tensor 200 512M of 532M 600M",
+     "i segment allocated 2; i segment freed 1; i refused by the device 1; i retry succeeded 1; i [OutOfMemory] 1; "
+     "i recovered from out of memory 1; i [memory] 2; b 2",
+     "traceEvents/name=[memory]/args/Total~Reserved 32M; traceEvents/ph=b/name train (net.py:7): 20.0 MiB inputs"},
 };
 
 ROWS(cases, a_timeline_is_of_its_trace)
@@ -232,6 +247,14 @@ TEST(counters_reach_exactly_the_reported_peaks)
             expect_counts("C reserved 600"); /* two devices, each change */
     }
     assert_true(counters[1] * 5 < counters[0]);
+}
+
+TEST(steps_have_a_track_marked_or_found)
+{
+    begin_trace("observe", "device 1G GPU; repeat 3 { step 7+i; alloc 0 1M; free 0; pop }; push x");
+    expect_timeline("X step 7 1; X step 9 1; X 3", "traceEvents/name=step~8/ts 6");
+    begin_trace("observe", "device 1G GPU; repeat 200 { alloc 0 3M; alloc 50 1M; alloc 100 i+2M; free 0; free 50; free 100 }");
+    expect_timeline("X steps 1-2 0; X step 20 1", NULL);
 }
 
 TEST(crossing_domains_are_closed_and_opened_again)
@@ -322,7 +345,7 @@ TEST(formats_are_found_by_their_names)
     const struct vs_export_format *chrome = vs_export_find("chrome");
     assert_non_null(chrome);
     assert_string_equal(chrome->extension, "json");
-    assert_null(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_INSTANT_MIN | VS_EXPORT_ALL_POINTS));
+    assert_null(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_MIN_BYTES | VS_EXPORT_ALL_POINTS));
     assert_string_equal(vs_export_unused(chrome, VS_EXPORT_SPAN | VS_EXPORT_BY), "--by");
     assert_null(vs_export_find("chrom"));
 }
@@ -415,7 +438,7 @@ TEST(allocations_and_failures_have_their_stacks)
         else
             vs_trace(&b, "alloc %u 1M", i);
     }
-    export_with((struct vs_export_options){.instant_min = 1});
+    export_with((struct vs_export_options){.min_bytes = 1});
     size_t seen = 0;
     for (size_t i = 0; i < json_object_array_length(t.events); i++) {
         if (*str(at(i), "ph") != 'i')

@@ -512,7 +512,7 @@ TEST(errors_end_with_what_to_do)
         {"report --top x trace.vst", "--top takes a number from 1 to 100000, not 'x'"},
         {"index --share 200 trace.vst", "--share takes a percentage from 1 to 100, not '200'"},
         {"export -f chrome -o nodir/x.json trace.vst", "; create the folder nodir first"},
-        {"export -f chrome --instant-min y trace.vst", "--instant-min takes a size such as 64MiB, not 'y'"},
+        {"export -f chrome --min-bytes y trace.vst", "--min-bytes takes a size such as 64MiB, not 'y'"},
         /* regression: a long option without its value was named by a letter */
         {"report trace.vst --top", "--top needs a value"},
         {"export trace.vst -f", ": -f needs a value"});

@@ -24,7 +24,7 @@ static int bash(const char *script)
     char before[1024];
     snprintf(before, sizeof before,
              "V='%s' T='%s'\n"
-             "chrome() { $V export -f chrome --all-points --instant-min 1MiB -o \"$@\" \"$T\"; }\n"
+             "chrome() { $V export -f chrome --all-points --min-bytes 1MiB -o \"$@\" \"$T\"; }\n"
              "full() { (trap '' XFSZ; ulimit -f 8; \"$@\"); }\n"
              "whole() { python3 -c 'import json,sys; json.load(open(sys.argv[1]))' \"$1\"; }",
              VS_TEST_COMMAND, trace.path);
@@ -126,7 +126,7 @@ TEST(an_interrupt_leaves_what_was_there)
 {
     /* at any time: sometimes too late, or when only the process's exit is left */
     assert_int_equal(bash("mkdir f; cd f; echo old >t.json; for i in {1..8}; do\n"
-                          "(exec $V export -f chrome --all-points --instant-min 1MiB -o t.json \"$T\") &\n"
+                          "(exec $V export -f chrome --all-points --min-bytes 1MiB -o t.json \"$T\") &\n"
                           "until ls -A | grep -q new || ! kill -0 $! 2>/dev/null; do :; done\n"
                           "kill -INT $! 2>/dev/null; wait $!; ls -A\n"
                           "[ \"$(cat t.json)\" = old ] || whole t.json && echo old; echo old >t.json; "
