@@ -83,6 +83,8 @@ ROOMS = {
                      "analysis/whatif analysis/growth analysis/kinds",
                      "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
+    "analysis/merge": ("base trace/format trace/read analysis/state analysis/report",
+                       "merge.h rank_clock.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
                      "analysis/state analysis/report analysis/processes analysis/kinds",
                      "fit_answer.h"),
@@ -103,11 +105,12 @@ ROOMS = {
                      "stack_source.h svg_graph.h"),
     "viewer/pprof": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/kinds viewer/common "
                      "viewer/export", ""),
-    "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/report viewer/export",
-                      ""),
+    "viewer/sqlite": ("base trace/read analysis/naming analysis/state analysis/checkpoint analysis/growth analysis/kinds analysis/merge analysis/report viewer/export",
+                      "sqlite_merge.h"),
     "viewer/export": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
                       "analysis/checkpoint analysis/growth analysis/kinds analysis/report "
                       "viewer/common viewer/flame", "export.h export_table.h site_labels.h"),
+    "viewer/merge": ("base trace/format analysis/naming analysis/merge viewer/common", "merge_output.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
@@ -159,7 +162,7 @@ ROOMS = {
                      "analysis/report analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
     "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", ""),
     "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/import analysis/report viewer/common viewer/report viewer/export "
-                    "tools/common tools/run", ""),
+                    "analysis/merge viewer/merge viewer/sqlite tools/common tools/run", ""),
     "examples": ("public", ""),
     "public": ("", "*"),
 }

@@ -33,6 +33,12 @@ void vs_builder_open(struct vs_builder *builder, const char *policy)
 
 void vs_builder_open_windows(struct vs_builder *builder, const char *policy, size_t window_bytes)
 {
+    vs_builder_open_on(builder, policy, window_bytes, "one-boot", 0);
+}
+
+void vs_builder_open_on(struct vs_builder *builder, const char *policy, size_t window_bytes, const char *boot,
+                        uint64_t after_ns)
+{
     *builder = (struct vs_builder){.tick_ns = 1000, .tid = VS_BUILDER_PID};
     const char *folder = scratch_folder();
     assert_non_null(folder);
@@ -43,7 +49,7 @@ void vs_builder_open_windows(struct vs_builder *builder, const char *policy, siz
                                         .stack_depth_max = 64, .flush_ms = 600000,
                                         .window_bytes = window_bytes};
     assert_int_equal(vs_recorder_open(&config, &builder->recorder), VS_OK);
-    builder->start_ns = builder->now_ns = vs_clock_ns() + UINT64_C(100000000000);
+    builder->start_ns = builder->now_ns = vs_clock_ns() + UINT64_C(100000000000) + after_ns;
     vs_builder_event(builder, EVENT(process, .pid = VS_BUILDER_PID, .ppid = 1,
                                     .start_ns = builder->start_ns,
                                     .start_realtime_ns = UINT64_C(1700000000000000000),
@@ -51,7 +57,7 @@ void vs_builder_open_windows(struct vs_builder *builder, const char *policy, siz
                                     .cmdline = vs_builder_string(builder, "./train_demo --steps 3"),
                                     .policy = vs_builder_string(builder, policy),
                                     .page_bytes = 4096,
-                                    .boot = vs_builder_string(builder, "one-boot")));
+                                    .boot = vs_builder_string(builder, boot)));
 }
 
 void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,

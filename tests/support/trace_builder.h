@@ -44,6 +44,9 @@ struct vs_builder {
 void vs_builder_open(struct vs_builder *builder, const char *policy);
 /* vs_builder_open_windows: likewise, with frames of at most *window_bytes* (0: as usual). */
 void vs_builder_open_windows(struct vs_builder *builder, const char *policy, size_t window_bytes);
+/* vs_builder_open_on: likewise, of a machine with that *boot*, whose clock is ahead by *after_ns*. */
+void vs_builder_open_on(struct vs_builder *builder, const char *policy, size_t window_bytes, const char *boot,
+                        uint64_t after_ns);
 
 void vs_builder_device(struct vs_builder *builder, uint64_t device, const char *name,
                        uint64_t total);

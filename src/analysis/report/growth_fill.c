@@ -148,6 +148,11 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_ste
         if (steps->count > 1) /* of all steps, where those at the begin have no row of their own */
             out->total_ns = out->total_ns / (steps->count - 1) * steps->done;
     }
+    struct vs_growth_step *kept = vs_xarena(summary->memory, (steps->count + 1) * sizeof *kept);
+    out->kept = memcpy(kept, steps->items, steps->count * sizeof *kept);
+    out->kept_count = steps->count;
+    out->kept_first = steps->first_number;
+    out->kept_stride = steps->stride;
     const struct vs_account *account = replay->accounts[steps->account];
     out->device = account ? account->device : 0;
     out->peak_bytes = steps->peak_bytes;

@@ -5,6 +5,7 @@
 #ifndef VS_GROWTH_FILL_H
 #define VS_GROWTH_FILL_H
 
+#include "analysis/growth/growth.h"
 #include "analysis/report/report_site.h"
 
 /* Some found steps in a row; struct vs_report_steps says how many. */
@@ -20,6 +21,10 @@ struct vs_report_steps {
                                         * complete */
     size_t row_count;
     uint64_t row_steps; /* steps of a row */
+    /* the steps of either kind that the tracker kept, with times of the trace's clock */
+    const struct vs_growth_step *kept;
+    size_t kept_count;
+    uint64_t kept_first, kept_stride; /* number of the first; steps of each */
     uint64_t begun, done;
     uint64_t device;                    /* of the following bytes */
     uint64_t lowest_peak, highest_peak; /* of the steps */

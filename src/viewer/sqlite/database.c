@@ -128,6 +128,30 @@ void vs_database_add(struct vs_database_insert *insert, const struct vs_database
     fail(insert->db, sqlite3_reset(insert->statement));
 }
 
+enum vs_err vs_database_take(struct vs_database *db, const char *path, uint64_t rank)
+{
+    sqlite3_stmt *tables = NULL;
+    char *sql = sqlite3_mprintf("COMMIT; ATTACH %Q AS taken; BEGIN", path);
+    run(db, sql);
+    sqlite3_free(sql);
+    if (!db->err)
+        fail(db, sqlite3_prepare_v2(db->sqlite, "SELECT name FROM taken.sqlite_master WHERE type = 'table'", -1,
+                                    &tables, NULL));
+    int code;
+    while (!db->err && (code = sqlite3_step(tables)) != SQLITE_DONE) {
+        const char *name = code == SQLITE_ROW ? (const char *)sqlite3_column_text(tables, 0) : "";
+        fail(db, code);
+        sql = sqlite3_mprintf("CREATE TABLE IF NOT EXISTS main.%Q AS SELECT 0 AS rank, * FROM taken.%Q WHERE 0;"
+                              "INSERT INTO main.%Q SELECT %lld, * FROM taken.%Q",
+                              name, name, name, (long long)rank, name);
+        run(db, sql);
+        sqlite3_free(sql);
+    }
+    sqlite3_finalize(tables);
+    run(db, "COMMIT; DETACH taken; BEGIN");
+    return vs_database_error(db);
+}
+
 enum vs_err vs_database_error(const struct vs_database *db)
 {
     errno = db->saved_errno;

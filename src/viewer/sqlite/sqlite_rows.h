@@ -51,6 +51,10 @@ void vs_database_add(struct vs_database_insert *insert, const struct vs_database
     vs_database_add((insert), (const struct vs_database_value[]){__VA_ARGS__}, \
                     sizeof((const struct vs_database_value[]){__VA_ARGS__}) / sizeof(struct vs_database_value))
 
+/* vs_database_take: adds the rows of all tables of the database at *path* to those of the same names, with
+ * *rank* as the first column. */
+enum vs_err vs_database_take(struct vs_database *db, const char *path, uint64_t rank) VS_MUST_CHECK;
+
 /* vs_database_error: the first error so far: VS_OK, VS_ERR_NOMEM, VS_ERR_IO with errno set. */
 enum vs_err vs_database_error(const struct vs_database *db);
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The traces of one job: as text, as JSON (schema "vramscope.merge/1"), as a page. Write errors show in
+ * ferror. The timeline is written by the formats of viewer/chrome, a trace after the other. */
+#ifndef VS_MERGE_OUTPUT_H
+#define VS_MERGE_OUTPUT_H
+
+#include <stdio.h>
+
+#include "analysis/merge/merge.h"
+#include "viewer/common/text_style.h"
+
+/* vs_merge_text: the facts of the job, then a row for each rank: of more than 16 those that differ, unless
+ * style->full. */
+void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style);
+
+/* vs_merge_json: all of it. */
+void vs_merge_json(const struct vs_merge *merge, FILE *out);
+
+/* vs_merge_page: a file for a browser, without scripts: the facts, and the memory of each rank by step. */
+void vs_merge_page(const struct vs_merge *merge, FILE *out);
+
+/* vs_merge_facts: prints the facts, a line or two each, as both texts have them. */
+void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style);
+
+/* vs_rank_end_text: how the process ended, as a short text. Returns *out*, which has 48 bytes. */
+char *vs_rank_end_text(char *out, const struct vs_rank *rank);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef VS_SQLITE_MERGE_H
+#define VS_SQLITE_MERGE_H
+
+#include <stdio.h>
+
+#include "analysis/merge/merge.h"
+#include "base/vs_err.h"
+
+/* vs_merge_sqlite: the databases of all traces in one: each table has the column `rank` first, the index of
+ * a row of table `ranks`. VS_ERR_UNSUPPORTED in a build without SQLite, VS_ERR_IO with errno, the error of
+ * a trace that cannot be read. */
+enum vs_err vs_merge_sqlite(const struct vs_merge *merge, FILE *out) VS_MUST_CHECK;
+
+#endif
