@@ -104,9 +104,7 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
         rank->device = device->device;
         rank->total_bytes = device->total_bytes;
         rank->peak_bytes = device->peak_user.bytes;
-        rank->reserved_bytes = device->has_framework && device->framework_peak_reserved
-                                   ? device->framework_peak_reserved
-                                   : device->peak_reserved.bytes;
+        rank->reserved_bytes = device->peak_reserved.bytes;
     }
     rank->steps_done = steps->done;
     rank->step_ns = steps->done ? steps->total_ns / steps->done : 0;
@@ -158,18 +156,16 @@ static void name_ranks(struct vs_merge *merge)
 {
     for (size_t i = 0; i < merge->count; i++) {
         struct vs_rank *rank = &merge->ranks[i];
-        uint64_t earlier = 0;
-        for (size_t j = 0; j < i && rank->job.has_rank; j++)
-            earlier += merge->ranks[j].job.has_rank && merge->ranks[j].job.rank == rank->job.rank;
-        if (rank->job.has_rank && earlier)
-            rank->name = vs_xarena_printf(&merge->arena, "rank %llu (%llu)",
-                                          (unsigned long long)rank->job.rank,
-                                          (unsigned long long)earlier + 1);
-        else if (rank->job.has_rank)
-            rank->name = vs_xarena_printf(&merge->arena, "rank %llu",
-                                          (unsigned long long)rank->job.rank);
-        else
-            rank->name = vs_xarena_printf(&merge->arena, "process %llu", (unsigned long long)rank->pid);
+        bool has_rank = rank->job.has_rank;
+        uint64_t number = has_rank ? rank->job.rank : rank->pid, same = 1;
+        for (size_t j = 0; j < i; j++) {
+            const struct vs_rank *other = &merge->ranks[j];
+            same += other->job.has_rank == has_rank && number == (has_rank ? other->job.rank : other->pid);
+        }
+        rank->name = vs_xarena_printf(&merge->arena, "%s %llu", has_rank ? "rank" : "process",
+                                      (unsigned long long)number);
+        if (same > 1)
+            rank->name = vs_xarena_printf(&merge->arena, "%s (%llu)", rank->name, (unsigned long long)same);
         bool seen = false;
         for (size_t j = 0; j < i && !seen; j++)
             seen = vs_rank_same_machine(&merge->ranks[j], rank);
