@@ -144,13 +144,17 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
     fprintf(style->out, "\n  %-16s %11s %11s %7s %10s %10s  %s\n", "", "peak", "reserved", "steps",
             "step time", "arrives", "end");
     size_t left_out = 0;
+    uint32_t most = 0, least = 0;
+    for (uint32_t i = 0; i < merge->count; i++) {
+        most = merge->ranks[i].peak_bytes > merge->ranks[most].peak_bytes ? i : most;
+        least = merge->ranks[i].peak_bytes < merge->ranks[least].peak_bytes ? i : least;
+    }
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[48], name[64];
         bool odd = i == merge->peak.outlier || i == merge->reserved.outlier || i == merge->step.outlier ||
                    i == merge->straggler || i == merge->first_failed || rank->condition != VS_TRACE_COMPLETE;
-        if (some && !odd && rank->peak_bytes != merge->peak.highest && rank->peak_bytes != merge->peak.lowest &&
-            i) {
+        if (some && !odd && i && i != most && i != least) {
             left_out++;
             continue;
         }
