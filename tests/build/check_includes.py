@@ -60,13 +60,14 @@ ROOMS = {
     "analysis/state": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming",
                        "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h"),
+    "analysis/timeline": ("base trace/format analysis/state", "timeline.h"),
     "analysis/growth": ("base trace/format analysis/state", "growth.h"),
     "analysis/checkpoint": ("base trace/format trace/read analysis/naming analysis/state", "checkpoint_build.h stack_sums.h trace_state.h"),
     "analysis/kinds": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/checkpoint",
                        "allocation_log.h kinds.h"),
     "analysis/report": ("base trace/format trace/read trace/symbols analysis/naming analysis/state "
-                        "analysis/growth analysis/checkpoint analysis/kinds",
+                        "analysis/timeline analysis/growth analysis/checkpoint analysis/kinds",
                         "balance_build.h growth_fill.h held_segments.h report.h report_failure.h report_site.h site_text.h "
                         "summary.h window_peaks.h"),
     "analysis/import": ("base allocator/core trace/format trace/symbols trace/compose analysis/state", "import.h"),

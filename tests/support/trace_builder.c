@@ -136,7 +136,8 @@ void vs_builder_kernel(struct vs_builder *builder, uint64_t device, uint64_t str
     vs_builder_event(builder, EVENT(kernel, .start_ns = builder->start_ns + start_ns,
                                     .end_ns = builder->start_ns + start_ns + length_ns,
                                     .device = device, .stream = stream,
-                                    .name = vs_builder_string(builder, name), .grid_x = 1,
+                                    .name = vs_builder_string(builder, name),
+                                    .correlation = builder->correlation, .grid_x = 1,
                                     .grid_y = 1, .grid_z = 1, .block_x = 32, .block_y = 1,
                                     .block_z = 1));
 }
@@ -148,7 +149,9 @@ void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t str
     vs_builder_event(builder, EVENT(memcpy, .start_ns = builder->start_ns + start_ns,
                                     .end_ns = builder->start_ns + start_ns + length_ns,
                                     .device = device, .stream = stream, .bytes = bytes,
-                                    .copy_kind = kind));
+                                    .copy_kind = kind, .correlation = builder->correlation,
+                                    .src_kind = builder->host_memory,
+                                    .dst_kind = builder->host_memory));
 }
 
 void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status)

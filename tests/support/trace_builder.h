@@ -33,7 +33,9 @@ struct vs_builder {
     char api[128];      /* of the next allocations; "": cudaMalloc */
     /* of trace_text.c */
     uint64_t device;
-    uint64_t total_bytes; /* of it */
+    uint64_t correlation; /* of the next kernel or copy */
+    enum vs_memory_kind host_memory; /* of the next copy */
+    uint64_t total_bytes; /* of the device */
     char functions[VS_BUILDER_FUNCTIONS_MAX][256]; /* functions and objects named so far, by module */
     char natives[VS_BUILDER_NATIVES_MAX][64]; /* native n is 16 (n + 1) bytes into the library */
     unsigned function_count, native_count;

@@ -307,6 +307,15 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
     } else if (!strcmp(verb, "kernel")) {
         uint64_t on = sum(&s, needed(&s)), start = sum(&s, needed(&s)), length = sum(&s, needed(&s));
         vs_builder_kernel(b, b->device, on, rest(&s), start, length);
+    } else if (!strcmp(verb, "call")) {
+        b->correlation++;
+        vs_builder_event(b, EVENT(work_call, .correlation = b->correlation, .stack = b->stack,
+                                  .api = vs_builder_string(b, "cudaLaunch")));
+    } else if (!strcmp(verb, "wait")) {
+        uint64_t kind = sum(&s, needed(&s)), start = b->start_ns + sum(&s, needed(&s));
+        vs_builder_event(b, EVENT(sync, .start_ns = start, .end_ns = start + sum(&s, needed(&s)),
+                                  .device = b->device, .sync_kind = kind, .stack = b->stack,
+                                  .api = vs_builder_string(b, "cudaStreamSynchronize")));
     } else if (!strcmp(verb, "context")) {
         uint64_t context = sum(&s, needed(&s));
         vs_builder_context(b, context, b->device, !next_is(&s, "ends"));
@@ -346,8 +355,10 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         enum vs_copy_kind kind = next_is(&s, "htod") ? VS_COPY_HTOD : VS_COPY_DTOH;
         if (kind == VS_COPY_DTOH && !next_is(&s, "dtoh"))
             wrong(&s, "a copy from where to where?");
-        uint64_t copied = bytes(&s), start = sum(&s, needed(&s));
-        vs_builder_memcpy(b, b->device, on, kind, copied, start, sum(&s, needed(&s)));
+        uint64_t copied = bytes(&s), start = sum(&s, needed(&s)), length = sum(&s, needed(&s));
+        b->host_memory = next_is(&s, "pageable") ? VS_MEMORY_PAGEABLE
+                         : next_is(&s, "pinned") ? VS_MEMORY_PINNED : VS_MEMORY_UNKNOWN;
+        vs_builder_memcpy(b, b->device, on, kind, copied, start, length);
     } else {
         wrong(&s, "not a statement");
     }

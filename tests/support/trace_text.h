@@ -32,7 +32,9 @@
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process
- *     copy STREAM htod|dtoh SIZE START LENGTH
+ *     copy STREAM htod|dtoh SIZE START LENGTH [pageable|pinned]
+ *     call                        of the next kernel or copy, at the current call site
+ *     wait KIND START LENGTH      for the device, at the current call site; KIND: of enum vs_wait
  *     sample SIZE                 what the device has free
  *     usage own|others|process|pools SIZE [count N] [pid N] [HOW]   what the driver or NVML reports
  *     overhead context|module|limit CONTEXT [less] SIZE [measured|reported|at_most]

@@ -31,6 +31,10 @@ static const char usage[] =
     "  --by LIST         only the live memory at the peak by these: site, kind,\n"
     "                    phase, step, library, size, age (several with commas), all\n"
     "  --map             only a map of the segments at the peak, with their holes\n"
+    "  --kernels         only the kernels and their call sites, and what ran at the\n"
+    "                    peak,\n"
+    "  --transfers       the copies: bandwidth, what pinned memory would save,\n"
+    "  --syncs           where the program waited, and why the device was idle\n"
     "  --at T            at that time instead of the peak; also --at peak, oom (the\n"
     "                    failure) or end. Without --by and --map: the whole state\n"
     "                    then, peaks so far\n"
@@ -154,6 +158,9 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         {"to", .part = &args->part},
         {"by", .run = parse_by, .to = &args->wish.by},
         {"map", .flag = &args->wish.map},
+        {"kernels", .flag = &args->wish.kernels},
+        {"transfers", .flag = &args->wish.transfers},
+        {"syncs", .flag = &args->wish.syncs},
         {"phase", .text = &filter->phase},
         {"step", .parse = parse_steps, .to = filter, .quoted = true,
          .takes = "a step's number such as 12, or a range such as 3-12"},
@@ -222,8 +229,8 @@ static int report_main(int argc, char **argv)
     if (good && list.count > 1)
         vs_trace_list_single(argv[0], &list);
     const struct vs_report_wish *wish = &args.wish;
-    bool part = args.windows || vs_part_given(&args.part) || wish->by || wish->map || wish->one_device ||
-                vs_held_filter_given(&wish->filter);
+    bool part = args.windows || vs_part_given(&args.part) || wish->by || wish->map || wish->kernels || wish->transfers || wish->syncs ||
+                wish->one_device || vs_held_filter_given(&wish->filter);
     if (good && list.count > 1 && part) {
         vs_tool_usage(argv[0], "options that choose a part of a trace take one trace");
         good = false;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. CUPTI delivers the record of a copy after the call; until then its stack waits under
- * its number. Reads of values that were not computed have their stacks themselves, and are kinds of their
- * own behind those of copies, as are waits. Stacks that read the same are one site. */
+ * See the header. Reads of values that were not computed are kinds of their own behind those of copies. Stacks that read the same are one site. */
 #include "analysis/report/copy_sites.h"
 
 #include <stdlib.h>
@@ -10,11 +8,6 @@
 #include "analysis/report/summary.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
-
-/* A call that copies. */
-struct copy_call {
-    uint64_t stack, api;
-};
 
 /* What the copies of a row have in common. */
 struct copied {
@@ -25,49 +18,39 @@ struct copy_sum {
     uint64_t bytes, count;
 };
 
-/* Counts a copy or read of *bytes*. */
-static void count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes)
+/* Counts *count* copies or reads of *bytes* together. */
+static void count_row(struct vs_copy_calls *calls, const struct copied *like, uint64_t bytes, uint64_t count)
 {
     uint32_t number = vs_intern(&calls->rows, like, sizeof *like);
     vs_vec_room(&calls->sums, &calls->sum_capacity, number + 1, sizeof *calls->sums);
     calls->sums[number].bytes += bytes;
-    calls->sums[number].count++;
+    calls->sums[number].count += count;
 }
 
 enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay,
                                 const struct vs_event *event)
 {
     struct vs_copy_calls *calls = context;
-    uint64_t index = 0;
     (void)replay;
     if (event->kind == VS_EVENT_uncomputed_read) {
         struct copied like = {.stack = event->uncomputed_read.stack,
                               .api = event->uncomputed_read.text,
                               .kind = VS_COPY_KIND_COUNT + event->uncomputed_read.what};
         if (event->uncomputed_read.what < VS_UNCOMPUTED_COUNT)
-            count_row(calls, &like, event->uncomputed_read.bytes);
-    } else if (event->kind == VS_EVENT_sync) {
-        struct copied like = {.stack = event->sync.stack, .api = event->sync.api,
-                              .device = event->sync.device, .kind = VS_COPY_WAITS};
-        if (event->sync.api)
-            count_row(calls, &like, event->sync.end_ns > event->sync.start_ns
-                                        ? event->sync.end_ns - event->sync.start_ns
-                                        : 0);
-    } else if (event->kind == VS_EVENT_work_call) {
-        struct copy_call call = {event->work_call.stack, event->work_call.api};
-        uint32_t number = vs_intern(&calls->calls, &call, sizeof call);
-        if (event->work_call.correlation)
-            vs_xmap_put(&calls->waiting, event->work_call.correlation, number + 1);
-    } else if (event->kind == VS_EVENT_memcpy && event->memcpy.correlation && calls->calls.count &&
-               vs_map_remove(&calls->waiting, event->memcpy.correlation, &index)) {
-        const struct copy_call *call = calls->calls.items[index - 1];
-        uint64_t kind = event->memcpy.copy_kind;
-        struct copied like = {.stack = call->stack, .api = call->api,
-                              .device = event->memcpy.device,
-                              .kind = kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN};
-        count_row(calls, &like, event->memcpy.bytes);
+            count_row(calls, &like, event->uncomputed_read.bytes, 1);
     }
     return VS_OK;
+}
+
+void vs_copy_calls_of(struct vs_copy_calls *calls, const struct vs_timeline *timeline)
+{
+    struct vs_timeline_sums sums;
+    for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
+        const struct vs_timeline_key *key = vs_timeline_row(timeline, i, &sums);
+        struct copied like = {.stack = key->stack, .api = key->api, .device = key->device, .kind = key->kind};
+        if (key->what == VS_ROWS_COPIES && (key->stack || key->api))
+            count_row(calls, &like, sums.bytes, sums.count);
+    }
 }
 
 void vs_copy_sites_fill(const struct vs_copy_calls *calls, const struct vs_summary *summary,
@@ -89,15 +72,13 @@ void vs_copy_sites_fill(const struct vs_copy_calls *calls, const struct vs_summa
             vs_site_list_add(&plain, &list, from->stack, vs_summary_name(summary, from->api),
                              calls->sums[i].bytes, calls->sums[i].count, out)->stacks++;
     }
-    if (kind < VS_COPY_KIND_COUNT || kind == VS_COPY_WAITS)
+    if (kind < VS_COPY_KIND_COUNT)
         qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
     vs_site_list_end(summary, &list, out);
 }
 
 void vs_copy_calls_free(struct vs_copy_calls *calls)
 {
-    vs_map_free(&calls->waiting);
-    vs_intern_free(&calls->calls);
     vs_intern_free(&calls->rows);
     free(calls->sums);
 }

@@ -107,6 +107,7 @@ struct pass {
     struct vs_finding_groups findings;
     struct vs_device_uses uses;
     struct vs_copy_calls copies; /* of the whole trace */
+    struct vs_timeline *timeline; /* NULL for a point in time */
     struct chosen_peaks chosen;
     struct vs_kinds *kinds; /* of the whole trace */
     const struct vs_report_options *asked;
@@ -221,23 +222,23 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         pass->asked->begin(pass->asked->observed, replay, pass->tracker); /* after the kinds of
                                                                            * what ends */
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
-    uint64_t copies = VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_memcpy) |
-                      VS_KIND_BIT(VS_EVENT_sync);
-    struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
+    if (!all)
+        pass->timeline = vs_timeline_open(pass->from_ns, pass->to_ns);
+    struct vs_observer observers[6 + VS_REPORT_OBSERVERS_MAX] = {
         pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, &pass->chosen},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
              VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
          NULL, notes_after, pass},
-        {VS_KIND_BIT(VS_EVENT_uncomputed_read) | (pass->window ? 0 : copies), NULL, vs_copy_calls_event,
-         &pass->copies}};
+        {VS_KIND_BIT(VS_EVENT_uncomputed_read), NULL, vs_copy_calls_event, &pass->copies},
+        {vs_timeline_kinds(), NULL, vs_timeline_event, pass->timeline}};
     for (size_t i = 0; i < pass->asked->observer_count; i++)
-        observers[5 + i] = pass->asked->observers[i];
+        observers[6 + i] = pass->asked->observers[i];
     vs_replay_subscribe(replay, VS_CHANGE_FORGOTTEN, failure_forgotten, &pass->groups);
     if (!all)
         err = vs_reading_run(pass->reader, replay, pass->window, observers,
-                             5 + pass->asked->observer_count);
+                             6 + pass->asked->observer_count);
     if (err)
         return err;
     vs_replay_finish(replay);
@@ -256,6 +257,8 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         pass->to_ns = pass->window->to.given && !pass->window->to.by_event ? pass->window->to.value
                                                                           : replay->now_ns;
         part->to_ns = vs_replay_since(replay, pass->to_ns);
+        if (pass->timeline)
+            vs_timeline_until(pass->timeline, pass->to_ns);
     }
     struct vs_event late; /* the activity of the part that was recorded only after it */
     while (!pass->no_more && !(pass->no_more = vs_reader_next(pass->reader, &late) != VS_OK)) {
@@ -266,7 +269,13 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
             pass->end = late.end;
         }
         vs_activity_event_within(&pass->point->activity, &late, pass->from_ns, pass->to_ns);
+        if (pass->timeline)
+            err = vs_timeline_event(pass->timeline, replay, &late);
     }
+    if (pass->timeline)
+        vs_timeline_finish(pass->timeline, replay);
+    if (!pass->window)
+        vs_copy_calls_of(&pass->copies, pass->timeline);
     /* The time until which kernels are known, where later ones were not delivered. */
     const struct vs_activity *ran = &pass->point->activity;
     uint64_t start_ns = vs_replay_start_ns(replay), known_ns = ran->known_ns;
@@ -525,8 +534,8 @@ static enum vs_err build(struct pass *pass, const char *path,
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
             vs_copy_sites_fill(&pass->copies, &summary, device->device, kind,
                                &device->copy_sites[kind]);
-        vs_copy_sites_fill(&pass->copies, &summary, device->device, VS_COPY_WAITS,
-                           &device->wait_sites);
+        if (pass->timeline)
+            vs_timeline_fill(&summary, pass->timeline, device->device, &device->timeline);
         uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
                             ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
                             : VS_LIMIT_NONE;
@@ -580,6 +589,7 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
         vs_trace_state_close(pass.point);
     }
     vs_copy_calls_free(&pass.copies);
+    vs_timeline_close(pass.timeline);
     free(pass.chosen.answers);
     if (err) {
         vs_report_free(pass.report);

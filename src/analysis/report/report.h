@@ -33,6 +33,7 @@ struct vs_report_note {
 struct vs_report_wish {
     unsigned by;    /* bits 1 << enum vs_by: only these lists; 0: the usual report */
     bool map;       /* the segments at the time */
+    bool kernels, transfers, syncs; /* these sections of the timeline */
     bool everything; /* all lists of live memory and the segments, beside the usual report */
     bool one_device;
     uint64_t device; /* with one_device: only this one */

@@ -6,6 +6,7 @@
 
 #include "analysis/report/held.h"
 #include "analysis/report/report_site.h"
+#include "analysis/report/timeline_fill.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/balance.h"
 #include "analysis/state/replay_totals.h"
@@ -103,7 +104,7 @@ struct vs_report_device {
     size_t kernel_count;
     struct vs_activity_tally kernel_total, copies[VS_COPY_KIND_COUNT], sets, syncs;
     struct vs_report_sites copy_sites[VS_COPY_KIND_COUNT]; /* if copy_sites_known */
-    struct vs_report_sites wait_sites; /* of the whole trace; their bytes are ns */
+    struct vs_report_timeline timeline; /* none at a point in time */
 };
 
 struct vs_report_host {

@@ -252,16 +252,7 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     vs_json_end_object(json);
     tally_json(json, "memsets", &device->sets);
     tally_json(json, "syncs", &device->syncs);
-    vs_json_begin_array(json, "waits_by_site");
-    for (size_t i = 0; i < device->wait_sites.count; i++) {
-        const struct vs_report_site *site = &device->wait_sites.items[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("api", site->api), VS_J_UINT("count", site->count),
-                        VS_J_UINT("time_ns", site->bytes));
-        vs_report_json_frames(json, site);
-        vs_json_end_object(json);
-    }
-    vs_json_end_array(json);
+    vs_timeline_json(json, device);
     vs_json_end_object(json);
 }
 

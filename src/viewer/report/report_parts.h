@@ -7,6 +7,7 @@
 
 #include "analysis/report/report.h"
 #include "analysis/state/balance.h"
+#include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
@@ -86,6 +87,29 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
  * bytes. */
 #define VS_HELD_POINT_MAX (VS_SIZE_TEXT_MAX + 24)
 char *vs_held_point(char *out, const struct vs_report *report);
+
+/* --- timeline_text.c, timeline_json.c: kernels, copies, waits and gaps by call site --- */
+
+/* vs_timeline_brief: one paragraph of what is remarkable; nothing if nothing is. */
+void vs_timeline_brief(const struct vs_report_device *device, const struct vs_style *style);
+
+/* vs_timeline_waits: the calls in which the program waited for *device*, those that took longest first. */
+void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
+                       const struct vs_style *style);
+
+/* vs_timeline_sections: those that report->wish names. */
+void vs_timeline_sections(const struct vs_report *report, const struct vs_report_device *device,
+                          const struct vs_style *style);
+
+/* vs_timeline_saved: what *copies*, of pageable memory, would take less if it were page-locked, by the fastest
+ * large copy of page-locked memory; false if the trace has none in that direction. */
+bool vs_timeline_saved(const struct vs_timeline_device *device, const struct vs_report_work *copies, uint64_t *ns);
+
+/* vs_timeline_json: the members "waits_by_site" and "timeline" (null if the device had no work). */
+void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device);
+
+/* vs_time_column: a time at the right of ten columns. */
+char *vs_time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns);
 
 /* --- held_json.c --- */
 

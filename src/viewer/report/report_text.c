@@ -334,15 +334,6 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
     }
 }
 
-/* A time at the right of ten columns: "µ" has two bytes. */
-static const char *time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns)
-{
-    char time[VS_SIZE_TEXT_MAX];
-    int columns = (int)vs_text_width(vs_time_format(time, ns));
-    snprintf(out, 2 * VS_SIZE_TEXT_MAX, "%*s%s", columns < 10 ? 10 - columns : 0, "", time);
-    return out;
-}
-
 static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
     char time[2 * VS_SIZE_TEXT_MAX];
@@ -361,40 +352,13 @@ static void kernel_lines(const struct vs_report_device *device, const struct vs_
         rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
         launches -= kernel->count < launches ? kernel->count : launches;
         char clipped[1024];
-        fprintf(style->out, "    %s  %7s  %6s×  %s\n", time_column(time, kernel->time_ns),
+        fprintf(style->out, "    %s  %7s  %6s×  %s\n", vs_time_column(time, kernel->time_ns),
                 vs_percent_text(kernel->time_ns, total), vs_count_text(kernel->count),
                 vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
     }
     if (shown < device->kernel_count)
-        fprintf(style->out, "    %s  %7s  %6s×  %sother kernels%s\n", time_column(time, rest),
+        fprintf(style->out, "    %s  %7s  %6s×  %sother kernels%s\n", vs_time_column(time, rest),
                 vs_percent_text(rest, total), vs_count_text(launches), vs_paint(style, VS_DIM),
-                vs_unpaint(style));
-}
-
-/* Calls in which the program waited for the device, those that took longest first. */
-static void wait_lines(const struct vs_report_device *device, const struct vs_style *style)
-{
-    const struct vs_report_sites *sites = &device->wait_sites;
-    uint64_t rest = sites->total_bytes, calls = sites->total_count;
-    char time[2 * VS_SIZE_TEXT_MAX];
-    if (!device->syncs.count)
-        return;
-    fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
-            vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
-    size_t shown = vs_text_sites_shown(style, sites);
-    for (size_t i = 0; i < shown; i++) {
-        const struct vs_report_site *site = &sites->items[i];
-        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(time, site->bytes),
-                vs_percent_text(site->bytes, sites->total_bytes), vs_count_text(site->count));
-        vs_text_chain(style, VS_ROW_COLUMNS, site);
-        rest -= site->bytes < rest ? site->bytes : rest;
-        calls -= site->count < calls ? site->count : calls;
-    }
-    uint64_t more = sites->count - shown + sites->omitted_count;
-    if (more && shown)
-        fprintf(style->out, "    %s  %7s  %6s×  %sat %s%s\n", time_column(time, rest),
-                vs_percent_text(rest, sites->total_bytes), vs_count_text(calls),
-                vs_paint(style, VS_DIM), vs_number_text(more, "more call site"),
                 vs_unpaint(style));
 }
 
@@ -486,7 +450,7 @@ static void phase_section(const struct vs_report *report, const struct vs_style 
             pad = 36;
         }
         fprintf(style->out, "%*s %9s   %s %14s\n", pad, "", vs_count_text(phase->times),
-                time_column(time, phase->time_ns), vs_size_text(peak));
+                vs_time_column(time, phase->time_ns), vs_size_text(peak));
         shown++;
     }
     if (shown < report->phase_count)
@@ -525,7 +489,9 @@ static void wished_lists(const struct vs_report *report, const struct vs_style *
                       device->total_bytes, true);
         else if (report->part.point && report->wish.by & 1u << VS_BY_SITE)
             now_lines(device, style);
-        vs_held_text_wished(report, device, style);
+        if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter))
+            vs_held_text_wished(report, device, style);
+        vs_timeline_sections(report, device, style);
     }
 }
 
@@ -538,7 +504,8 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
     if (report->device_count == 0)
         fprintf(out, "\nno device memory was used%s\n",
                 part->point || part->window ? " in this part of the trace" : "");
-    if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter)) {
+    if (report->wish.by || report->wish.map || report->wish.kernels || report->wish.transfers ||
+        report->wish.syncs || vs_held_filter_given(&report->wish.filter)) {
         wished_lists(report, style);
         return;
     }
@@ -580,7 +547,8 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
                 vs_text_sites(style, &device->copy_sites[k]);
         }
         tally_line(style, "memsets", "", &device->sets);
-        wait_lines(device, style);
+        vs_timeline_waits(report, device, style);
+        vs_timeline_brief(device, style);
     }
     host_section(report, style);
     phase_section(report, style);

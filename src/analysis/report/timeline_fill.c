@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. Only the rows that took longest are named. */
+#include "analysis/report/timeline_fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/summary.h"
+#include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
+
+struct named_row {
+    struct vs_timeline_key key;
+    struct vs_timeline_sums sums;
+};
+
+/* Rows by key, while they are added. */
+struct row_set {
+    struct vs_intern keys;
+    struct named_row *items;
+    size_t count, capacity;
+};
+
+static void add(struct row_set *set, const struct vs_timeline_key *key, const struct vs_timeline_sums *sums)
+{
+    uint32_t number = vs_intern(&set->keys, key, sizeof *key);
+    if (number == set->count)
+        VS_VEC_ADD(set->items, set->count, set->capacity, (struct named_row){.key = *key});
+    struct vs_timeline_sums *to = &set->items[number].sums;
+    to->count += sums->count;
+    to->bytes += sums->bytes;
+    to->time_ns += sums->time_ns;
+    to->step_count += sums->step_count;
+    to->step_ns += sums->step_ns;
+}
+
+static void end(struct row_set *set)
+{
+    vs_intern_free(&set->keys);
+    free(set->items);
+}
+
+static int longer(const void *left, const void *right)
+{
+    const struct named_row *x = left, *y = right;
+    return vs_then(VS_ORDER(y->sums.time_ns, x->sums.time_ns),
+                   vs_then(VS_ORDER(y->sums.count, x->sums.count), memcmp(&x->key, &y->key, sizeof x->key)));
+}
+
+/* The call sites of a device's rows, a number each: index + 1. */
+struct site_numbers {
+    struct vs_summary summary;
+    struct vs_site_list list;
+    struct vs_map by_stack;
+    size_t most;
+};
+
+#define SITES_MAX 4096
+
+/* The number of the site of *stack*, which is not named twice; 0: unknown. */
+static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t api)
+{
+    struct vs_report_sites unused = {0};
+    if (!stack && !api)
+        return 0;
+    uint64_t key = (stack << 24 ^ api) + 1, *known = vs_map_get(&sites->by_stack, key);
+    if (known)
+        return *known;
+    if (sites->list.count == sites->most)
+        return 0;
+    struct vs_report_site *site = vs_site_list_add(&sites->summary, &sites->list, stack,
+                                                   vs_summary_name(&sites->summary, api), 0, 0, &unused);
+    site->stacks++;
+    uint64_t number = (uint64_t)(site - sites->list.items) + 1;
+    vs_xmap_put(&sites->by_stack, key, number);
+    return number;
+}
+
+/* The rows of *what* on *device*, of copies only those of *memory* and *size*, unless these are NULL; copies
+ * *by_site* regardless of their memory and size, others regardless of their site. */
+struct row_choice {
+    enum vs_timeline_what what;
+    uint64_t device;
+    const uint32_t *memory, *size;
+    bool by_site;
+};
+
+static void list_rows(struct site_numbers *sites, const struct vs_timeline *timeline, const struct row_choice *choice,
+                      struct vs_report_works *out)
+{
+    const struct vs_summary *summary = &sites->summary;
+    struct row_set rows = {0}, named = {0};
+    struct vs_timeline_sums sums;
+    for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
+        struct vs_timeline_key key = *vs_timeline_row(timeline, i, &sums);
+        if (key.what != choice->what || key.device != choice->device ||
+            (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size))
+            continue;
+        if (!choice->by_site)
+            key.stack = key.api = 0;
+        else
+            key.memory = key.size = 0;
+        add(&rows, &key, &sums);
+        out->total.count += sums.count;
+        out->total.bytes += sums.bytes;
+        out->total.time_ns += sums.time_ns;
+        out->total.step_count += sums.step_count;
+        out->total.step_ns += sums.step_ns;
+    }
+    vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
+    size_t most = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+    size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
+    for (size_t i = 0; i < looked_at; i++) {
+        struct vs_timeline_key key = rows.items[i].key;
+        key.stack = site_number(sites, key.stack, key.api);
+        key.until_stack = site_number(sites, key.until_stack, key.until_api);
+        key.api = key.until_api = 0;
+        add(&named, &key, &rows.items[i].sums);
+    }
+    vs_vec_sort(named.items, named.count, sizeof *named.items, longer);
+    out->count = named.count < most ? named.count : most;
+    out->omitted_count = named.count - out->count + rows.count - looked_at;
+    out->omitted_ns = out->total.time_ns;
+    struct vs_report_work *items = vs_xarena(summary->memory, (out->count + 1) * sizeof *items);
+    for (size_t i = 0; i < out->count; i++) {
+        const struct vs_timeline_key *key = &named.items[i].key;
+        items[i] = (struct vs_report_work){
+            .kind = key->kind, .memory = key->memory, .size = key->size, .cause = key->cause,
+            .ended_by = key->ended_by, .name = key->name ? vs_summary_name(summary, key->name) : NULL,
+            .site = key->stack ? &sites->list.items[key->stack - 1] : NULL,
+            .until = key->until_stack ? &sites->list.items[key->until_stack - 1] : NULL,
+            .phase = vs_summary_place(summary, (struct vs_place){.phase = key->phase}), .sums = named.items[i].sums};
+        out->omitted_ns -= items[i].sums.time_ns;
+    }
+    out->items = items;
+    end(&rows);
+    end(&named);
+}
+
+static struct vs_report_near near_of(const struct vs_summary *summary, const struct vs_near_work *work)
+{
+    struct vs_report_near near = {.work = *work, .name = work->name ? vs_summary_name(summary, work->name) : NULL};
+    if (work->start_ns) {
+        near.work.start_ns = vs_replay_since(summary->replay, work->start_ns);
+        near.work.end_ns = vs_replay_since(summary->replay, work->end_ns);
+    }
+    return near;
+}
+
+void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number,
+                      struct vs_report_timeline *out)
+{
+    static const uint32_t pageable = VS_MEMORY_PAGEABLE, small = VS_COPY_SMALL;
+    const struct vs_timeline_device *device = vs_timeline_device(timeline, number);
+    struct site_numbers sites = {.summary = *summary, .most = 2 * vs_timeline_rows(timeline)};
+    if (!sites.most)
+        return;
+    sites.most = sites.most < SITES_MAX ? sites.most : SITES_MAX;
+    sites.summary.wrappers = NULL; /* functions that allocate are not those that launch, copy or wait */
+    sites.list.items = vs_xarena(summary->memory, sites.most * sizeof *sites.list.items);
+    const struct {
+        struct row_choice choice;
+        struct vs_report_works *out;
+    } lists[] = {{{VS_ROWS_KERNELS, number, .by_site = true}, &out->kernels},
+                 {{VS_ROWS_COPIES, number, .by_site = false}, &out->copies},
+                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true}, &out->pageable},
+                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true}, &out->small},
+                 {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
+                 {{VS_ROWS_GAPS, number, .by_site = true}, &out->gaps}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        list_rows(&sites, timeline, &lists[i].choice, lists[i].out);
+    vs_map_free(&sites.list.by_text);
+    vs_map_free(&sites.by_stack);
+    if (!device)
+        return;
+    struct vs_timeline_device *copy = vs_xarena(summary->memory, sizeof *copy);
+    *copy = *device;
+    out->device = copy;
+    out->start_ns = vs_replay_since(summary->replay, device->first_ns);
+    out->end_ns = vs_replay_since(summary->replay, device->end_ns);
+    for (size_t i = 0; i < device->running_count; i++)
+        out->running[out->running_count++] = near_of(summary, &device->running[i]);
+    out->before = near_of(summary, &device->before);
+}

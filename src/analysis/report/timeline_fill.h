@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The timeline's sums (analysis/timeline) with their call sites named: rows that read the same are one. */
+#ifndef VS_TIMELINE_FILL_H
+#define VS_TIMELINE_FILL_H
+
+#include "analysis/report/report_site.h"
+#include "analysis/timeline/timeline.h"
+
+/* Kernels of a call site, copies, waits or gaps. */
+struct vs_report_work {
+    uint32_t kind, memory, size, cause, ended_by; /* as in struct vs_timeline_key */
+    const char *name;                   /* of a kernel; NULL: none */
+    const struct vs_report_site *site;  /* of the call; of a gap that of the wait; NULL: unknown */
+    const struct vs_report_site *until; /* of a gap: of the call that ended it; NULL: unknown */
+    const char *phase;                  /* "" outside any range */
+    struct vs_timeline_sums sums;
+};
+
+struct vs_report_works {
+    const struct vs_report_work *items; /* those that took longest first */
+    size_t count, omitted_count;        /* omitted: not listed */
+    uint64_t omitted_ns;
+    struct vs_timeline_sums total;      /* of all, listed or not */
+};
+
+struct vs_report_near {
+    const char *name; /* of a kernel, or NULL */
+    struct vs_near_work work; /* times since the start */
+};
+
+struct vs_report_timeline {
+    const struct vs_timeline_device *device; /* its times are the trace's; NULL: it had no work */
+    uint64_t start_ns, end_ns; /* first and last work, since the start */
+    struct vs_report_works kernels; /* by name and call site */
+    struct vs_report_works copies;  /* by kind, memory of the host and size */
+    struct vs_report_works pageable, small; /* copies by kind and call site: of pageable memory, of at most
+                                             * VS_SMALL_COPY_BYTES */
+    struct vs_report_works waits;   /* by call site */
+    struct vs_report_works gaps;    /* by cause, call sites and phase */
+    struct vs_report_near running[VS_NEAR_MAX], before; /* at the peak; before: the last that began until then, with
+                                                         * name or start 0: none */
+    size_t running_count;
+};
+
+/* vs_timeline_fill: that of the device with *number*, in the summary's arena. */
+void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number,
+                      struct vs_report_timeline *out);
+
+#endif

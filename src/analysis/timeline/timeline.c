@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. The calls that began the work come in the order of the host, before the records of the
+ * work; both have the same correlation. Waits are kept by the time of their end, for the gaps that are
+ * found later. */
+#include "analysis/timeline/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state/activity.h"
+#include "analysis/state/reading.h"
+#include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
+
+#define WAITS_MAX 262144
+#define RANGES_MAX 262144
+#define PENDING_MAX 524288
+#define LOOKED_AT_MAX 64 /* waits that end about when a gap begins */
+#define SLACK_NS 20000   /* a wait ends later than the work it waits for; clocks differ */
+
+/* A call that begins work. */
+struct call {
+    uint64_t stack, api;
+    uint32_t tid, phase;
+};
+
+struct wait {
+    uint64_t start_ns, end_ns, stack, api;
+    uint32_t tid, phase, kind, device;
+};
+
+struct device_work {
+    uint64_t start_ns, end_ns, name;
+    uint32_t call; /* number + 1; 0: unknown */
+    uint16_t device, kind;
+};
+
+struct vs_timeline {
+    uint64_t from_ns, to_ns;
+    struct vs_intern calls, rows;
+    /* Correlation -> number of the call + 1: the latest PENDING_MAX, and as many before them. Work that was
+     * never recorded, and launches of graphs, which are the call of several pieces of work, stay. */
+    struct vs_map pending, older;
+    struct wait *waits;    /* by the time of their end */
+    size_t wait_count, wait_capacity;
+    uint64_t waits_from_ns; /* earlier ones were dropped */
+    /* The places of the host, by time; like the waits. */
+    struct range {
+        uint64_t time_ns;
+        uint32_t phase;
+    } *ranges;
+    size_t range_count, range_capacity;
+    struct device_work *held;
+    size_t held_count, held_capacity;
+    bool unsorted;
+    uint64_t settled_ns; /* begin of the last one that was taken from *held* */
+    struct vs_timeline_sums *sums;
+    size_t sum_capacity;
+    struct vs_timeline_device devices[VS_DEVICES_MAX];
+};
+
+static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline_key *key)
+{
+    if (t->rows.count >= VS_TIMELINE_ROWS_MAX)
+        key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
+    uint32_t number = vs_intern(&t->rows, key, sizeof *key);
+    vs_vec_room(&t->sums, &t->sum_capacity, number + 1, sizeof *t->sums);
+    return &t->sums[number];
+}
+
+static void add(struct vs_timeline *t, struct vs_timeline_key key, uint64_t bytes, uint64_t time_ns)
+{
+    struct vs_timeline_sums *sums = row_of(t, &key);
+    sums->count++;
+    sums->bytes += bytes;
+    sums->time_ns += time_ns;
+}
+
+/* --- gaps --- */
+
+/* What the host did in the gap from *a* to *b*: *waited*, the wait in which it was when the gap began, and
+ * *copying*, a copy that it was making when the gap ended. Of *thread*; 0: of all, for *device*. */
+static void look_at_host(const struct vs_timeline *t, uint32_t thread, uint32_t device, uint64_t a, uint64_t b,
+                         const struct wait **waited, const struct wait **copying)
+{
+    size_t low = 0, high = t->wait_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->waits[middle].end_ns + SLACK_NS < a)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *waited = *copying = NULL;
+    for (size_t n = 0; low < t->wait_count && n < LOOKED_AT_MAX; low++, n++) {
+        const struct wait *wait = &t->waits[low];
+        if (thread ? wait->tid != thread : wait->device != device)
+            continue;
+        if (wait->start_ns <= a && wait->end_ns <= b + SLACK_NS)
+            *waited = wait;
+        if (wait->start_ns <= b && wait->end_ns >= b &&
+            (wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY))
+            *copying = wait;
+        if (wait->end_ns > b + SLACK_NS)
+            break;
+    }
+}
+
+/* The innermost range of the thread that opened or closed one last before *time_ns*. */
+static uint32_t phase_at(const struct vs_timeline *t, uint64_t time_ns)
+{
+    size_t low = 0, high = t->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->ranges[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? t->ranges[low - 1].phase : 0;
+}
+
+static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work)
+{
+    uint64_t a = device->end_ns, b = work->start_ns, length = b - a;
+    device->gap_count++;
+    device->gap_ns += length;
+    if (length < VS_GAP_LEAST_NS) {
+        device->short_count++;
+        device->short_ns += length;
+        return;
+    }
+    const struct call *call = work->call ? t->calls.items[work->call - 1] : NULL;
+    const struct wait *waited, *copying;
+    look_at_host(t, call ? call->tid : 0, work->device, a, b, &waited, &copying);
+    struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
+                                  .ended_by = work->kind};
+    if (waited) {
+        key.stack = waited->stack;
+        key.api = waited->api;
+        key.kind = waited->kind;
+        if (waited->end_ns - waited->start_ns >= length / 2)
+            key.cause = VS_GAP_WAIT;
+    } else if (a < t->waits_from_ns) {
+        key.cause = VS_GAP_UNKNOWN;
+    }
+    if (call && call->stack) {
+        key.until_stack = call->stack;
+        key.until_api = call->api;
+        key.phase = call->phase;
+    } else if (copying) {
+        key.until_stack = copying->stack;
+        key.until_api = copying->api;
+        key.phase = copying->phase;
+    } else {
+        key.name = work->name;
+        key.phase = phase_at(t, b);
+    }
+    add(t, key, 0, length);
+}
+
+static void place(struct vs_timeline *t, const struct device_work *work)
+{
+    struct vs_timeline_device *device = &t->devices[work->device];
+    if (!device->works++)
+        device->first_ns = device->end_ns = work->start_ns;
+    if (work->start_ns < t->settled_ns)
+        device->out_of_order++;
+    else
+        t->settled_ns = work->start_ns;
+    if (work->start_ns > device->end_ns) {
+        add_gap(t, device, work);
+        device->end_ns = work->start_ns;
+    }
+    if (work->end_ns > device->end_ns) {
+        device->busy_ns += work->end_ns - device->end_ns;
+        device->end_ns = work->end_ns;
+    }
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct device_work *x = left, *y = right;
+    return vs_then(VS_ORDER(x->start_ns, y->start_ns), VS_ORDER(x->end_ns, y->end_ns));
+}
+
+/* Places all held records but the last *keep*. */
+static void settle(struct vs_timeline *t, size_t keep)
+{
+    size_t count = t->held_count - keep;
+    if (t->unsorted)
+        vs_vec_sort(t->held, t->held_count, sizeof *t->held, by_begin);
+    t->unsorted = false;
+    for (size_t i = 0; i < count; i++)
+        place(t, &t->held[i]);
+    if (keep)
+        memmove(t->held, t->held + count, keep * sizeof *t->held);
+    t->held_count = keep;
+}
+
+/* --- the peak --- */
+
+/* Whether a new peak was reached since the last call. */
+static void follow_peak(struct vs_timeline_device *device, const struct vs_replay *replay, uint64_t number)
+{
+    unsigned account = vs_replay_account(replay, number);
+    if (account == VS_ACCOUNT_NONE)
+        return;
+    const struct vs_peak *peak = vs_user_sums(replay, account).peak;
+    if (peak->event == device->peak_event)
+        return;
+    device->peak_event = peak->event;
+    device->peak_ns = peak->time_ns;
+    device->running_count = 0;
+    device->before = device->latest.start_ns <= peak->time_ns ? device->latest : (struct vs_near_work){0};
+}
+
+static void near_peak(struct vs_timeline_device *device, const struct vs_near_work *work)
+{
+    if (work->start_ns > device->latest.start_ns)
+        device->latest = *work;
+    if (!device->peak_event || work->start_ns > device->peak_ns)
+        return;
+    if (work->start_ns > device->before.start_ns)
+        device->before = *work;
+    if (work->end_ns > device->peak_ns && device->running_count < VS_NEAR_MAX)
+        device->running[device->running_count++] = *work;
+}
+
+/* --- events --- */
+
+static void add_call(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
+{
+    const struct vs_event_work_call *made = &event->work_call;
+    if (!made->correlation)
+        return;
+    uint32_t tid = made->thread ? (uint32_t)made->thread : event->tid;
+    struct call call = {made->stack, made->api, tid, vs_phases_place(&replay->phases, tid).phase};
+    if (t->pending.count >= PENDING_MAX) {
+        vs_map_free(&t->older);
+        t->older = t->pending;
+        t->pending = (struct vs_map){0};
+    }
+    vs_xmap_put(&t->pending, made->correlation, vs_intern(&t->calls, &call, sizeof call) + UINT64_C(1));
+}
+
+static void add_range(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
+{
+    if (t->range_count == RANGES_MAX) {
+        t->range_count -= RANGES_MAX / 2;
+        memmove(t->ranges, t->ranges + RANGES_MAX / 2, t->range_count * sizeof *t->ranges);
+    }
+    VS_VEC_ADD(t->ranges, t->range_count, t->range_capacity,
+               (struct range){event->time_ns, vs_phases_place(&replay->phases, event->tid).phase});
+}
+
+static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
+{
+    const struct vs_event_sync *sync = &event->sync;
+    struct vs_place at = vs_phases_place(&replay->phases, event->tid);
+    uint64_t end_ns = sync->end_ns > sync->start_ns ? sync->end_ns : sync->start_ns;
+    struct wait wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid, at.phase,
+                        (uint32_t)sync->sync_kind, (uint32_t)sync->device};
+    uint64_t from = wait.start_ns > t->from_ns ? wait.start_ns : t->from_ns,
+             to = wait.end_ns < t->to_ns ? wait.end_ns : t->to_ns;
+    struct vs_timeline_key key = {.what = VS_ROWS_WAITS, .device = wait.device, .kind = wait.kind,
+                                  .stack = wait.stack, .api = wait.api};
+    if (from <= to && sync->api) {
+        struct vs_timeline_sums *sums = row_of(t, &key);
+        sums->count++;
+        sums->time_ns += to - from;
+        sums->step_count += at.step_known;
+        sums->step_ns += at.step_known ? to - from : 0;
+    }
+    if (t->wait_count == WAITS_MAX) {
+        t->waits_from_ns = t->waits[WAITS_MAX / 2 - 1].end_ns;
+        t->wait_count -= WAITS_MAX / 2;
+        memmove(t->waits, t->waits + WAITS_MAX / 2, t->wait_count * sizeof *t->waits);
+    }
+    VS_VEC_ADD(t->waits, t->wait_count, t->wait_capacity, wait);
+    for (size_t i = t->wait_count - 1; i && t->waits[i - 1].end_ns > wait.end_ns; i--) {
+        t->waits[i] = t->waits[i - 1]; /* of several threads */
+        t->waits[i - 1] = wait;
+    }
+}
+
+static void faster(struct vs_link *link, uint64_t bytes, uint64_t time_ns)
+{
+    if (!link->time_ns || (double)bytes * (double)link->time_ns > (double)link->bytes * (double)time_ns)
+        *link = (struct vs_link){bytes, time_ns};
+}
+
+static void add_copy(struct vs_timeline *t, const struct vs_event *event, const struct call *call, uint64_t time_ns)
+{
+    const struct vs_event_memcpy *copy = &event->memcpy;
+    struct vs_timeline_device *device = &t->devices[copy->device];
+    uint32_t kind = (uint32_t)(copy->copy_kind < VS_COPY_KIND_COUNT ? copy->copy_kind : VS_COPY_UNKNOWN);
+    uint64_t whole_ns = copy->end_ns > copy->start_ns ? copy->end_ns - copy->start_ns : 0;
+    uint64_t memory = kind == VS_COPY_HTOD || kind == VS_COPY_HTOA ? copy->src_kind : copy->dst_kind;
+    struct vs_timeline_key key = {
+        .what = VS_ROWS_COPIES, .device = (uint32_t)copy->device, .kind = kind,
+        .memory = memory == VS_MEMORY_PAGEABLE || memory == VS_MEMORY_PINNED ? (uint32_t)memory : VS_MEMORY_UNKNOWN,
+        .size = copy->bytes <= VS_SMALL_COPY_BYTES       ? VS_COPY_SMALL
+                : copy->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
+                : copy->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
+                                                   : VS_COPY_LARGE,
+        .stack = call ? call->stack : 0, .api = call ? call->api : 0};
+    bool over_link = kind == VS_COPY_HTOD || kind == VS_COPY_DTOH;
+    if (over_link && copy->bytes >= VS_LINK_LEAST_BYTES && whole_ns) {
+        faster(&device->links[kind == VS_COPY_DTOH], copy->bytes, whole_ns);
+        if (key.memory == VS_MEMORY_PINNED)
+            faster(&device->pinned_links[kind == VS_COPY_DTOH], copy->bytes, whole_ns);
+    }
+    add(t, key, copy->bytes, time_ns);
+}
+
+static void add_work(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
+{
+    const struct vs_event_activity *ran = &event->activity;
+    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
+                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
+                                                            : event->memset.correlation;
+    uint64_t call = 0;
+    if (correlation && (t->pending.count || t->older.count)) {
+        bool graph = event->kind == VS_EVENT_kernel   ? event->kernel.graph
+                     : event->kind == VS_EVENT_memcpy ? event->memcpy.graph
+                                                      : event->memset.graph;
+        struct vs_map *map = vs_map_get(&t->pending, correlation) ? &t->pending : &t->older;
+        const uint64_t *found = vs_map_get(map, correlation);
+        call = found ? *found : 0;
+        if (found && !graph)
+            vs_map_remove(map, correlation, NULL);
+    }
+    if (ran->device >= VS_DEVICES_MAX || !ran->start_ns)
+        return;
+    struct vs_timeline_device *device = &t->devices[ran->device];
+    struct vs_near_work near = {.start_ns = ran->start_ns, .end_ns = ran->end_ns, .stream = ran->stream,
+                                .kind = event->kind,
+                                .name = event->kind == VS_EVENT_kernel ? event->kernel.name : 0,
+                                .copy_kind = event->kind == VS_EVENT_memcpy ? (uint32_t)event->memcpy.copy_kind : 0};
+    follow_peak(device, replay, ran->device);
+    near_peak(device, &near);
+    if (!vs_activity_within(event, t->from_ns, t->to_ns))
+        return;
+    struct device_work work = {ran->start_ns > t->from_ns ? ran->start_ns : t->from_ns,
+                        ran->end_ns < t->to_ns ? ran->end_ns : t->to_ns, near.name, (uint32_t)call,
+                        (uint16_t)ran->device, event->kind};
+    if (work.end_ns < work.start_ns)
+        work.end_ns = work.start_ns;
+    const struct call *made = call ? t->calls.items[call - 1] : NULL;
+    if (event->kind == VS_EVENT_kernel)
+        add(t, (struct vs_timeline_key){.what = VS_ROWS_KERNELS, .device = work.device, .name = near.name,
+                                        .stack = made ? made->stack : 0, .api = made ? made->api : 0},
+            0, work.end_ns - work.start_ns);
+    else if (event->kind == VS_EVENT_memcpy)
+        add_copy(t, event, made, work.end_ns - work.start_ns);
+    if (t->held_count && work.start_ns < t->held[t->held_count - 1].start_ns)
+        t->unsorted = true;
+    VS_VEC_ADD(t->held, t->held_count, t->held_capacity, work);
+    if (t->held_count == VS_TIMELINE_HELD_MAX)
+        settle(t, VS_TIMELINE_HELD_MAX / 2);
+}
+
+uint64_t vs_timeline_kinds(void)
+{
+    return VS_KIND_BIT(VS_EVENT_kernel) | VS_KIND_BIT(VS_EVENT_memcpy) | VS_KIND_BIT(VS_EVENT_memset) |
+           VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
+           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop);
+}
+
+enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_work_call)
+        add_call(timeline, replay, event);
+    else if (event->kind == VS_EVENT_sync)
+        add_wait(timeline, replay, event);
+    else if (event->kind == VS_EVENT_range_push || event->kind == VS_EVENT_range_pop)
+        add_range(timeline, replay, event);
+    else if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
+        add_work(timeline, replay, event);
+    return VS_OK;
+}
+
+struct vs_timeline *vs_timeline_open(uint64_t from_ns, uint64_t to_ns)
+{
+    struct vs_timeline *t = vs_xcalloc(1, sizeof *t);
+    t->from_ns = from_ns;
+    t->to_ns = to_ns;
+    return t;
+}
+
+void vs_timeline_until(struct vs_timeline *t, uint64_t to_ns)
+{
+    t->to_ns = to_ns;
+}
+
+void vs_timeline_finish(struct vs_timeline *t, const struct vs_replay *replay)
+{
+    settle(t, 0);
+    for (unsigned i = 0; i < VS_DEVICES_MAX; i++)
+        if (t->devices[i].works)
+            follow_peak(&t->devices[i], replay, i);
+}
+
+const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *t, uint64_t device)
+{
+    return device < VS_DEVICES_MAX && t->devices[device].works ? &t->devices[device] : NULL;
+}
+
+size_t vs_timeline_rows(const struct vs_timeline *t)
+{
+    return t->rows.count;
+}
+
+const struct vs_timeline_key *vs_timeline_row(const struct vs_timeline *t, size_t row,
+                                              struct vs_timeline_sums *sums)
+{
+    *sums = t->sums[row];
+    return t->rows.items[row];
+}
+
+void vs_timeline_close(struct vs_timeline *t)
+{
+    if (!t)
+        return;
+    vs_intern_free(&t->calls);
+    vs_intern_free(&t->rows);
+    vs_map_free(&t->pending);
+    vs_map_free(&t->older);
+    free(t->ranges);
+    free(t->waits);
+    free(t->held);
+    free(t->sums);
+    free(t);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels, copies, waits and gaps by call site (docs/schema/report.schema.json). */
+#include "viewer/report/report_parts.h"
+#include "viewer/report/report_text.h"
+
+static void site_json(struct vs_json *json, const char *key, const struct vs_report_site *site)
+{
+    if (!site) {
+        vs_json_string(json, key, NULL);
+        return;
+    }
+    vs_json_begin_object(json, key);
+    vs_json_string(json, "api", site->api);
+    vs_report_json_frames(json, site);
+    vs_json_end_object(json);
+}
+
+static void end_list(struct vs_json *json, const struct vs_report_works *works)
+{
+    vs_json_end_array(json);
+    vs_json_members(json, VS_J_UINT("omitted_count", works->omitted_count),
+                    VS_J_UINT("omitted_ns", works->omitted_ns));
+    vs_json_end_object(json);
+}
+
+static void begin_list(struct vs_json *json, const char *key, const struct vs_report_works *works)
+{
+    vs_json_begin_object(json, key);
+    vs_json_members(json, VS_J_UINT("count", works->total.count), VS_J_UINT("bytes", works->total.bytes),
+                    VS_J_UINT("time_ns", works->total.time_ns));
+    vs_json_begin_array(json, "rows");
+}
+
+static const char *memory_name(uint32_t memory)
+{
+    return memory == VS_MEMORY_PAGEABLE ? "pageable" : memory == VS_MEMORY_PINNED ? "pinned" : NULL;
+}
+
+static void copies_json(struct vs_json *json, const char *key, const struct vs_report_works *works,
+                        const struct vs_timeline_device *device)
+{
+    static const char *const sizes[VS_SIZE_CLASSES] = {"64KiB", "1MiB", "16MiB", NULL};
+    begin_list(json, key, works);
+    for (size_t i = 0; i < works->count; i++) {
+        const struct vs_report_work *row = &works->items[i];
+        uint64_t saved = 0;
+        bool known = device && vs_timeline_saved(device, row, &saved);
+        vs_json_begin_object(json, NULL);
+        vs_json_members(json, VS_J_TEXT("kind", vs_copy_kind_name(row->kind)),
+                        VS_J_UINT("count", row->sums.count), VS_J_UINT("bytes", row->sums.bytes),
+                        VS_J_UINT("time_ns", row->sums.time_ns));
+        if (device)
+            vs_json_known_uint(json, "saved_ns", known, saved);
+        vs_json_members(json, VS_J_TEXT("memory", memory_name(row->memory)), VS_J_TEXT("up_to", sizes[row->size]));
+        site_json(json, "site", row->site);
+        vs_json_end_object(json);
+    }
+    end_list(json, works);
+}
+
+static void near_json(struct vs_json *json, const char *key, const struct vs_report_near *near)
+{
+    vs_json_object(json, key, VS_J_TEXT("kernel", near->name),
+                   VS_J_TEXT("kind", near->work.kind == VS_EVENT_kernel   ? "kernel"
+                                     : near->work.kind == VS_EVENT_memset ? "memset"
+                                                                          : "memcpy"),
+                   VS_J_UINT("stream", near->work.stream), VS_J_UINT("start_ns", near->work.start_ns),
+                   VS_J_UINT("end_ns", near->work.end_ns));
+}
+
+static void waits_json(struct vs_json *json, const struct vs_report_works *waits)
+{
+    vs_json_begin_array(json, "waits_by_site");
+    for (size_t i = 0; i < waits->count; i++) {
+        const struct vs_report_work *row = &waits->items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_members(json, VS_J_TEXT("api", row->site->api), VS_J_UINT("count", row->sums.count),
+                        VS_J_UINT("time_ns", row->sums.time_ns), VS_J_UINT("step_count", row->sums.step_count),
+                        VS_J_UINT("step_ns", row->sums.step_ns));
+        vs_report_json_frames(json, row->site);
+        vs_json_end_object(json);
+    }
+    vs_json_end_array(json);
+}
+
+void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device)
+{
+    static const char *const causes[VS_GAP_CAUSES] = {"wait", "host", "unknown"};
+    const struct vs_report_timeline *line = &device->timeline;
+    waits_json(json, &line->waits);
+    if (!line->device) {
+        vs_json_string(json, "timeline", NULL);
+        return;
+    }
+    vs_json_begin_object(json, "timeline");
+    vs_json_members(json, VS_J_UINT("start_ns", line->start_ns), VS_J_UINT("end_ns", line->end_ns),
+                    VS_J_UINT("busy_ns", line->device->busy_ns), VS_J_UINT("idle_ns", line->device->gap_ns),
+                    VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
+                    VS_J_UINT("short_gaps_ns", line->device->short_ns),
+                    VS_J_UINT("out_of_order", line->device->out_of_order));
+    begin_list(json, "gaps_by_cause", &line->gaps);
+    for (size_t i = 0; i < line->gaps.count; i++) {
+        const struct vs_report_work *row = &line->gaps.items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_members(json, VS_J_TEXT("cause", causes[row->cause]), VS_J_UINT("count", row->sums.count),
+                        VS_J_UINT("time_ns", row->sums.time_ns), VS_J_TEXT("phase", row->phase),
+                        VS_J_TEXT("until_kernel", row->name));
+        site_json(json, "wait", row->site);
+        site_json(json, "until", row->until);
+        vs_json_end_object(json);
+    }
+    end_list(json, &line->gaps);
+    begin_list(json, "kernels_by_site", &line->kernels);
+    for (size_t i = 0; i < line->kernels.count; i++) {
+        const struct vs_report_work *row = &line->kernels.items[i];
+        vs_json_begin_object(json, NULL);
+        vs_json_members(json, VS_J_TEXT("name", row->name), VS_J_UINT("count", row->sums.count),
+                        VS_J_UINT("time_ns", row->sums.time_ns));
+        site_json(json, "site", row->site);
+        vs_json_end_object(json);
+    }
+    end_list(json, &line->kernels);
+    copies_json(json, "copies_by_size", &line->copies, NULL);
+    copies_json(json, "pageable_copies", &line->pageable, line->device);
+    copies_json(json, "small_copies", &line->small, NULL);
+    vs_json_begin_object(json, "fastest_copies");
+    for (int i = 0; i < 2; i++) {
+        const struct vs_link *link = &line->device->links[i];
+        if (link->time_ns)
+            vs_json_object(json, i ? "DtoH" : "HtoD", VS_J_UINT("bytes", link->bytes),
+                           VS_J_UINT("time_ns", link->time_ns));
+    }
+    vs_json_end_object(json);
+    vs_json_begin_object(json, "at_peak");
+    vs_json_begin_array(json, "running");
+    for (size_t i = 0; i < line->running_count; i++)
+        near_json(json, NULL, &line->running[i]);
+    vs_json_end_array(json);
+    if (line->before.work.start_ns)
+        near_json(json, "last_begun", &line->before);
+    else
+        vs_json_string(json, "last_begun", NULL);
+    vs_json_end_object(json);
+    vs_json_end_object(json);
+}

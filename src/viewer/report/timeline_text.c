@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the timeline says about time: which work took it, and why the device had none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/reading/vs_xalloc.h"
+#include "base/vs_size.h"
+#include "viewer/report/report_parts.h"
+
+#define SITES_OF_KERNEL 3
+#define SITE_COLUMNS 160 /* of a call site in a sentence */
+/* What the paragraph of the report is about: */
+#define WORTH_WORKS 10                     /* pieces of work of a device */
+#define WORTH_SPAN_NS UINT64_C(1000000)    /* between the first and the last */
+#define WORTH_IDLE 10                      /* idle for this share of it, in percent */
+#define WORTH_COPIES 2                     /* copies that could save this share */
+#define WORTH_SMALL 100                    /* so many small copies */
+#define CAUSES_SHOWN 2
+
+static const char *const size_names[VS_SIZE_CLASSES] = {"<= 64 KiB", "<= 1 MiB", "<= 16 MiB", "larger"};
+static const char *const memory_names[] = {"", "pageable", "pinned"};
+
+char *vs_time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns)
+{
+    char time[VS_SIZE_TEXT_MAX];
+    int columns = (int)vs_text_width(vs_time_format(time, ns)); /* "µ" has two bytes */
+    snprintf(out, 2 * VS_SIZE_TEXT_MAX, "%*s%s", columns < 10 ? 10 - columns : 0, "", time);
+    return out;
+}
+#define time_column(ns) vs_time_column((char[2 * VS_SIZE_TEXT_MAX]){""}, ns)
+
+/* "item (item.py:12)", for a sentence. */
+static const char *site_text(char out[4 * SITE_COLUMNS + 8], const struct vs_report_site *site)
+{
+    char chain[VS_CHAIN_TEXT_MAX];
+    return vs_text_clip(out, vs_text_site(chain, site, 1), SITE_COLUMNS);
+}
+#define site_words(site) site_text((char[4 * SITE_COLUMNS + 8]){""}, site)
+
+static char *rate_text(char out[32], uint64_t bytes, uint64_t ns)
+{
+    double rate = ns ? (double)bytes / (double)ns : 0;
+    snprintf(out, 32, rate >= 1 ? "%.1f GB/s" : "%.1f MB/s", rate >= 1 ? rate : 1e3 * rate);
+    return out;
+}
+#define rate_words(bytes, ns) rate_text((char[32]){""}, bytes, ns)
+
+/* --- waits and gaps --- */
+
+void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
+                       const struct vs_style *style)
+{
+    const struct vs_report_works *waits = &device->timeline.waits;
+    const struct vs_report_steps *steps = &report->steps;
+    uint64_t rest = waits->total.time_ns, calls = waits->total.count;
+    bool in_steps = report->wish.syncs && steps->done && steps->total_ns;
+    if (!device->syncs.count)
+        return;
+    fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
+            vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
+    size_t shown = 0;
+    for (; shown < waits->count && shown < style->sites; shown++) {
+        const struct vs_report_work *wait = &waits->items[shown];
+        if (shown && !style->small_sites && wait->sums.time_ns < waits->total.time_ns / 100)
+            break;
+        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(wait->sums.time_ns),
+                vs_percent_text(wait->sums.time_ns, waits->total.time_ns), vs_count_text(wait->sums.count));
+        vs_text_chain(style, VS_ROW_COLUMNS, wait->site);
+        if (in_steps && wait->sums.step_count)
+            fprintf(style->out, "%*s%s, %.1f a step, %s of the steps' time\n", VS_ROW_COLUMNS, "",
+                    wait->site->api, (double)wait->sums.step_count / (double)steps->done,
+                    vs_percent_text(wait->sums.step_ns, steps->total_ns));
+        rest -= wait->sums.time_ns < rest ? wait->sums.time_ns : rest;
+        calls -= wait->sums.count < calls ? wait->sums.count : calls;
+    }
+    uint64_t more = waits->count - shown + waits->omitted_count;
+    if (more && shown)
+        fprintf(style->out, "    %s  %7s  %6s×  %sat %s%s\n", time_column(rest),
+                vs_percent_text(rest, waits->total.time_ns), vs_count_text(calls), vs_paint(style, VS_DIM),
+                vs_number_text(more, "more call site"), vs_unpaint(style));
+}
+
+static const char *ended_by(const struct vs_report_work *gap)
+{
+    return gap->ended_by == VS_EVENT_memcpy ? "a copy" : gap->ended_by == VS_EVENT_memset ? "a memset" : "a kernel";
+}
+
+/* "the host waited at item (item.py:12)", in *out* of VS_TEXT_LINES_MAX bytes. */
+static const char *cause_text(char *out, const struct vs_report_work *gap)
+{
+    char until[4 * SITE_COLUMNS + 32] = "", name[512];
+    const char *wait = gap->kind == VS_WAIT_FREE                                         ? "freed memory"
+                       : gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY ? "waited for a copy"
+                                                                                      : "waited";
+    const char *in = *gap->phase ? ", in " : "";
+    if (gap->until)
+        snprintf(until, sizeof until, " until %s", site_words(gap->until));
+    else if (gap->name)
+        snprintf(until, sizeof until, " until kernel %s", vs_text_clip(name, gap->name, 48));
+    else
+        snprintf(until, sizeof until, " until %s", ended_by(gap));
+    if (gap->cause == VS_GAP_UNKNOWN)
+        snprintf(out, VS_TEXT_LINES_MAX, "unknown:%s", until);
+    else if (gap->cause == VS_GAP_WAIT)
+        snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "?", in,
+                 gap->phase);
+    else if (gap->site)
+        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", wait, site_words(gap->site),
+                 until, in, gap->phase);
+    else
+        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy%s%s%s", until, in, gap->phase);
+    return out;
+}
+
+static void gap_lines(const struct vs_report_timeline *line, const struct vs_style *style)
+{
+    const struct vs_timeline_device *device = line->device;
+    const struct vs_report_works *gaps = &line->gaps;
+    char lead[64], cause[VS_TEXT_LINES_MAX];
+    uint64_t span = line->end_ns - line->start_ns, rest = device->gap_ns, count = device->gap_count;
+    fprintf(style->out, "  device idle: %s, %s of the %s between its first and last work\n",
+            vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, span), vs_time_text(span));
+    size_t shown = 0;
+    for (; shown < gaps->count && shown < style->sites; shown++) {
+        const struct vs_report_work *gap = &gaps->items[shown];
+        if (shown && !style->small_sites && gap->sums.time_ns < device->gap_ns / 100)
+            break;
+        snprintf(lead, sizeof lead, "    %s  %7s  %6s×  ", time_column(gap->sums.time_ns),
+                 vs_percent_text(gap->sums.time_ns, device->gap_ns), vs_count_text(gap->sums.count));
+        vs_text_lines(style, lead, "%s", cause_text(cause, gap));
+        rest -= gap->sums.time_ns;
+        count -= gap->sums.count;
+    }
+    uint64_t other = count - device->short_count, other_ns = rest - device->short_ns;
+    if (other)
+        fprintf(style->out, "    %s  %7s  %6s×  %sother gaps%s\n", time_column(other_ns),
+                vs_percent_text(other_ns, device->gap_ns), vs_count_text(other), vs_paint(style, VS_DIM),
+                vs_unpaint(style));
+    if (device->short_count)
+        fprintf(style->out, "    %s  %7s  %6s×  %sgaps of less than 5 µs, between queued work%s\n",
+                time_column(device->short_ns), vs_percent_text(device->short_ns, device->gap_ns),
+                vs_count_text(device->short_count), vs_paint(style, VS_DIM), vs_unpaint(style));
+    if (device->out_of_order)
+        vs_text_lines(style, vs_text_mark(style, "warning"),
+                      "%s of work came too late to be placed; the device was idle for less",
+                      vs_number_text(device->out_of_order, "record"));
+}
+
+/* --- kernels --- */
+
+static const char *near_name(const struct vs_report_near *near)
+{
+    return near->name ? near->name : near->work.kind == VS_EVENT_memset ? "a memset" : "a copy";
+}
+
+static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, const struct vs_style *style)
+{
+    char text[VS_TEXT_LINES_MAX] = "", name[512];
+    size_t length = 0;
+    for (size_t i = 0; i < line->running_count && length < sizeof text - 256; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s on stream %llu", i ? ", " : "",
+                                   vs_text_clip(name, near_name(&line->running[i]), 48),
+                                   (unsigned long long)line->running[i].work.stream);
+    if (length)
+        vs_text_lines(style, "  at the peak: ", "%s: %s ran", vs_time_text(peak_ns), text);
+    else if (line->before.work.start_ns && line->before.work.end_ns <= peak_ns)
+        vs_text_lines(style, "  at the peak: ", "%s: the device was idle; %s had ended %s before",
+                      vs_time_text(peak_ns), vs_text_clip(name, near_name(&line->before), 48),
+                      vs_time_text(peak_ns - line->before.work.end_ns));
+}
+
+static void kernel_section(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_timeline *line = &device->timeline;
+    uint64_t span = line->end_ns - line->start_ns, rest = device->kernel_total.time_ns;
+    char clipped[1024], lead[64];
+    fprintf(style->out, "  kernels: %s in %s; the device was busy for %s of %s\n",
+            vs_time_text(device->kernel_total.time_ns), vs_number_text(device->kernel_total.count, "kernel"),
+            vs_percent_text(line->device->busy_ns, span), vs_time_text(span));
+    if (device->kernel_total.count)
+        fprintf(style->out, "    %s%10s  %7s  %7s  %10s%s\n", vs_paint(style, VS_DIM), "time", "of busy", "times",
+                "mean", vs_unpaint(style));
+    size_t shown = 0;
+    for (; shown < device->kernel_count && shown < style->kernels; shown++) {
+        const struct vs_report_kernel *kernel = &device->kernels[shown];
+        if (shown && !style->small_sites && kernel->time_ns < device->kernel_total.time_ns / 100)
+            break;
+        rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
+        fprintf(style->out, "    %s  %7s  %6s×  %s  %s\n", time_column(kernel->time_ns),
+                vs_percent_text(kernel->time_ns, line->device->busy_ns), vs_count_text(kernel->count),
+                time_column(kernel->time_ns / kernel->count),
+                vs_text_clip(clipped, kernel->name, style->width > 76 ? style->width - 46 : 30));
+        size_t sites = 0;
+        for (size_t i = 0; i < line->kernels.count && sites < SITES_OF_KERNEL; i++) {
+            const struct vs_report_work *work = &line->kernels.items[i];
+            if (!work->site || strcmp(work->name, kernel->name) != 0)
+                continue;
+            snprintf(lead, sizeof lead, "%20s%6s×  ", "", vs_count_text(work->sums.count));
+            fputs(lead, style->out);
+            vs_text_chain(style, 29, work->site);
+            sites++;
+        }
+    }
+    if (shown < device->kernel_count)
+        fprintf(style->out, "    %s  %7s           %sother kernels%s\n", time_column(rest),
+                vs_percent_text(rest, line->device->busy_ns), vs_paint(style, VS_DIM), vs_unpaint(style));
+    peak_line(line, device->peak_user.time_ns, style);
+}
+
+/* --- copies --- */
+
+static const struct vs_link *link_of(const struct vs_link links[2], uint32_t kind)
+{
+    const struct vs_link *link = kind == VS_COPY_HTOD   ? &links[0]
+                                 : kind == VS_COPY_DTOH ? &links[1]
+                                                        : NULL;
+    return link && link->time_ns ? link : NULL;
+}
+
+bool vs_timeline_saved(const struct vs_timeline_device *device, const struct vs_report_work *copies, uint64_t *ns)
+{
+    const struct vs_link *pinned = link_of(device->pinned_links, copies->kind);
+    if (!pinned)
+        return false;
+    double least = (double)copies->sums.bytes / (double)pinned->bytes * (double)pinned->time_ns;
+    *ns = least < (double)copies->sums.time_ns ? copies->sums.time_ns - (uint64_t)least : 0;
+    return true;
+}
+
+/* Of all listed pageable copies; false if nothing is known. */
+static bool all_saved(const struct vs_report_timeline *line, uint64_t *ns)
+{
+    bool known = false;
+    *ns = 0;
+    for (size_t i = 0; i < line->pageable.count; i++) {
+        uint64_t saved;
+        bool of_these = vs_timeline_saved(line->device, &line->pageable.items[i], &saved);
+        *ns += of_these ? saved : 0;
+        known |= of_these;
+    }
+    return known;
+}
+
+static void site_rows(const struct vs_report_works *works, const struct vs_style *style)
+{
+    for (size_t i = 0; i < works->count && i < style->sites; i++) {
+        const struct vs_report_work *work = &works->items[i];
+        if (i && !style->small_sites && work->sums.time_ns < works->total.time_ns / 100)
+            break;
+        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(work->sums.time_ns),
+                vs_percent_text(work->sums.time_ns, works->total.time_ns), vs_count_text(work->sums.count));
+        if (work->site)
+            vs_text_chain(style, VS_ROW_COLUMNS, work->site);
+        else
+            fprintf(style->out, "%s, line not recorded (run --copy-stacks)\n", vs_copy_kind_name(work->kind));
+    }
+}
+
+static void transfer_section(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_timeline *line = &device->timeline;
+    const struct vs_report_works *copies = &line->copies;
+    fprintf(style->out, "  copies: %s in %s×, %s\n", vs_size_text(copies->total.bytes),
+            vs_count_text(copies->total.count), vs_time_text(copies->total.time_ns));
+    for (size_t i = 0; i < copies->count; i++) {
+        const struct vs_report_work *row = &copies->items[i];
+        const struct vs_link *link = link_of(line->device->links, row->kind);
+        double share = link && row->sums.time_ns
+                           ? (double)row->sums.bytes / (double)row->sums.time_ns * (double)link->time_ns /
+                                 (double)link->bytes
+                           : 0;
+        char of_link[32] = "";
+        if (share)
+            snprintf(of_link, sizeof of_link, "%.1f %%", 100 * share);
+        fprintf(style->out, "    %-5s %-8s %-9s %10s %6s× %s %11s %8s\n", vs_copy_kind_name(row->kind),
+                memory_names[row->memory], size_names[row->size], vs_size_text(row->sums.bytes),
+                vs_count_text(row->sums.count), time_column(row->sums.time_ns),
+                rate_words(row->sums.bytes, row->sums.time_ns), of_link);
+    }
+    for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++) {
+        const struct vs_link *link = link_of(line->device->links, kind);
+        if (link)
+            fprintf(style->out, "    100 %% = %s, the fastest %s copy of 1 MiB or more in this trace\n",
+                    rate_words(link->bytes, link->time_ns), vs_copy_kind_name(kind));
+    }
+    if (line->pageable.total.count) {
+        uint64_t saved;
+        if (all_saved(line, &saved))
+            vs_text_lines(style, "  pageable copies: ", "%s; pinned memory would save %s of it, as the fastest "
+                          "pinned copy of this trace shows", vs_time_text(line->pageable.total.time_ns),
+                          vs_time_text(saved));
+        else
+            vs_text_lines(style, "  pageable copies: ", "%s; this trace has no large pinned copy to say what pinned "
+                          "memory would save", vs_time_text(line->pageable.total.time_ns));
+        site_rows(&line->pageable, style);
+    }
+    if (line->small.total.count) {
+        fprintf(style->out, "  copies of 64 KiB or less, where latency dominates: %s in %s\n",
+                vs_time_text(line->small.total.time_ns), vs_count_text(line->small.total.count));
+        site_rows(&line->small, style);
+    }
+}
+
+void vs_timeline_sections(const struct vs_report *report, const struct vs_report_device *device,
+                          const struct vs_style *style)
+{
+    const struct vs_report_wish *wish = &report->wish;
+    bool any = device->timeline.device != NULL;
+    if (!any && (wish->kernels || wish->transfers || wish->syncs))
+        fprintf(style->out, "  no kernels or copies %s\n",
+                report->part.point ? "are listed at a point in time: use --from and --to" : "were recorded");
+    if (any && wish->kernels)
+        kernel_section(device, style);
+    if (any && wish->transfers)
+        transfer_section(device, style);
+    if (wish->syncs)
+        vs_timeline_waits(report, device, style);
+    if (any && wish->syncs)
+        gap_lines(&device->timeline, style);
+}
+
+/* --- the paragraph --- */
+
+void vs_timeline_brief(const struct vs_report_device *device, const struct vs_style *style)
+{
+    const struct vs_report_timeline *line = &device->timeline;
+    char cause[VS_TEXT_LINES_MAX], *text;
+    size_t length;
+    if (!line->device || line->device->works < WORTH_WORKS)
+        return;
+    uint64_t span = line->end_ns - line->start_ns, idle = line->device->gap_ns, saved = 0;
+    if (span < WORTH_SPAN_NS)
+        return;
+    FILE *out = vs_xstream(&text, &length);
+    if (idle >= span / 100 * WORTH_IDLE) {
+        fprintf(out, "idle for %s of %s", vs_percent_text(idle, span), vs_time_text(span));
+        for (size_t i = 0; i < line->gaps.count && i < CAUSES_SHOWN; i++) {
+            const struct vs_report_work *gap = &line->gaps.items[i];
+            if (gap->sums.time_ns < idle / 100 * WORTH_IDLE)
+                break;
+            fprintf(out, "%s %s: %s", i ? ";" : ",", vs_percent_text(gap->sums.time_ns, span), cause_text(cause, gap));
+        }
+        fputs(". ", out);
+    }
+    const struct vs_report_works *pageable = &line->pageable, *small = &line->small;
+    bool known = all_saved(line, &saved);
+    const struct vs_report_site *site = pageable->count ? pageable->items[0].site : NULL;
+    if ((known ? saved : pageable->total.time_ns) > span / 100 * WORTH_COPIES) {
+        fprintf(out, "Copies of pageable memory took %s", vs_time_text(pageable->total.time_ns));
+        if (known)
+            fprintf(out, "; pinned memory would save %s", vs_time_text(saved));
+        fprintf(out, "%s%s. ", site ? ", most at " : "", site ? site_words(site) : "");
+    }
+    site = small->count ? small->items[0].site : NULL;
+    if (small->total.count >= WORTH_SMALL && small->total.time_ns > span / 100 * WORTH_COPIES)
+        fprintf(out, "%s copies of 64 KiB or less took %s%s%s. ", vs_count_text(small->total.count),
+                vs_time_text(small->total.time_ns), site ? ", most at " : "", site ? site_words(site) : "");
+    vs_xstream_end(out);
+    if (length)
+        vs_text_lines(style, "  device time: ", "%sMore: report --kernels --transfers --syncs", text);
+    free(text);
+}
