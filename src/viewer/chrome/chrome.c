@@ -31,6 +31,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_text.h"
+#include "trace/read/job_rank.h"
 #include "trace/read/seek.h"
 #include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
@@ -49,6 +50,7 @@ struct open_range {
 
 struct host_thread {
     uint32_t tid;
+    uint64_t name; /* 0: none recorded */
     size_t depth; /* pushed, including those beyond the bound */
     struct open_range *ranges;
     size_t capacity;
@@ -77,7 +79,8 @@ struct chrome {
     struct vs_timeline_memory memory_tracks;
     struct vs_growth_steps steps; /* that were found */
     bool steps_named;
-    struct vs_map call_tracks;
+    struct vs_job_rank job;
+    struct vs_map thread_tracks; /* of calls and of CUPTI's overhead, named */
     struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* string id -> readable name, in memory */
     struct vs_chrome_stacks stacks;
@@ -142,7 +145,7 @@ static void name_device(struct chrome *c, unsigned account)
              a->device, a->name ? ": " : "", text(c, a->name),
              a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
     vs_emit_name(&c->emit, false, pid, 0, label);
-    vs_emit_order(&c->emit, pid, first_place(c) + account + 1);
+    vs_emit_order(&c->emit, false, pid, 0, first_place(c) + account + 1);
 }
 
 /* The track of a stream, which gets a name at first, and with *name*. */
@@ -162,6 +165,8 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
         snprintf(label, sizeof label, "stream %" PRIu64 " (%.250s)", stream, name);
     else
         snprintf(label, sizeof label, "stream %" PRIu64, stream);
+    if (!track->named)
+        vs_emit_order(&c->emit, true, device_pid(c, device), stream, stream);
     track->named = true;
     vs_emit_name(&c->emit, true, device_pid(c, device), stream, label);
     return track;
@@ -172,13 +177,14 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
 static void write_slice(struct chrome *c, const struct vs_slice *slice)
 {
     const struct vs_event *event = &slice->event;
+    uint64_t number = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
+                      : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
+                                                       : event->memset.correlation;
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, vs_flow_stack(&c->flows, number));
     vs_emit_slice(&c->emit, slice, device_pid(c, event->activity.device),
-                  event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL);
-    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
-                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
-                                                            : event->memset.correlation;
+                  event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL, &stack);
     vs_flow_work(&c->flows, &c->emit,
-                 (struct vs_flow_end){correlation, device_pid(c, event->activity.device),
+                 (struct vs_flow_end){number, device_pid(c, event->activity.device),
                                       event->activity.stream, slice->start_ns});
 }
 
@@ -198,15 +204,41 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
 static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
 {
     uint64_t number = vs_xmap_number(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
-    if (number == c->thread_count)
+    if (number == c->thread_count) {
         VS_VEC_ADD(c->threads, c->thread_count, c->thread_capacity, (struct host_thread){.tid = tid});
+        vs_emit_order(&c->emit, true, host_pid(c), tid, 2 * number + 2);
+    }
     return &c->threads[number];
+}
+
+/* With what NVTX has of a range or mark besides its name. */
+static void write_annotation(struct chrome *c, const struct vs_emitted *out, uint64_t domain, uint64_t colour,
+                             uint64_t payload_kind, uint64_t payload)
+{
+    char rgb[16];
+    double real;
+    memcpy(&real, &payload, sizeof real);
+    snprintf(rgb, sizeof rgb, "#%06" PRIx64, colour & 0xffffff);
+    struct vs_json_item number = VS_J_UINT_IF(payload_kind == VS_PAYLOAD_UNSIGNED, "payload", payload);
+    if (payload_kind == VS_PAYLOAD_SIGNED)
+        number = (struct vs_json_item)VS_J_INT("payload", (int64_t)payload);
+    else if (payload_kind == VS_PAYLOAD_DOUBLE)
+        number = (struct vs_json_item)VS_J_RATIO("payload", real);
+    const struct vs_json_item args[] = {VS_J_TEXT_IF(domain != 0, "domain", text(c, domain)),
+                                        VS_J_TEXT_IF(colour != 0, "colour", rgb), number, {.key = NULL}};
+    bool any = domain || colour || payload_kind;
+    vs_emit_put(&c->emit, out, any ? args : args + 3);
+}
+
+static struct vs_emitted edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
+{
+    return (struct vs_emitted){.phase = phase, .name = text(c, name), .category = "user_annotation",
+                               .pid = host_pid(c), .tid = tid, .time_ns = time_ns};
 }
 
 static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
 {
-    const struct vs_emitted out = {.phase = phase, .name = text(c, name), .category = "user_annotation",
-                                   .pid = host_pid(c), .tid = tid, .time_ns = time_ns};
+    const struct vs_emitted out = edge(c, phase, tid, name, time_ns);
     vs_emit_event(&c->emit, &out);
 }
 
@@ -218,7 +250,9 @@ static void push(struct chrome *c, const struct vs_event *event)
     vs_vec_room(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
     thread->ranges[thread->depth - 1] =
         (struct open_range){event->range_push.name, event->range_push.domain};
-    write_edge(c, 'B', event->tid, event->range_push.name, event->time_ns);
+    const struct vs_event_range_push *range = &event->range_push;
+    const struct vs_emitted out = edge(c, 'B', event->tid, range->name, event->time_ns);
+    write_annotation(c, &out, range->domain, range->colour, range->payload_kind, range->payload);
 }
 
 static void pop(struct chrome *c, const struct vs_event *event)
@@ -242,28 +276,30 @@ static void pop(struct chrome *c, const struct vs_event *event)
     thread->depth--;
 }
 
-static void write_async(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
-                        uint64_t time_ns)
+static struct vs_emitted async_edge(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
+                                    uint64_t time_ns)
 {
-    const struct vs_emitted out = {.phase = phase, .name = text(c, name), .category = "range",
-                                   .pid = host_pid(c), .tid = tid, .time_ns = time_ns, .id = range};
-    vs_emit_event(&c->emit, &out);
+    return (struct vs_emitted){.phase = phase, .name = text(c, name), .category = "range", .pid = host_pid(c),
+                               .tid = tid, .time_ns = time_ns, .id = range};
 }
 
 static void async(struct chrome *c, const struct vs_event *event)
 {
     uint64_t name;
     if (event->kind == VS_EVENT_range_start) {
-        uint64_t range = event->range_start.range;
-        if (range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
+        const struct vs_event_range_start *start = &event->range_start;
+        if (start->range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, start->range))
             return;
-        write_async(c, 'b', event->tid, range, event->range_start.name, event->time_ns);
-        vs_xmap_put(&c->async, range, event->range_start.name + 1);
+        const struct vs_emitted out = async_edge(c, 'b', event->tid, start->range, start->name, event->time_ns);
+        write_annotation(c, &out, start->domain, start->colour, start->payload_kind, start->payload);
+        vs_xmap_put(&c->async, start->range, start->name + 1);
         return;
     }
     uint64_t range = event->range_end.range;
-    if (range != 0 && vs_map_remove(&c->async, range, &name))
-        write_async(c, 'e', event->tid, range, name - 1, event->time_ns);
+    if (range != 0 && vs_map_remove(&c->async, range, &name)) {
+        const struct vs_emitted out = async_edge(c, 'e', event->tid, range, name - 1, event->time_ns);
+        vs_emit_event(&c->emit, &out);
+    }
 }
 
 /* --- waits and calls --- */
@@ -278,7 +314,49 @@ static void wait(struct chrome *c, const struct vs_event *event)
                                    .time_ns = from, .duration_ns = to > from ? to - from : 0,
                                    .stack = &stack};
     vs_emit_event(&c->emit, &out, VS_J_UINT("device", event->sync.device),
-                  VS_J_UINT_IF(event->sync.sync_kind == VS_WAIT_STREAM, "stream", event->sync.stream));
+                  VS_J_UINT_IF(event->sync.sync_kind == VS_WAIT_STREAM, "waits for stream", event->sync.stream));
+}
+
+/* A further track of a thread, which gets its name at first, below the thread's own. */
+static void name_thread_track(struct chrome *c, uint64_t track, const char *what, uint64_t tid)
+{
+    char label[300];
+    if (vs_map_get(&c->thread_tracks, track))
+        return;
+    vs_xmap_put(&c->thread_tracks, track, 1);
+    const struct host_thread *thread = thread_of(c, (uint32_t)tid);
+    const char *name = thread->name ? text(c, thread->name) : tid == c->emit.host_pid ? "main thread" : "thread";
+    snprintf(label, sizeof label, "%s %.200s %" PRIu64, what, name, tid);
+    vs_emit_name(&c->emit, true, host_pid(c), track, label);
+    vs_emit_order(&c->emit, true, host_pid(c), track, 2 * (uint64_t)(thread - c->threads) + 3);
+}
+
+/* CUPTI's own work. */
+static void overhead(struct chrome *c, const struct vs_event *event)
+{
+    const struct vs_event_cupti_overhead *own = &event->cupti_overhead;
+    uint64_t track = VS_OVERHEAD_TRACK | own->thread;
+    if (own->start_ns > c->to_ns || own->end_ns < c->from_ns || !own->start_ns)
+        return;
+    name_thread_track(c, track, "CUPTI's overhead on", own->thread);
+    const struct vs_emitted out = {.phase = 'X', .name = vs_cupti_overhead_name(own->overhead_kind),
+                                   .category = "overhead", .pid = host_pid(c), .tid = track,
+                                   .time_ns = own->start_ns,
+                                   .duration_ns = own->end_ns > own->start_ns ? own->end_ns - own->start_ns : 0};
+    vs_emit_event(&c->emit, &out);
+}
+
+static void switched(struct chrome *c, const struct vs_event *event)
+{
+    static const char *const by[] = {"a step", "a range", "the program", "a signal"};
+    const struct vs_event_activity_switched *to = &event->activity_switched;
+    const struct vs_emitted out = {.phase = 'i', .category = "cpu_instant_event", .pid = host_pid(c),
+                                   .name = to->on ? "kernels and copies recorded from here"
+                                                  : "kernels and copies not recorded from here",
+                                   .tid = event->tid, .time_ns = event->time_ns, .instant_of_all = true};
+    vs_emit_event(&c->emit, &out, VS_J_TEXT_IF(to->by <= VS_SWITCH_SIGNAL, "by", by[to->by & 3]),
+                  VS_J_UINT_IF(to->by == VS_SWITCH_STEP, "step", to->step),
+                  VS_J_TEXT_IF(to->by == VS_SWITCH_RANGE, "range", text(c, to->range)));
 }
 
 /* A call of CUDA; its name without CUPTI's version. Each thread has a track for them, because their clock is
@@ -291,11 +369,7 @@ static void call(struct chrome *c, const struct vs_event *event)
     char name[128];
     if (from > c->to_ns || to < c->from_ns || !from)
         return;
-    if (!vs_map_get(&c->call_tracks, track)) {
-        vs_xmap_put(&c->call_tracks, track, 1);
-        snprintf(name, sizeof name, "CUDA calls of thread %" PRIu64, event->api_call.thread);
-        vs_emit_name(&c->emit, true, host_pid(c), track, name);
-    }
+    name_thread_track(c, track, "CUDA calls of", event->api_call.thread);
     const char *full = text(c, event->api_call.api);
     snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
     name[strcspn(name, "_")] = '\0';
@@ -309,6 +383,17 @@ static void call(struct chrome *c, const struct vs_event *event)
                  (struct vs_flow_end){correlation, host_pid(c), track, from});
 }
 
+/* Of events that come after what they are about. */
+static void late(struct chrome *c, const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_api_call)
+        call(c, event);
+    else if (event->kind == VS_EVENT_work_call)
+        vs_flow_site(&c->flows, event->work_call.correlation, event->work_call.stack);
+    else if (event->kind == VS_EVENT_cupti_overhead)
+        overhead(c, event);
+}
+
 /* --- steps --- */
 
 static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_t from_ns, uint64_t to_ns)
@@ -316,12 +401,20 @@ static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_
     char name[64];
     if (to_ns <= c->from_ns || from_ns > c->to_ns)
         return;
-    if (!c->steps_named)
+    if (!c->steps_named) {
         vs_emit_name(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps");
-    c->steps_named = true;
+        vs_emit_order(&c->emit, true, host_pid(c), VS_STEPS_TRACK, 0);
+        c->steps_named = true;
+    }
     from_ns = from_ns > c->from_ns ? from_ns : c->from_ns;
-    snprintf(name, sizeof name, last > number ? "steps %" PRIu64 "-%" PRIu64 : "step %" PRIu64, number, last);
-    const struct vs_emitted out = {.phase = 'X', .name = name, .category = "step", .pid = host_pid(c),
+    bool torch = false; /* then with the name by which tools for PyTorch's traces find them */
+    for (unsigned i = 0; i < c->replay->account_count; i++)
+        torch |= c->replay->accounts[i]->user.reports;
+    int length = snprintf(name, sizeof name, "%s%" PRIu64, torch ? "ProfilerStep#" : last > number ? "steps " : "step ",
+                          number);
+    if (last > number)
+        snprintf(name + length, sizeof name - (size_t)length, "-%" PRIu64, last);
+    const struct vs_emitted out = {.phase = 'X', .name = name, .category = "user_annotation", .pid = host_pid(c),
                                    .tid = VS_STEPS_TRACK, .time_ns = from_ns, .duration_ns = to_ns - from_ns};
     vs_emit_event(&c->emit, &out);
 }
@@ -359,8 +452,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
         snprintf(label, sizeof label, "%.100s: %.300s",
                  c->options.member ? c->options.member->name : "", exe);
         vs_emit_name(&c->emit, false, pid, 0, c->options.member ? label : exe);
-        vs_emit_order(&c->emit, pid, first_place(c));
+        vs_emit_order(&c->emit, false, pid, 0, first_place(c));
         vs_emit_name(&c->emit, true, pid, event->process.pid, "main thread");
+        break;
+    case VS_EVENT_option:
+        vs_job_rank_option(&c->job, text(c, event->option.name), text(c, event->option.value));
         break;
     case VS_EVENT_device: {
         unsigned account = vs_replay_account(c->replay, event->device.device);
@@ -372,9 +468,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
         name_stream(c, event->stream.device, event->stream.stream, text(c, event->stream.name));
         break;
     case VS_EVENT_thread:
-        if (event->thread.name)
+        if (event->thread.name) {
+            thread_of(c, (uint32_t)event->thread.tid)->name = event->thread.name;
             vs_emit_name(&c->emit, true, host_pid(c), event->thread.tid,
                          text(c, event->thread.name));
+        }
         break;
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
@@ -386,7 +484,10 @@ static void draw(struct chrome *c, const struct vs_event *event)
         if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns))
             wait(c, event);
         break;
-    case VS_EVENT_api_call: call(c, event); break;
+    case VS_EVENT_api_call:
+    case VS_EVENT_work_call:
+    case VS_EVENT_cupti_overhead: late(c, event); break;
+    case VS_EVENT_activity_switched: switched(c, event); break;
     case VS_EVENT_range_push: push(c, event); break;
     case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
@@ -395,7 +496,8 @@ static void draw(struct chrome *c, const struct vs_event *event)
         const struct vs_emitted mark = {.phase = 'i', .name = text(c, event->mark.name),
                                         .category = "cpu_instant_event", .pid = host_pid(c),
                                         .tid = event->tid, .time_ns = event->time_ns};
-        vs_emit_event(&c->emit, &mark);
+        write_annotation(c, &mark, event->mark.domain, event->mark.colour, event->mark.payload_kind,
+                         event->mark.payload);
         break;
     }
     default: break;
@@ -488,8 +590,8 @@ static enum vs_err read_all(struct chrome *c)
                 add_slice(c, &event);
             else if (event.sync.api)
                 wait(c, &event);
-        } else if (event.kind == VS_EVENT_api_call) {
-            call(c, &event);
+        } else {
+            late(c, &event);
         }
         if (ferror(c->emit.out))
             return VS_ERR_IO;
@@ -509,8 +611,11 @@ static uint64_t close_all(struct chrome *c)
     }
     size_t cursor = 0;
     const struct vs_map_slot *slot;
-    while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
-        write_async(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
+    while ((slot = vs_map_next(&c->async, &cursor)) != NULL) {
+        const struct vs_emitted out =
+            async_edge(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
+        vs_emit_event(&c->emit, &out);
+    }
     for (size_t i = 0; i < c->track_count; i++) {
         struct vs_slice slice;
         while (vs_slices_take(&c->tracks[i].slices, &slice))
@@ -536,6 +641,10 @@ static void write_tail(struct chrome *c)
                        VS_J_BOOL("simulated", a->simulated != 0));
     }
     vs_json_end_array(&json);
+    const struct vs_job_rank *job = &c->job;
+    fputs(",\n\"distributedInfo\":", c->emit.out);
+    vs_json_object(&json, NULL, VS_J_UINT("rank", job->rank),
+                   VS_J_UINT_IF(job->has_world_size, "world_size", job->world_size));
     vs_chrome_stacks_write(&c->stacks, c->emit.out);
     fputs("}\n", c->emit.out);
 }
@@ -582,7 +691,7 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);
-    vs_map_free(&c->call_tracks);
+    vs_map_free(&c->thread_tracks);
     vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
     vs_timeline_memory_free(&c->memory_tracks);

@@ -3,6 +3,7 @@
  * Chrome trace events on a stream; see the header. */
 #include "viewer/chrome/chrome_emit.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -86,11 +87,11 @@ void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid,
     fputs("}}", emit->out);
 }
 
-void vs_emit_order(struct vs_emit *emit, uint64_t pid, uint64_t index)
+void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index)
 {
     if (emit->perfetto)
-        return; /* in the order of their numbers */
-    begin(emit, 'M', "process_sort_index", pid, 0, 0);
+        return; /* has an order of its own */
+    begin(emit, 'M', thread ? "thread_sort_index" : "process_sort_index", pid, tid, 0);
     fprintf(emit->out, ",\"args\":{\"sort_index\":%" PRIu64 "}}", index);
 }
 
@@ -134,40 +135,70 @@ void vs_counter_set(struct vs_chrome_counter *counter, struct vs_emit *emit, uin
     counter->last_ns = time_ns;
 }
 
-void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
-                   const char *kernel)
+/* Of a copy, with the kinds of memory as PyTorch's profiler has them: "Memcpy HtoD (Pinned -> Device)". */
+static void copy_name(char *out, size_t max, const struct vs_event_memcpy *copy)
+{
+    char from[24], to[24];
+    if (!copy->src_kind || !copy->dst_kind) {
+        snprintf(out, max, "Memcpy %s", vs_copy_kind_name(copy->copy_kind));
+        return;
+    }
+    snprintf(from, sizeof from, "%s", vs_memory_kind_name(copy->src_kind));
+    snprintf(to, sizeof to, "%s", vs_memory_kind_name(copy->dst_kind));
+    from[0] = (char)toupper(from[0]);
+    to[0] = (char)toupper(to[0]);
+    snprintf(out, max, "Memcpy %s (%s -> %s)", vs_copy_kind_name(copy->copy_kind), from, to);
+}
+
+#define OF_GRAPH(of)                                                                               \
+    VS_J_UINT_IF((of)->graph != 0, "graph id", (of)->graph),                                       \
+        VS_J_UINT_IF((of)->graph != 0, "graph node id", (of)->graph_node)
+
+uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
+                       const struct vs_chrome_stack *stack)
 {
     const struct vs_event *event = &slice->event;
     const struct vs_event_activity *on = &event->activity;
     struct vs_emitted out = {.phase = 'X', .name = kernel, .category = "kernel", .pid = pid,
                              .tid = on->stream, .time_ns = slice->start_ns,
-                             .duration_ns = slice->end_ns - slice->start_ns};
-    char name[64];
+                             .duration_ns = slice->end_ns - slice->start_ns, .stack = stack};
+    double length = on->end_ns > on->start_ns ? (double)(on->end_ns - on->start_ns) : 1;
+    char name[96];
     if (event->kind == VS_EVENT_kernel) {
         const struct vs_event_kernel *k = &event->kernel;
         out.id = k->correlation;
         vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
                       VS_J_UINT("correlation", k->correlation), VS_J_TRIPLE("grid", &k->grid_x),
                       VS_J_TRIPLE("block", &k->block_x),
-                      VS_J_UINT("shared memory", k->shared_bytes));
+                      VS_J_UINT("shared memory", k->shared_bytes), OF_GRAPH(k));
     } else if (event->kind == VS_EVENT_memcpy) {
-        snprintf(name, sizeof name, "Memcpy %s", vs_copy_kind_name(event->memcpy.copy_kind));
+        const struct vs_event_memcpy *copy = &event->memcpy;
+        copy_name(name, sizeof name, copy);
         out.name = name;
         out.category = "gpu_memcpy";
-        out.id = event->memcpy.correlation;
+        out.id = copy->correlation;
+        bool peer = copy->src_kind && copy->src_device != copy->dst_device;
         vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                      VS_J_UINT("correlation", event->memcpy.correlation),
-                      VS_J_UINT("bytes", event->memcpy.bytes),
-                      VS_J_BOOL("async", event->memcpy.async != 0));
+                      VS_J_UINT("correlation", copy->correlation), VS_J_UINT("bytes", copy->bytes),
+                      VS_J_RATIO("memory bandwidth (GB/s)", (double)copy->bytes / length),
+                      VS_J_BOOL("async", copy->async != 0),
+                      VS_J_TEXT_IF(copy->src_kind != 0, "from", vs_memory_kind_name(copy->src_kind)),
+                      VS_J_TEXT_IF(copy->dst_kind != 0, "to", vs_memory_kind_name(copy->dst_kind)),
+                      VS_J_UINT_IF(peer, "fromDevice", copy->src_device),
+                      VS_J_UINT_IF(peer, "toDevice", copy->dst_device), OF_GRAPH(copy));
     } else {
+        const struct vs_event_memset *set = &event->memset;
         out.name = "Memset";
         out.category = "gpu_memset";
-        out.id = event->memset.correlation;
+        out.id = set->correlation;
         vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                      VS_J_UINT("correlation", event->memset.correlation),
-                      VS_J_UINT("bytes", event->memset.bytes),
-                      VS_J_UINT("value", event->memset.value));
+                      VS_J_UINT("correlation", set->correlation), VS_J_UINT("bytes", set->bytes),
+                      VS_J_RATIO("memory bandwidth (GB/s)", (double)set->bytes / length),
+                      VS_J_UINT("value", set->value),
+                      VS_J_TEXT_IF(set->memory_kind != 0, "memory", vs_memory_kind_name(set->memory_kind)),
+                      OF_GRAPH(set));
     }
+    return out.id;
 }
 
 /* Of the work that one call began each has an arrow of its own. */
@@ -219,8 +250,22 @@ void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_e
         flows->works[work.correlation % VS_FLOWS_MAX] = work;
 }
 
+void vs_flow_site(struct vs_flows *flows, uint64_t correlation, uint64_t stack)
+{
+    if (!flows->sites)
+        flows->sites = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->sites);
+    flows->sites[correlation % VS_FLOWS_MAX] = (struct vs_flow_site){correlation, stack};
+}
+
+uint64_t vs_flow_stack(const struct vs_flows *flows, uint64_t correlation)
+{
+    const struct vs_flow_site *site = flows->sites ? &flows->sites[correlation % VS_FLOWS_MAX] : NULL;
+    return site && site->correlation == correlation ? site->stack : 0;
+}
+
 void vs_flows_free(struct vs_flows *flows)
 {
+    free(flows->sites);
     free(flows->calls);
     free(flows->works);
 }

@@ -86,6 +86,7 @@ void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 /* A track above the numbers of threads: the calls of one. */
 #define VS_CALLS_TRACK (UINT64_C(1) << 32)
 #define VS_STEPS_TRACK (UINT64_C(1) << 33)
+#define VS_OVERHEAD_TRACK (UINT64_C(1) << 34) /* of CUPTI, on one */
 
 /* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
@@ -118,8 +119,8 @@ void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
 
 /* vs_emit_name: the name of a process (*thread* false) or of a track. */
 void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name);
-/* vs_emit_order: the place of a process among the others. */
-void vs_emit_order(struct vs_emit *emit, uint64_t pid, uint64_t index);
+/* vs_emit_order: the place of a process among the others, or of a track in its process. */
+void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index);
 
 /* --- perfetto_emit.c: the same events as packets
  * (https://perfetto.dev/docs/reference/trace-packet-proto) --- */
@@ -131,9 +132,10 @@ void vs_perfetto_name(struct vs_perfetto *perfetto, const struct vs_emit *emit, 
                       uint64_t pid, uint64_t tid, const char *name);
 void vs_perfetto_close(struct vs_perfetto *perfetto);
 
-/* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*. */
-void vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid,
-                   const char *kernel);
+/* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*; *stack*: of the call
+ * that began it. Returns its correlation. */
+uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
+                       const struct vs_chrome_stack *stack);
 
 /* --- flows: arrows from the call that began work to the work, in JSON ---
  *
@@ -149,8 +151,15 @@ struct vs_flow_end {
 /* Zero-initialise. */
 struct vs_flows {
     struct vs_flow_end *calls, *works;
+    struct vs_flow_site {
+        uint64_t correlation, stack;
+    } *sites;
     uint64_t written;
 };
+
+/* vs_flow_site: the call with *correlation* has *stack*. vs_flow_stack: its stack; 0: not known. */
+void vs_flow_site(struct vs_flows *flows, uint64_t correlation, uint64_t stack);
+uint64_t vs_flow_stack(const struct vs_flows *flows, uint64_t correlation);
 
 /* vs_flow_call, vs_flow_work: an end; where the other is known, the arrow is written. */
 void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call);

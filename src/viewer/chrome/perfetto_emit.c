@@ -21,7 +21,9 @@ enum { EVENT_ARGUMENT = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 22
 enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
 enum { ARGUMENT_BOOL = 2, ARGUMENT_UINT, ARGUMENT_INT, ARGUMENT_DOUBLE, ARGUMENT_TEXT,
        ARGUMENT_NAME = 10, ARGUMENT_ELEMENT = 12 };
-enum { TRACK_UUID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_THREAD, TRACK_PARENT, TRACK_COUNTER = 8 };
+enum { TRACK_UUID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_THREAD, TRACK_PARENT, TRACK_COUNTER = 8,
+       TRACK_CHILDREN = 11, TRACK_PLACE };
+enum { CHILDREN_BY_PLACE = 3, STREAMS_PLACE = 1000, STREAMS_MAX = 1000000 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
 enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
@@ -79,6 +81,10 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
 {
     struct vs_proto *track = &p->event, *inner = &p->argument;
     bool host = pid == emit->host_pid;
+    uint64_t place = kind == 'c'          ? p->tracks.count < STREAMS_PLACE ? p->tracks.count : STREAMS_PLACE
+                     : kind == 'r'        ? STREAMS_PLACE + STREAMS_MAX
+                     : of < STREAMS_MAX   ? STREAMS_PLACE + of
+                                          : STREAMS_PLACE + STREAMS_MAX - 1;
     vs_xmap_put(&p->tracks, uuid, 1);
     vs_proto_uint(track, TRACK_UUID, uuid);
     if (kind != 'p')
@@ -102,6 +108,10 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
         vs_proto_uint(inner, COUNTER_UNIT, UNIT_BYTES);
         vs_proto_message(track, TRACK_COUNTER, inner);
     }
+    if (kind == 'p')
+        vs_proto_uint(track, TRACK_CHILDREN, CHILDREN_BY_PLACE);
+    else /* counters first, then streams by their number, then lives of blocks */
+        vs_proto_uint(track, TRACK_PLACE, place);
     vs_proto_message(&p->packet, PACKET_TRACK, track);
     end_packet(p);
 }

@@ -249,6 +249,33 @@ TEST(counters_reach_exactly_the_reported_peaks)
     assert_true(counters[1] * 5 < counters[0]);
 }
 
+/* What CUPTI and NVTX report besides times and names. */
+TEST(work_has_its_call_and_its_kinds_of_memory_and_ranges_their_colours)
+{
+    begin_trace("observe", "device 1G GPU; at launch < main");
+    vs_trace(&b, "alloc 0 1M");
+    uint64_t name = vs_builder_string(&b, "range"), domain = vs_builder_string(&b, "library");
+    double real = 2.5;
+    uint64_t bits, start = b.start_ns;
+    memcpy(&bits, &real, sizeof bits);
+    vs_builder_event(&b, EVENT(work_call, .correlation = 5, .stack = b.stack, .thread = 4242));
+    vs_builder_event(&b, EVENT(memcpy, .start_ns = start + 1000, .end_ns = start + 2000, .stream = 7, .bytes = 4096,
+                               .copy_kind = VS_COPY_HTOD, .correlation = 5, .src_kind = VS_MEMORY_PAGEABLE,
+                               .dst_kind = VS_MEMORY_DEVICE, .dst_device = 1, .graph = 3, .graph_node = 4));
+    vs_builder_event(&b, EVENT(cupti_overhead, .start_ns = start + 100, .end_ns = start + 200, .thread = 4242,
+                               .overhead_kind = 65536));
+    vs_builder_event(&b, EVENT(range_push, .name = name, .domain = domain, .colour = 0xff0080ff,
+                               .payload_kind = VS_PAYLOAD_DOUBLE, .payload = bits));
+    vs_builder_event(&b, EVENT(activity_switched, .on = 1, .by = VS_SWITCH_STEP, .step = 12));
+    vs_builder_event(&b, EVENT(mark, .name = name, .payload_kind = VS_PAYLOAD_SIGNED, .payload = (uint64_t)-3));
+    expect_timeline(
+        "X Memcpy HtoD (Pageable -> Device) 1; X flush of records 1; i kernels and copies recorded from here 1",
+        "traceEvents/cat=gpu_memcpy/args/stack has launch (train.py:1) < main; "
+        "traceEvents/cat=gpu_memcpy/args/toDevice 1; traceEvents/cat=gpu_memcpy/args/graph~node~id 4; traceEvents/ph=B/args/colour #0080ff; "
+        "traceEvents/ph=B/args/payload 2.5; traceEvents/ph=B/args/domain library; "
+        "traceEvents/ph=i&name=range/args/payload -3; traceEvents/ph=i/args/step 12");
+}
+
 TEST(steps_have_a_track_marked_or_found)
 {
     begin_trace("observe", "device 1G GPU; repeat 3 { step 7+i; alloc 0 1M; free 0; pop }; push x");
