@@ -80,32 +80,50 @@ static void add(struct vs_timeline *t, struct vs_timeline_key key, uint64_t byte
 
 /* --- gaps --- */
 
-/* What the host did in the gap from *a* to *b*: *waited*, the wait in which it was when the gap began, and
- * *copying*, a copy that it was making when the gap ended. Of *thread*; 0: of all, for *device*. */
-static void look_at_host(const struct vs_timeline *t, uint32_t thread, uint32_t device, uint64_t a, uint64_t b,
-                         const struct wait **waited, const struct wait **copying)
+/* The first wait that ends at *time_ns* or later. */
+static size_t first_wait(const struct vs_timeline *t, uint64_t time_ns)
 {
     size_t low = 0, high = t->wait_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (t->waits[middle].end_ns + SLACK_NS < a)
+        if (t->waits[middle].end_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    *waited = *copying = NULL;
-    for (size_t n = 0; low < t->wait_count && n < LOOKED_AT_MAX; low++, n++) {
-        const struct wait *wait = &t->waits[low];
-        if (thread ? wait->tid != thread : wait->device != device)
-            continue;
-        if (wait->start_ns <= a && wait->end_ns <= b + SLACK_NS)
-            *waited = wait;
-        if (wait->start_ns <= b && wait->end_ns >= b &&
-            (wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY))
-            *copying = wait;
-        if (wait->end_ns > b + SLACK_NS)
-            break;
+    return low;
+}
+
+static bool is_copy(const struct wait *wait)
+{
+    return wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY;
+}
+
+/* The copy that the host made at the time of work from *start_ns* to *end_ns*; NULL: none. */
+static const struct wait *copy_around(const struct vs_timeline *t, uint64_t device, uint64_t start_ns,
+                                      uint64_t end_ns)
+{
+    size_t at = first_wait(t, end_ns);
+    for (size_t n = 0; at < t->wait_count && n < LOOKED_AT_MAX; at++, n++) {
+        const struct wait *wait = &t->waits[at];
+        if (is_copy(wait) && wait->device == device && wait->start_ns <= start_ns)
+            return wait;
     }
+    return NULL;
+}
+
+/* The wait in which the host was when the gap from *a* to *b* began. Of *thread*; 0: of all, for *device*. */
+static const struct wait *wait_before(const struct vs_timeline *t, uint32_t thread, uint32_t device, uint64_t a,
+                                      uint64_t b)
+{
+    const struct wait *waited = NULL;
+    size_t at = first_wait(t, a > SLACK_NS ? a - SLACK_NS : 0);
+    for (size_t n = 0; at < t->wait_count && n < LOOKED_AT_MAX && t->waits[at].end_ns <= b + SLACK_NS; at++, n++) {
+        const struct wait *wait = &t->waits[at];
+        if ((thread ? wait->tid == thread : wait->device == device) && wait->start_ns <= a)
+            waited = wait;
+    }
+    return waited;
 }
 
 /* The innermost range of the thread that opened or closed one last before *time_ns*. */
@@ -133,15 +151,18 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
         return;
     }
     const struct call *call = work->call ? t->calls.items[work->call - 1] : NULL;
-    const struct wait *waited, *copying;
-    look_at_host(t, call ? call->tid : 0, work->device, a, b, &waited, &copying);
+    const struct wait *waited = wait_before(t, call ? call->tid : 0, work->device, a, b);
+    const struct wait *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
     struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
                                   .ended_by = work->kind};
+    /* A copy of pageable memory begins on the host. */
+    bool staged = copying && b - (copying->start_ns > a ? copying->start_ns : a) >= length / 2;
+    waited = staged ? copying : waited;
     if (waited) {
         key.stack = waited->stack;
         key.api = waited->api;
         key.kind = waited->kind;
-        if (waited->end_ns - waited->start_ns >= length / 2)
+        if (staged || waited->end_ns - waited->start_ns >= length / 2)
             key.cause = VS_GAP_WAIT;
     } else if (a < t->waits_from_ns) {
         key.cause = VS_GAP_UNKNOWN;
@@ -299,6 +320,7 @@ static void add_copy(struct vs_timeline *t, const struct vs_event *event, const 
     uint32_t kind = (uint32_t)(copy->copy_kind < VS_COPY_KIND_COUNT ? copy->copy_kind : VS_COPY_UNKNOWN);
     uint64_t whole_ns = copy->end_ns > copy->start_ns ? copy->end_ns - copy->start_ns : 0;
     uint64_t memory = kind == VS_COPY_HTOD || kind == VS_COPY_HTOA ? copy->src_kind : copy->dst_kind;
+    const struct wait *copying = call ? NULL : copy_around(t, copy->device, copy->start_ns, copy->end_ns);
     struct vs_timeline_key key = {
         .what = VS_ROWS_COPIES, .device = (uint32_t)copy->device, .kind = kind,
         .memory = memory == VS_MEMORY_PAGEABLE || memory == VS_MEMORY_PINNED ? (uint32_t)memory : VS_MEMORY_UNKNOWN,
@@ -306,7 +328,8 @@ static void add_copy(struct vs_timeline *t, const struct vs_event *event, const 
                 : copy->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
                 : copy->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
                                                    : VS_COPY_LARGE,
-        .stack = call ? call->stack : 0, .api = call ? call->api : 0};
+        .stack = call ? call->stack : copying ? copying->stack : 0,
+        .api = call ? call->api : copying ? copying->api : 0};
     bool over_link = kind == VS_COPY_HTOD || kind == VS_COPY_DTOH;
     if (over_link && copy->bytes >= VS_LINK_LEAST_BYTES && whole_ns) {
         faster(&device->links[kind == VS_COPY_DTOH], copy->bytes, whole_ns);

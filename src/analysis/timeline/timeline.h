@@ -6,7 +6,8 @@
  * A gap of a device is a time in which none of its streams has work. Records of work arrive nearly in
  * order: VS_TIMELINE_HELD_MAX are held back and sorted. The host waited for the device when the gap began:
  * then a launch that did not wait could have come earlier by as long as the wait took. If that is most of
- * the gap, the wait is its cause; otherwise the host was busy.
+ * the gap, the wait is its cause; otherwise the host was busy. Copies whose calls are not recorded have the line of
+ * the wait that they lie in.
  *
  * Memory: the rows (at most VS_TIMELINE_ROWS_MAX, further ones are one), the records and waits held back,
  * and the calls whose work has not been recorded yet. Not thread-safe. */

@@ -90,9 +90,8 @@ static const char *ended_by(const struct vs_report_work *gap)
 static const char *cause_text(char *out, const struct vs_report_work *gap)
 {
     char until[4 * SITE_COLUMNS + 32] = "", name[512];
-    const char *wait = gap->kind == VS_WAIT_FREE                                         ? "freed memory"
-                       : gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY ? "waited for a copy"
-                                                                                      : "waited";
+    bool copy = gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY;
+    const char *wait = gap->kind == VS_WAIT_FREE ? "freed memory" : copy ? "was copying" : "waited";
     const char *in = *gap->phase ? ", in " : "";
     if (gap->until)
         snprintf(until, sizeof until, " until %s", site_words(gap->until));
@@ -106,7 +105,7 @@ static const char *cause_text(char *out, const struct vs_report_work *gap)
         snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "?", in,
                  gap->phase);
     else if (gap->site)
-        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", wait, site_words(gap->site),
+        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", copy ? "copied" : wait, site_words(gap->site),
                  until, in, gap->phase);
     else
         snprintf(out, VS_TEXT_LINES_MAX, "the host was busy%s%s%s", until, in, gap->phase);
@@ -163,9 +162,9 @@ static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, c
                                    vs_text_clip(name, near_name(&line->running[i]), 48),
                                    (unsigned long long)line->running[i].work.stream);
     if (length)
-        vs_text_lines(style, "  at the peak: ", "%s: %s ran", vs_time_text(peak_ns), text);
+        vs_text_lines(style, "  at the peak, ", "%s: %s ran", vs_time_text(peak_ns), text);
     else if (line->before.work.start_ns && line->before.work.end_ns <= peak_ns)
-        vs_text_lines(style, "  at the peak: ", "%s: the device was idle; %s had ended %s before",
+        vs_text_lines(style, "  at the peak, ", "%s: the device was idle; %s had ended %s before",
                       vs_time_text(peak_ns), vs_text_clip(name, near_name(&line->before), 48),
                       vs_time_text(peak_ns - line->before.work.end_ns));
 }
@@ -253,7 +252,7 @@ static void site_rows(const struct vs_report_works *works, const struct vs_style
         if (work->site)
             vs_text_chain(style, VS_ROW_COLUMNS, work->site);
         else
-            fprintf(style->out, "%s, line not recorded (run --copy-stacks)\n", vs_copy_kind_name(work->kind));
+            fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
     }
 }
 
@@ -276,7 +275,7 @@ static void transfer_section(const struct vs_report_device *device, const struct
         fprintf(style->out, "    %-5s %-8s %-9s %10s %6s× %s %11s %8s\n", vs_copy_kind_name(row->kind),
                 memory_names[row->memory], size_names[row->size], vs_size_text(row->sums.bytes),
                 vs_count_text(row->sums.count), time_column(row->sums.time_ns),
-                rate_words(row->sums.bytes, row->sums.time_ns), of_link);
+                row->size == VS_COPY_SMALL ? "" : rate_words(row->sums.bytes, row->sums.time_ns), of_link);
     }
     for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++) {
         const struct vs_link *link = link_of(line->device->links, kind);
@@ -339,7 +338,7 @@ void vs_timeline_brief(const struct vs_report_device *device, const struct vs_st
             const struct vs_report_work *gap = &line->gaps.items[i];
             if (gap->sums.time_ns < idle / 100 * WORTH_IDLE)
                 break;
-            fprintf(out, "%s %s: %s", i ? ";" : ",", vs_percent_text(gap->sums.time_ns, span), cause_text(cause, gap));
+            fprintf(out, "%s %s (%s)", i ? ";" : ":", cause_text(cause, gap), vs_percent_text(gap->sums.time_ns, span));
         }
         fputs(". ", out);
     }

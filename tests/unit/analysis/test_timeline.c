@@ -47,6 +47,12 @@ static const struct report_case timelines[] = {
      "timeline/pageable_copies/time_ns 7000000; timeline/pageable_copies/rows/0/saved_ns 3000000; "
      "timeline/pageable_copies/rows/0/site/frames/0/line 5; timeline/pageable_copies/rows/1/kind DtoH; "
      "timeline/pageable_copies/rows/1/saved_ns none; timeline/copies_by_size/rows/2/memory pinned"},
+    /* The second kernel ended at 3 ms; the copy is staged on the host until 8 ms. */
+    {"a_copy_without_a_recorded_call_has_the_line_of_the_wait_around_it_which_fills_the_gap_before",
+     GPU "at load 5 < main; wait 18 3500000 5500000; kernel 7 1000000 2000000 gemm; "
+     "copy 7 htod 8M 8000000 1000000 pageable",
+     "timeline/pageable_copies/rows/0/site/frames/0/line 5; " GAP(0) "/cause wait; " GAP(0) "/time_ns 5000000; "
+     GAP(0) "/wait/frames/0/line 5"},
     {"waits_in_steps_are_counted_apart",
      GPU "at item 12 < main; wait 3 100 500; repeat 4 { step i; wait 3 1000 2000; pop }",
      "waits_by_site/0/count 5; waits_by_site/0/time_ns 8500; waits_by_site/0/step_count 4; "
