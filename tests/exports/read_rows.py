@@ -3,6 +3,7 @@
 report. The queries of docs/sqlite.md run and find the same."""
 import csv
 import io
+import json
 import os
 import re
 import sqlite3
@@ -137,6 +138,47 @@ def check_span(recorded, problems, name, options, text):
     db.close()
 
 
+TIMELINE = {"kernel": ("kernels", "start_ns end_ns device context stream correlation grid_x grid_y grid_z block_x block_y"
+                       " block_z shared_bytes"),
+            "memcpy": ("copies", "start_ns end_ns device context stream bytes async correlation src_device"),
+            "memset": ("memsets", "start_ns end_ns device context stream bytes correlation"),
+            "api_call": ("calls", "start_ns end_ns thread api correlation driver result"),
+            "work_call": ("launches", "correlation api"),
+            "sync": ("waits", "start_ns end_ns device api"),
+            "segment_alloc": ("segments", "device addr size stream pool")}
+NAMES = {"addr": "address", "size": "bytes", "src_device": "source_device"}
+
+
+def check_timeline(recorded, problems, text):
+    """A row for each event, with its fields; the documented queries find what the report does."""
+    recorded.record("calls", "--kernels=api --copy-stacks=on", [recorded.train_lm, "--steps", "4"])
+    events = [x for x in map(json.loads, recorded.export("calls", "json").decode().splitlines()) if "event" in x]
+    db, report = database(recorded, "calls"), recorded.report("calls")
+    device, steps = report["devices"][0], report["steps"]
+    for kind, (table, fields) in TIMELINE.items():
+        names = fields.split()
+        wanted = [tuple(e["fields"][name] for name in names) for e in events if e["kind"] == kind]
+        where = "WHERE bytes > 0" if table == "segments" else ""
+        columns = ", ".join(NAMES.get(name, name) for name in names)
+        problems.true(f"there are {table}", wanted)
+        problems.same(table, sorted(db.execute(f"SELECT {columns} FROM {table} {where}")), sorted(wanted))
+    by_line = {(line, name): (times, ns) for line, name, times, ns, _ in db.execute(text["kernels by line"])}
+    problems.same("kernels by line", by_line,
+                  {((row["site"] or {"text": "?"})["text"], row["name"]): (row["count"], row["time_ns"])
+                   for row in device["timeline"]["kernels_by_site"]["rows"]})
+    waits = {label: (per_step * steps["done"], round(percent, 6))
+             for label, _, per_step, percent in db.execute(text["waits of steps"])}
+    problems.same("waits of steps", waits,
+                  {row["text"]: (row["step_count"], round(100 * row["step_ns"] / steps["total_ns"], 6))
+                   for row in device["waits_by_site"] if row["step_count"]})
+    end = db.execute("SELECT (min(start_ns) + max(end_ns)) / 2 FROM kernels").fetchone()[0]
+    part = database(recorded, "calls", "--to", f"{end / 1e9:.9f}s")
+    problems.same("kernels of a part", part.execute("SELECT count(*) FROM kernels").fetchone(),
+                  db.execute("SELECT count(*) FROM kernels WHERE start_ns <= ?", (end,)).fetchone())
+    part.close()
+    db.close()
+
+
 def check(recorded, problems, root):
     text = queries(root)
     problems.true("docs/sqlite.md has its queries", {"peak by site", "live at t", "growth per step"} <= set(text))
@@ -171,6 +213,8 @@ def check(recorded, problems, root):
         for options in (("--from", first, "--to", last), ("--from", last), ("--to", first),
                         ("--from", first, "--to", last, "--device", "0")):
             check_span(recorded, problems, name, options, text)
+    if db:
+        check_timeline(recorded, problems, text)
     bad = recorded.run("export", "-f", "sqlite", "-o", "/dev/full", recorded.traces["plain"])
     problems.same("/dev/full", (bad.returncode, b"No space left on device" in bad.stderr or
                                 b"built without" in bad.stderr), (2, True))

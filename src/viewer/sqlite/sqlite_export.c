@@ -19,6 +19,7 @@ struct sqlite_export {
     unsigned char *used; /* of the replay's sites: an allocation refers to it */
     size_t used_capacity;
     struct vs_allocation_filter wanted;
+    struct vs_sqlite_timeline timeline;
     uint64_t step_event, step_ns, steps_begun;
     uint64_t written;
 };
@@ -61,12 +62,11 @@ static bool is_wanted_step(const struct sqlite_export *e, const struct vs_replay
                          : e->step_ns + vs_replay_start_ns(replay) <= to->value);
 }
 
-/* Notes where steps begin, and writes those that have ended. */
-static enum vs_err follow_steps(void *context, struct vs_replay *replay,
-                                const struct vs_event *event)
+/* Writes the timeline's rows, and the steps that have ended; notes where steps begin. */
+static enum vs_err follow(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct sqlite_export *e = context;
-    (void)event;
+    vs_sqlite_timeline_event(&e->timeline, replay, event);
     const struct vs_steps *steps = &replay->phases.steps;
     uint64_t start = vs_replay_start_ns(replay);
     if (replay->step_ended && is_wanted_step(e, replay)) {
@@ -88,9 +88,13 @@ static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *
     const struct vs_time_window *window = e->wanted.window;
     struct vs_trace_state *state = NULL;
     enum vs_err err = vs_span_open(reader, window, &state);
+    if (!err && window->from.given)
+        e->timeline.from_ns = window->from.by_event ? state->replay->now_ns : window->from.value;
     if (!err)
         err = vs_reading_run(reader, state->replay, window, NULL, 0);
     if (!err) {
+        if (window->to.given)
+            e->timeline.to_ns = window->to.by_event ? state->replay->now_ns : window->to.value;
         vs_replay_finish(state->replay);
         vs_sqlite_devices(e->db, state->replay, &e->wanted);
     }
@@ -101,7 +105,7 @@ static enum vs_err read_devices(struct vs_reader *reader, struct sqlite_export *
 static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
                             struct vs_stack_names *names, struct vs_export_result *result)
 {
-    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, follow_steps, e};
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, follow, e};
     struct vs_growth_steps steps = {0};
     struct vs_replay *replay = NULL;
     enum vs_err err = vs_found_steps_read(reader, &steps);
@@ -130,7 +134,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         vs_export_recording(&replay->recording, vs_replay_start_ns(replay), result);
         size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
                                                               : e->used_capacity;
-        vs_sqlite_tables(e->db, replay, names, e->used, sites,
+        vs_sqlite_tables(e->db, replay, names, e->used, sites, &e->timeline.calls,
                          result->condition == VS_TRACE_COMPLETE, &e->wanted);
     }
     vs_found_steps_free(&steps);
@@ -143,12 +147,14 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
                              struct vs_export_result *result)
 {
     struct sqlite_export e = {
-        .wanted = {options->window, options->one_device, options->device}};
+        .wanted = {options->window, options->one_device, options->device},
+        .timeline = {.to_ns = UINT64_MAX, .one_device = options->one_device, .device = options->device}};
     struct vs_stack_names *names = vs_stack_names_open(reader);
     enum vs_err err = vs_database_open(out, vs_sqlite_schema, &e.db);
     if (!err) {
         e.allocations = vs_database_prepare(e.db, "allocations", 17);
         e.steps = vs_database_prepare(e.db, "steps", 5);
+        vs_sqlite_timeline_begin(&e.timeline, e.db);
         if (e.wanted.window)
             err = read_devices(reader, &e);
         if (!err)
@@ -161,6 +167,7 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
     }
     result->written = e.written;
     free(e.used);
+    vs_sqlite_timeline_free(&e.timeline);
     vs_stack_names_close(names);
     return err;
 }

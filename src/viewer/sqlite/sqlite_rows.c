@@ -33,6 +33,22 @@ const char vs_sqlite_schema[] =
     " end_ns INTEGER);"
     "CREATE TABLE failures(event INTEGER PRIMARY KEY, time_ns INTEGER, device INTEGER,"
     " requested INTEGER, allocated INTEGER, reserved INTEGER, recovered INTEGER, label TEXT);"
+    "CREATE TABLE kernels(start_ns INTEGER, end_ns INTEGER, device INTEGER, context INTEGER,"
+    " stream INTEGER, name TEXT, correlation INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,"
+    " block_x INTEGER, block_y INTEGER, block_z INTEGER, shared_bytes INTEGER, graph INTEGER, graph_node INTEGER);"
+    "CREATE TABLE copies(start_ns INTEGER, end_ns INTEGER, device INTEGER, context INTEGER,"
+    " stream INTEGER, bytes INTEGER, kind TEXT, async INTEGER, correlation INTEGER, source TEXT,"
+    " destination TEXT, source_device INTEGER, destination_device INTEGER, graph INTEGER, graph_node INTEGER);"
+    "CREATE TABLE memsets(start_ns INTEGER, end_ns INTEGER, device INTEGER, context INTEGER,"
+    " stream INTEGER, bytes INTEGER, correlation INTEGER, graph INTEGER, graph_node INTEGER);"
+    "CREATE TABLE calls(start_ns INTEGER, end_ns INTEGER, thread INTEGER, api TEXT,"
+    " correlation INTEGER, driver INTEGER, result INTEGER);"
+    "CREATE TABLE launches(correlation INTEGER, time_ns INTEGER, api TEXT, thread INTEGER,"
+    " site INTEGER, phase INTEGER, step INTEGER);"
+    "CREATE TABLE waits(start_ns INTEGER, end_ns INTEGER, device INTEGER, stream INTEGER,"
+    " kind INTEGER, api TEXT, thread INTEGER, site INTEGER, phase INTEGER, step INTEGER);"
+    "CREATE TABLE segments(event INTEGER, time_ns INTEGER, device INTEGER, address INTEGER,"
+    " bytes INTEGER, stream INTEGER, pool INTEGER, site INTEGER);"
     "CREATE VIEW changes AS"
     " SELECT born_event AS event, born_ns AS time_ns, device, size AS bytes, site, kind"
     " FROM allocations WHERE family <> 'ipc' UNION ALL"
@@ -123,7 +139,7 @@ static void write_failures(struct vs_database *db, const struct vs_replay *repla
 
 static void write_sites(struct vs_database *db, const struct vs_replay *replay,
                         struct vs_stack_names *names, struct vs_site_labels *labels,
-                        const unsigned char *used, size_t used_count)
+                        const unsigned char *used, size_t used_count, const struct vs_intern *calls)
 {
     struct vs_database_insert *row = vs_database_prepare(db, "sites", 5);
     struct vs_database_insert *frame = vs_database_prepare(db, "site_frames", 3);
@@ -142,11 +158,23 @@ static void write_sites(struct vs_database *db, const struct vs_replay *replay,
             vs_database_row(frame, VS_UINT(i), VS_UINT(depth), VS_UINT(stack.frames[depth]));
         }
     }
+    struct vs_summary summary = {.memory = &labels->memory, .replay = replay, .symbols = labels->symbols};
+    for (size_t i = 0; i < calls->count; i++) {
+        const uint64_t *call = calls->items[i];
+        struct vs_report_site site = {.api = vs_reader_string(replay->reader, call[1])};
+        char text[VS_CHAIN_TEXT_MAX];
+        vs_summary_frames(&summary, call[0], 0, &site);
+        struct vs_named_stack stack = vs_stack_names_of(names, &(struct vs_stack_of){call[0], 0, call[1], false});
+        vs_database_row(row, VS_UINT(VS_SQLITE_CALLS + i), VS_TEXT(vs_text_label(text, &site)),
+                        VS_TEXT(site.through ? site.through : ""), VS_TEXT(NULL), VS_TEXT(site.api));
+        for (size_t depth = 0; depth < stack.count; depth++)
+            vs_database_row(frame, VS_UINT(VS_SQLITE_CALLS + i), VS_UINT(depth), VS_UINT(stack.frames[depth]));
+    }
 }
 
 void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                       struct vs_stack_names *names, const unsigned char *used, size_t used_count,
-                      bool complete, const struct vs_allocation_filter *wanted)
+                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted)
 {
     struct vs_site_labels labels;
     struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
@@ -176,7 +204,7 @@ void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                         VS_TEXT(vs_phases_text(&replay->phases, (struct vs_place){.phase = (uint32_t)i}, path)));
     }
     vs_site_labels_open(&labels, vs_stack_names_symbols(names), replay);
-    write_sites(db, replay, names, &labels, used, used_count);
+    write_sites(db, replay, names, &labels, used, used_count, calls);
     write_failures(db, replay, &labels, wanted);
     row = vs_database_prepare(db, "frames", 6);
     for (size_t i = 0; i < vs_stack_names_count(names); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The tables of an exported database (docs/sqlite.md) and their rows, except those of
- * allocations. Private to this folder; not thread-safe. */
+ * allocations and steps. Private to this folder; not thread-safe. */
 #ifndef VS_SQLITE_ROWS_H
 #define VS_SQLITE_ROWS_H
 
@@ -12,6 +12,7 @@
 #include "analysis/kinds/allocation_log.h"
 #include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
+#include "base/reading/vs_intern.h"
 #include "base/vs_err.h"
 
 /* --- database.c: the file ---
@@ -62,6 +63,28 @@ enum vs_err vs_database_error(const struct vs_database *db);
  * *db* may be NULL. */
 enum vs_err vs_database_close(struct vs_database *db, bool keep) VS_MUST_CHECK;
 
+/* --- sqlite_timeline.c: kernels, copies, memsets, calls, launches, waits and segments --- */
+
+#define VS_SQLITE_CALLS (UINT64_C(1) << 31) /* the first number of a site that is a call, not an allocation */
+
+/* Zero-initialise, but for the part of the trace, in its clock. */
+struct vs_sqlite_timeline {
+    uint64_t from_ns, to_ns, device;
+    bool one_device;
+    struct vs_database_insert *kernels, *copies, *memsets, *api_calls, *launches, *waits, *segments;
+    struct vs_intern calls; /* {stack, api} */
+    struct vs_map names;    /* string id + 1 -> name of a kernel */
+    struct vs_arena memory;
+};
+
+void vs_sqlite_timeline_begin(struct vs_sqlite_timeline *timeline, struct vs_database *db);
+
+/* vs_sqlite_timeline_event: its row, if it is of these kinds and in the part; after the replay. */
+void vs_sqlite_timeline_event(struct vs_sqlite_timeline *timeline, const struct vs_replay *replay,
+                              const struct vs_event *event);
+
+void vs_sqlite_timeline_free(struct vs_sqlite_timeline *timeline);
+
 /* --- sqlite_rows.c --- */
 
 #define VS_SQLITE_VERSION 1 /* of the schema */
@@ -73,10 +96,11 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted);
 
 /* vs_sqlite_tables: from *replay* at the end of the trace: the process, the phases, the
- * failures in the window, and the sites with *used* set, with all frames of their stacks. Errors
+ * failures in the window, the sites with *used* set and the *calls* of the timeline, with all frames of
+ * their stacks. Errors
  * of the database are kept there. */
 void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                       struct vs_stack_names *names, const unsigned char *used, size_t used_count,
-                      bool complete, const struct vs_allocation_filter *wanted);
+                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted);
 
 #endif
