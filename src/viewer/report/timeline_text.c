@@ -11,7 +11,7 @@
 #define SITES_OF_KERNEL 3
 #define SITE_COLUMNS 160 /* of a call site in a sentence */
 /* What the paragraph of the report is about: */
-#define WORTH_WORKS 10                     /* pieces of work of a device */
+#define WORTH_WORKS 5                      /* pieces of work of a device */
 #define WORTH_SPAN_NS UINT64_C(1000000)    /* between the first and the last */
 #define WORTH_IDLE 10                      /* idle for this share of it, in percent */
 #define WORTH_COPIES 2                     /* copies that could save this share */
@@ -285,10 +285,13 @@ static void transfer_section(const struct vs_report_device *device, const struct
     }
     if (line->pageable.total.count) {
         uint64_t saved;
-        if (all_saved(line, &saved))
+        if (all_saved(line, &saved) && saved)
             vs_text_lines(style, "  pageable copies: ", "%s; pinned memory would save %s of it, as the fastest "
                           "pinned copy of this trace shows", vs_time_text(line->pageable.total.time_ns),
                           vs_time_text(saved));
+        else if (all_saved(line, &saved))
+            vs_text_lines(style, "  pageable copies: ", "%s; no slower than the fastest pinned copy of this trace",
+                          vs_time_text(line->pageable.total.time_ns));
         else
             vs_text_lines(style, "  pageable copies: ", "%s; this trace has no large pinned copy to say what pinned "
                           "memory would save", vs_time_text(line->pageable.total.time_ns));
