@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     __cudaRegisterFatBinaryEnd(handle);
     CHECK(!cudaMalloc((void **)&device, BYTES) && !cudaMallocHost((void **)&pinned, BYTES));
     memset(pinned, 1, BYTES);
-    CHECK(!cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, NULL));
+    CHECK(!cudaMemcpyAsync(device, pinned, BYTES, cudaMemcpyHostToDevice, NULL) && !cudaDeviceSynchronize());
     for (int i = 0; i < 5; i++) {
         launch();
         if (!strcmp(mode, "free")) {
