@@ -699,6 +699,7 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     vs_chrome_stacks_free(&c->stacks);
     vs_flows_free(&c->flows);
     vs_perfetto_close(c->emit.perfetto);
+    free(c->emit.line);
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);
     free(c);

@@ -1,38 +1,153 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Chrome trace events on a stream; see the header. */
+#define _GNU_SOURCE /* fwrite_unlocked */
 #include "viewer/chrome/chrome_emit.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/merge/rank_clock.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/reader.h"
 
-/* A duration in µs with three decimals. */
-static void emit_us(struct vs_emit *emit, uint64_t ns)
+/* --- a line of JSON, in memory until it is complete: this is the most of the work --- */
+
+static inline __attribute__((always_inline)) void put(struct vs_emit *emit, const char *text, size_t length)
 {
-    fprintf(emit->out, "%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+    if (emit->length + length > emit->capacity)
+        vs_vec_room(&emit->line, &emit->capacity, emit->length + length, 1);
+    memcpy(emit->line + emit->length, text, length);
+    emit->length += length;
+}
+#define PUT(emit, literal) put(emit, literal, sizeof literal - 1)
+
+static void put_uint(struct vs_emit *emit, uint64_t value)
+{
+    char text[24], *first = text + sizeof text;
+    do {
+        *--first = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    put(emit, first, (size_t)(text + sizeof text - first));
+}
+
+static void put_hex(struct vs_emit *emit, uint64_t value)
+{
+    char text[24];
+    put(emit, text, (size_t)snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", value));
+}
+
+/* A duration in µs with three decimals. */
+static void put_us(struct vs_emit *emit, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+    const char decimals[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+    put_uint(emit, ns / 1000);
+    put(emit, decimals, sizeof decimals);
+}
+
+static void put_text(struct vs_emit *emit, const char *text)
+{
+    size_t length = 0;
+    for (unsigned char c; (c = (unsigned char)text[length]) >= 0x20 && c < 0x7f && c != '"' && c != '\\';)
+        length++;
+    if (!text[length]) {
+        PUT(emit, "\"");
+        put(emit, text, length);
+        PUT(emit, "\"");
+        return;
+    }
+    char *escaped;
+    size_t size;
+    FILE *stream = vs_xstream(&escaped, &size);
+    vs_json_text(stream, text);
+    vs_xstream_end(stream);
+    put(emit, escaped, size);
+    free(escaped);
+}
+
+static void put_value(struct vs_emit *emit, const struct vs_json_item *item)
+{
+    char text[32];
+    switch (item->type) {
+    case VS_JSON_UINT: put_uint(emit, item->uint); break;
+    case VS_JSON_INT:
+        if (item->sint < 0)
+            PUT(emit, "-");
+        put_uint(emit, item->sint < 0 ? -(uint64_t)item->sint : (uint64_t)item->sint);
+        break;
+    case VS_JSON_BOOL: put(emit, item->uint ? "true" : "false", item->uint ? 4 : 5); break;
+    case VS_JSON_TEXT: put_text(emit, item->text ? item->text : ""); break;
+    case VS_JSON_RATIO:
+        put(emit, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(item->ratio) ? item->ratio : 0));
+        break;
+    case VS_JSON_TRIPLE:
+        for (int i = 0; i < 3; i++) {
+            put(emit, i ? "," : "[", 1);
+            put_uint(emit, item->triple[i]);
+        }
+        PUT(emit, "]");
+        break;
+    default: PUT(emit, "null");
+    }
+}
+
+/* The members of "args"; *stack* may be NULL. */
+static void put_arguments(struct vs_emit *emit, const struct vs_json_item *args, const struct vs_chrome_stack *stack)
+{
+    PUT(emit, ",\"args\":{");
+    size_t before = emit->length;
+    for (; args->key; args++) {
+        if (args->type == VS_JSON_ABSENT)
+            continue;
+        if (emit->length > before)
+            PUT(emit, ",");
+        put_text(emit, args->key);
+        PUT(emit, ":");
+        put_value(emit, args);
+    }
+    if (stack) {
+        if (emit->length > before)
+            PUT(emit, ",");
+        PUT(emit, "\"stack\":");
+        put_text(emit, stack->text);
+    }
+    PUT(emit, "}");
 }
 
 /* `{"ph":…,"name":…,"pid":…,"tid":…,"ts":…` on a line of its own; the caller adds members with a
- * leading comma and the closing brace. */
+ * leading comma, and ends it. */
 static void begin(struct vs_emit *emit, char phase, const char *name, uint64_t pid, uint64_t tid,
                   uint64_t time_ns)
 {
-    fprintf(emit->out, "%s{\"ph\":\"%c\",\"name\":", emit->written ? ",\n" : "\n", phase);
+    char head[] = ",\n{\"ph\":\"X\",\"name\":";
+    head[9] = phase;
+    put(emit, head + !emit->written, sizeof head - 1 - !emit->written);
     emit->written++;
-    vs_json_text(emit->out, name);
-    fprintf(emit->out, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", pid, tid);
-    emit_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    put_text(emit, name);
+    PUT(emit, ",\"pid\":");
+    put_uint(emit, pid);
+    PUT(emit, ",\"tid\":");
+    put_uint(emit, tid);
+    PUT(emit, ",\"ts\":");
+    put_us(emit, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+}
+
+static void end(struct vs_emit *emit)
+{
+    PUT(emit, "}");
+    fwrite_unlocked(emit->line, 1, emit->length, emit->out);
+    emit->length = 0;
 }
 
 void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args)
 {
-    FILE *out = emit->out;
     struct vs_emitted placed;
     if (emit->clock) { /* one of several traces: the time of all, ids of its own */
         uint64_t end_ns = vs_rank_time(emit->clock, event->time_ns + event->duration_ns);
@@ -51,48 +166,50 @@ void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
     if (event->phase == 'X') {
         uint64_t end_ns = event->time_ns + event->duration_ns;
         uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
-        fputs(",\"dur\":", out);
-        emit_us(emit, end_ns > from ? end_ns - from : 0);
+        PUT(emit, ",\"dur\":");
+        put_us(emit, end_ns > from ? end_ns - from : 0);
     }
-    if (event->category)
-        fprintf(out, ",\"cat\":\"%s\"", event->category);
-    if (event->phase == 'b' || event->phase == 'e')
-        fprintf(out, ",\"id\":\"0x%" PRIx64 "\"", event->id);
+    if (event->category) {
+        PUT(emit, ",\"cat\":");
+        put_text(emit, event->category);
+    }
+    if (event->phase == 'b' || event->phase == 'e') {
+        PUT(emit, ",\"id\":");
+        put_hex(emit, event->id);
+    }
     if (event->phase == 'i')
-        fprintf(out, ",\"s\":\"%c\"", event->instant_of_all ? 'p' : 't');
-    bool stack = event->stack && event->stack->frame;
-    if (args->key || stack) {
-        struct vs_json json = {.out = out};
-        fputs(",\"args\":", out);
-        vs_json_begin_object(&json, NULL);
-        vs_json_put_members(&json, args);
-        if (stack)
-            vs_json_string(&json, "stack", event->stack->text);
-        vs_json_end_object(&json);
+        put(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);
+    const struct vs_chrome_stack *stack = event->stack && event->stack->frame ? event->stack : NULL;
+    if (args->key || stack)
+        put_arguments(emit, args, stack);
+    if (stack && !emit->clock) { /* the numbers of frames are a trace's own */
+        PUT(emit, ",\"sf\":\"");
+        put_uint(emit, stack->frame);
+        PUT(emit, "\"");
     }
-    if (stack && !emit->clock) /* the numbers of frames are a trace's own */
-        fprintf(out, ",\"sf\":\"%" PRIu32 "\"", event->stack->frame);
-    fputc('}', out);
+    end(emit);
 }
 
 void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
 {
+    const struct vs_json_item args[] = {VS_J_TEXT("name", name), {.key = NULL}};
     if (emit->perfetto) {
         vs_perfetto_name(emit->perfetto, emit, thread, pid, tid, name);
         return;
     }
     begin(emit, 'M', thread ? "thread_name" : "process_name", pid, tid, 0);
-    fputs(",\"args\":{\"name\":", emit->out);
-    vs_json_text(emit->out, name);
-    fputs("}}", emit->out);
+    put_arguments(emit, args, NULL);
+    end(emit);
 }
 
 void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index)
 {
+    const struct vs_json_item args[] = {VS_J_UINT("sort_index", index), {.key = NULL}};
     if (emit->perfetto)
         return; /* has an order of its own */
     begin(emit, 'M', thread ? "thread_sort_index" : "process_sort_index", pid, tid, 0);
-    fprintf(emit->out, ",\"args\":{\"sort_index\":%" PRIu64 "}}", index);
+    put_arguments(emit, args, NULL);
+    end(emit);
 }
 
 static void point(struct vs_chrome_counter *counter, struct vs_emit *emit, uint64_t value,
@@ -211,9 +328,13 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
         time_ns = vs_rank_time(emit->clock, time_ns);
     }
     begin(emit, 's', "ac2g", call->pid, call->tid, begun_ns);
-    fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 "}", id);
+    PUT(emit, ",\"cat\":\"ac2g\",\"id\":");
+    put_uint(emit, id);
+    end(emit);
     begin(emit, 'f', "ac2g", work->pid, work->tid, time_ns);
-    fprintf(emit->out, ",\"cat\":\"ac2g\",\"id\":%" PRIu64 ",\"bp\":\"e\"}", id);
+    PUT(emit, ",\"cat\":\"ac2g\",\"bp\":\"e\",\"id\":");
+    put_uint(emit, id);
+    end(emit);
 }
 
 static bool waits(struct vs_flows *flows, const struct vs_emit *emit, const struct vs_flow_end *end)

@@ -32,10 +32,16 @@ struct vs_slice {
     struct vs_event event; /* kernel, memcpy or memset */
 };
 
+struct vs_slice_node {
+    uint64_t start_ns, end_ns;
+    uint32_t place; /* in *held* */
+};
+
 /* Zero-initialise. */
 struct vs_slices {
-    struct vs_slice *heap; /* earliest start at [0] */
-    size_t count, capacity;
+    struct vs_slice_node *heap; /* earliest start at [0] */
+    struct vs_event *held;
+    size_t count, capacity, held_capacity;
     uint64_t end_ns;  /* end of the last returned slice */
     uint64_t clipped; /* number of clipped slices */
 };
@@ -97,6 +103,8 @@ struct vs_emit {
     uint64_t written;
     struct vs_perfetto *perfetto; /* NULL: JSON */
     const struct vs_rank_clock *clock; /* times of the trace as those written; NULL: the same */
+    char *line;   /* of JSON, being built; free */
+    size_t length, capacity;
     uint64_t ids; /* of the trace among several in the file: added to ids; 0: alone */
 };
 

@@ -2,6 +2,7 @@
  *
  * Encoding: https://protobuf.dev/programming-guides/encoding. A field is its number
  * and wire type (0: varint, 1: eight bytes, 2: length and bytes), then the value. */
+#define _GNU_SOURCE /* fwrite_unlocked */
 #include "viewer/common/proto_writer.h"
 
 #include <string.h>
@@ -31,10 +32,14 @@ static void append(struct vs_proto *message, const void *bytes, size_t count)
     message->count += count;
 }
 
-static void append_varint(struct vs_proto *message, uint64_t value)
+static inline void append_varint(struct vs_proto *message, uint64_t value)
 {
-    unsigned char bytes[VARINT_MAX];
-    append(message, bytes, varint(bytes, value));
+    if (message->count + VARINT_MAX > message->capacity)
+        vs_vec_room(&message->bytes, &message->capacity, message->count + VARINT_MAX, 1);
+    if (value < 0x80)
+        message->bytes[message->count++] = (unsigned char)value;
+    else
+        message->count += varint(message->bytes + message->count, value);
 }
 
 void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count)
@@ -93,8 +98,8 @@ static void write_field(FILE *out, unsigned field, const void *bytes, size_t cou
     unsigned char head[2 * VARINT_MAX];
     size_t n = varint(head, field << 3 | LENGTH);
     n += varint(head + n, count);
-    fwrite(head, 1, n, out);
-    fwrite(bytes, 1, count, out);
+    fwrite_unlocked(head, 1, n, out);
+    fwrite_unlocked(bytes, 1, count, out);
 }
 
 void vs_proto_write(FILE *out, unsigned field, struct vs_proto *message)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * make_view_trace FILE EVENTS: writes a trace like that of a training program on a caching
- * allocator, directly through the recorder, for measurements of `vramscope view`: steps with a
- * forward and a backward phase, blocks of many sizes in segments, kernels on two streams, a failed
- * allocation at nine tenths. The same for every run. */
+ * make_view_trace FILE EVENTS [calls]: writes a trace like that of a training program on a caching
+ * allocator, directly through the recorder, for measurements of `vramscope view` and of timelines: steps with a
+ * forward and a backward phase, blocks of many sizes in segments, kernels on two streams, with "calls" the call
+ * of each, a failed allocation at nine tenths. The same for every run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ struct maker {
     struct vs_trace_maker out;
     uint64_t random, left, events;
     uint64_t sites[SITES], kernels[16], forward, backward, kernel_ns;
+    uint64_t launch, correlation; /* launch: 0 without calls */
 };
 
 static uint64_t intern(void *recorder, const char *text)
@@ -66,7 +67,17 @@ static void put_alloc(struct maker *m, uint64_t addr, uint64_t size, unsigned si
 
 static void put_kernel(struct maker *m, unsigned which)
 {
+    if (m->launch) {
+        struct vs_event call = {.kind = VS_EVENT_api_call};
+        call.api_call.start_ns = m->out.now_ns;
+        call.api_call.end_ns = m->out.now_ns + 300;
+        call.api_call.thread = 1;
+        call.api_call.api = m->launch;
+        call.api_call.correlation = ++m->correlation;
+        put(m, call);
+    }
     struct vs_event event = {.kind = VS_EVENT_kernel};
+    event.kernel.correlation = m->correlation;
     uint64_t length = 800 + next_random(m) % 6000;
     if (m->kernel_ns < m->out.now_ns)
         m->kernel_ns = m->out.now_ns;
@@ -148,14 +159,15 @@ static void begin(struct maker *m)
 int main(int argc, char **argv)
 {
     struct maker m = {.random = 1};
-    m.events = m.left = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
-    struct vs_recorder_config config = {.path = argc == 3 ? argv[1] : "", .compression = 1,
+    m.events = m.left = argc >= 3 ? strtoull(argv[2], NULL, 10) : 0;
+    struct vs_recorder_config config = {.path = argc >= 3 ? argv[1] : "", .compression = 1,
                                         .flush_ms = 1000};
     if (!m.events || vs_recorder_open(&config, &m.recorder)) {
-        fputs("usage: make_view_trace FILE EVENTS\n", stderr);
+        fputs("usage: make_view_trace FILE EVENTS [calls]\n", stderr);
         return 2;
     }
     m.out = (struct vs_trace_maker){m.recorder, intern, write_event, vs_clock_ns()};
+    m.launch = argc == 4 ? intern(m.recorder, "cudaLaunchKernel_v7000") : 0;
     begin(&m);
     bool failed = false;
     for (uint64_t step = 0; m.left; step++) {
