@@ -17,14 +17,14 @@
 
 /* --- a line of JSON, in memory until it is complete: this is the most of the work --- */
 
-static inline __attribute__((always_inline)) void put(struct vs_emit *emit, const char *text, size_t length)
+static inline void put_bytes(struct vs_emit *emit, const char *text, size_t length)
 {
     if (emit->length + length > emit->capacity)
         vs_vec_room(&emit->line, &emit->capacity, emit->length + length, 1);
     memcpy(emit->line + emit->length, text, length);
     emit->length += length;
 }
-#define PUT(emit, literal) put(emit, literal, sizeof literal - 1)
+#define PUT(emit, literal) put_bytes(emit, literal, sizeof literal - 1)
 
 static void put_uint(struct vs_emit *emit, uint64_t value)
 {
@@ -33,13 +33,13 @@ static void put_uint(struct vs_emit *emit, uint64_t value)
         *--first = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    put(emit, first, (size_t)(text + sizeof text - first));
+    put_bytes(emit, first, (size_t)(text + sizeof text - first));
 }
 
 static void put_hex(struct vs_emit *emit, uint64_t value)
 {
     char text[24];
-    put(emit, text, (size_t)snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", value));
+    put_bytes(emit, text, (size_t)snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", value));
 }
 
 /* A duration in µs with three decimals. */
@@ -48,7 +48,7 @@ static void put_us(struct vs_emit *emit, uint64_t ns)
     unsigned rest = (unsigned)(ns % 1000);
     const char decimals[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
     put_uint(emit, ns / 1000);
-    put(emit, decimals, sizeof decimals);
+    put_bytes(emit, decimals, sizeof decimals);
 }
 
 static void put_text(struct vs_emit *emit, const char *text)
@@ -58,7 +58,7 @@ static void put_text(struct vs_emit *emit, const char *text)
         length++;
     if (!text[length]) {
         PUT(emit, "\"");
-        put(emit, text, length);
+        put_bytes(emit, text, length);
         PUT(emit, "\"");
         return;
     }
@@ -67,7 +67,7 @@ static void put_text(struct vs_emit *emit, const char *text)
     FILE *stream = vs_xstream(&escaped, &size);
     vs_json_text(stream, text);
     vs_xstream_end(stream);
-    put(emit, escaped, size);
+    put_bytes(emit, escaped, size);
     free(escaped);
 }
 
@@ -81,14 +81,14 @@ static void put_value(struct vs_emit *emit, const struct vs_json_item *item)
             PUT(emit, "-");
         put_uint(emit, item->sint < 0 ? -(uint64_t)item->sint : (uint64_t)item->sint);
         break;
-    case VS_JSON_BOOL: put(emit, item->uint ? "true" : "false", item->uint ? 4 : 5); break;
+    case VS_JSON_BOOL: put_bytes(emit, item->uint ? "true" : "false", item->uint ? 4 : 5); break;
     case VS_JSON_TEXT: put_text(emit, item->text ? item->text : ""); break;
     case VS_JSON_RATIO:
-        put(emit, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(item->ratio) ? item->ratio : 0));
+        put_bytes(emit, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(item->ratio) ? item->ratio : 0));
         break;
     case VS_JSON_TRIPLE:
         for (int i = 0; i < 3; i++) {
-            put(emit, i ? "," : "[", 1);
+            put_bytes(emit, i ? "," : "[", 1);
             put_uint(emit, item->triple[i]);
         }
         PUT(emit, "]");
@@ -127,7 +127,7 @@ static void begin(struct vs_emit *emit, char phase, const char *name, uint64_t p
 {
     char head[] = ",\n{\"ph\":\"X\",\"name\":";
     head[9] = phase;
-    put(emit, head + !emit->written, sizeof head - 1 - !emit->written);
+    put_bytes(emit, head + !emit->written, sizeof head - 1 - !emit->written);
     emit->written++;
     put_text(emit, name);
     PUT(emit, ",\"pid\":");
@@ -178,7 +178,7 @@ void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
         put_hex(emit, event->id);
     }
     if (event->phase == 'i')
-        put(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);
+        put_bytes(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);
     const struct vs_chrome_stack *stack = event->stack && event->stack->frame ? event->stack : NULL;
     if (args->key || stack)
         put_arguments(emit, args, stack);
