@@ -144,7 +144,7 @@ ROOMS = {
     "simulator/audit": ("", ""),
     "simulator/runtime": ("base simulator/driver", ""),
     "simulator/cupti": ("base simulator/driver", ""),
-    "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/checkpoint "
+    "tools/common": ("base allocator/core trace/read trace/symbols analysis/state analysis/growth analysis/checkpoint "
                      "analysis/report analysis/oom analysis/naming viewer/common viewer/report",
                      "command.h paths.h process_tree_tool.h report_names.h symbol_tool.h "
                      "tool_options.h trace_part.h verb_table.h whole_file.h"),

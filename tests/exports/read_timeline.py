@@ -70,6 +70,35 @@ def check_lives(recorded, problems, name, size):
         problems.same(f"{name}: [memory]: Total Allocated", m["Total Allocated"], level[device])
 
 
+def check_selection(recorded, problems):
+    """--max-size keeps the longest slices, and says which; --steps keeps those steps."""
+    path = os.path.join(recorded.folder, "small")
+    whole = json.loads(recorded.export("calls", "chrome"))["traceEvents"]
+    for form in ("chrome", "perfetto"):
+        for size in (300000, 100000):
+            out = recorded.run("export", "-f", form, "--max-size", str(size), "-o", path, recorded.traces["calls"])
+            problems.true(f"{form}: at most {size} bytes: {os.path.getsize(path)}", size / 2 < os.path.getsize(path) <= size)
+            problems.true(f"{form}: {size} bytes: {out.stderr}", b": left out to stay below " in out.stderr)
+        if form == "chrome":
+            with open(path, encoding="utf-8") as file:
+                events = json.load(file)["traceEvents"]
+            note = [e["args"] for e in events if e["name"].startswith("left out for --max-size: ")][0]
+
+            def slices(of):
+                return sorted((e["ts"], e["dur"], e["name"]) for e in of if e["ph"] == "X" and
+                              (e["name"].startswith("step ") or ns(e["dur"]) >= note["shorter than ns"]))
+            problems.same("what is left", slices(events), slices(whole))
+            left = sum(e["ph"] == "X" for e in whole) - sum(e["ph"] == "X" for e in events)
+            problems.same("left out, as the file says", left, note["left out"])
+    steps = json.loads(recorded.export("calls", "chrome", "--steps", "2-3"))["traceEvents"]
+    problems.same("--steps", sorted(e["name"] for e in steps if e["ph"] == "X" and e["name"].startswith("step ")),
+                  ["step 2", "step 3"])
+    for options, wanted in ((("--steps", "9"), b"no step 9; the trace has steps 1 to 4"),
+                            (("--max-size", "1KB"), b"counters, ranges and instants alone take ")):
+        out = recorded.run("export", "-f", "chrome", *options, "-o", path, recorded.traces["calls"])
+        problems.true(f"{options}: {out.stderr}", out.returncode == 2 and wanted in out.stderr)
+
+
 def record_calls(recorded):
     recorded.record("calls", "--kernels=api", [recorded.train_lm, "--steps", "4"])
 
@@ -121,6 +150,7 @@ def check(recorded, problems, _root):
         tensors = device.get("framework", {}).get("peak_allocated_bytes", 0)
         problems.true(f"{name}: tensors where the program has them", (tensors > 0) == (name != "calls"))
         problems.same(f"{name}: tensors", counter(timeline, "tensors"), tensors)
+    check_selection(recorded, problems)
     for name in ("plain", "observed"):
         check_lives(recorded, problems, name, 1)
     check_lives(recorded, problems, "tensors", 1000000)

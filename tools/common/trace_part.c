@@ -4,11 +4,13 @@
  * removed before the signal ends the process. */
 #include "tools/common/trace_part.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/growth/growth.h"
 #include "analysis/state/user_level.h"
 #include "base/vs_clock.h"
 #include "base/vs_size.h"
@@ -118,9 +120,24 @@ bool vs_part_device(const char *text, void *to)
     return args->one_device;
 }
 
+bool vs_part_steps(const char *text, uint64_t *from, uint64_t *to)
+{
+    unsigned long long first, last;
+    char number[24];
+    const char *dash = strchr(text, '-');
+    size_t length = dash ? (size_t)(dash - text) : strlen(text);
+    snprintf(number, sizeof number, "%.*s", (int)(length < 23 ? length : 23), text);
+    if (length >= 23 || !vs_tool_count(number, 0, ~0ull, &first) ||
+        !vs_tool_count(dash ? dash + 1 : number, first, ~0ull, &last))
+        return false;
+    *from = first;
+    *to = last;
+    return true;
+}
+
 bool vs_part_given(const struct vs_part_args *args)
 {
-    return args->at.kind || args->from.kind || args->to.kind;
+    return args->at.kind || args->from.kind || args->to.kind || args->steps;
 }
 
 bool vs_part_checkpoints(const char *who, const char *path, struct vs_reader *reader)
@@ -195,6 +212,34 @@ static bool resolve_named(const char *who, const char *path, struct vs_reader *r
     return !err && number;
 }
 
+/* From the begin of the first of the steps to that of the one after the last. */
+static bool resolve_steps(const char *who, const char *path, struct vs_reader *reader,
+                          const struct vs_part_args *args, struct vs_time_window *out)
+{
+    struct vs_growth_steps steps = {0};
+    enum vs_err err = vs_found_steps_read(reader, &steps);
+    uint64_t number = steps.first_number, last = number + steps.count * steps.stride - 1;
+    if (err) {
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    } else if (!steps.count) {
+        vs_tool_fail(who, "%s: --steps: the program marks no steps, and its requests do not repeat; an NVTX range "
+                     "named \"step N\" around each marks them, or give --from and --to", path);
+    } else if (args->step_from > last || args->step_to < number) {
+        vs_tool_fail(who, "%s: no step %" PRIu64 "; the trace has steps %" PRIu64 " to %" PRIu64, path,
+                     args->step_from, number, last);
+        err = VS_ERR_NOT_FOUND;
+    } else {
+        size_t first = args->step_from > number ? (args->step_from - number) / steps.stride : 0;
+        size_t after = args->step_to < last ? (args->step_to - number) / steps.stride + 1 : steps.count;
+        out->from = (struct vs_time_window_end){true, true, steps.items[first].event};
+        if (after < steps.count)
+            out->to = (struct vs_time_window_end){true, true, steps.items[after].event - 1};
+    }
+    bool found = !err && steps.count;
+    vs_found_steps_free(&steps);
+    return found;
+}
+
 bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,
                      const struct vs_part_args *args, struct vs_time_window *out)
 {
@@ -202,6 +247,8 @@ bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader
     struct vs_span span;
     if (!vs_part_checkpoints(who, path, reader))
         return false;
+    if (args->steps)
+        return resolve_steps(who, path, reader, args, out);
     enum vs_err err = vs_span_of(reader, &span);
     if (err) {
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));

@@ -21,6 +21,8 @@ struct vs_part_args {
     struct vs_time_spec at, from, to; /* kind VS_TIME_NONE: not given */
     const char *at_text, *from_text, *to_text; /* as the user wrote them */
     enum vs_part_named named; /* --at peak, oom or end */
+    bool steps;               /* --steps: */
+    uint64_t step_from, step_to;
     bool one_device;          /* of this device's peak or failure */
     uint64_t device;
 };
@@ -40,6 +42,9 @@ bool vs_part_option(const char *who, const char *name, const char *text,
 
 /* vs_part_device: parses the number of a device, of --device, into a struct vs_part_args. */
 bool vs_part_device(const char *text, void *to);
+
+/* vs_part_steps: parses "12" or "3-12", the value of an option that takes steps. */
+bool vs_part_steps(const char *text, uint64_t *from, uint64_t *to);
 
 /* vs_part_given: whether any of the options was given. */
 bool vs_part_given(const struct vs_part_args *args);

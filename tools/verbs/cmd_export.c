@@ -50,6 +50,10 @@ static const char usage[] =
     "                        json: its events.\n"
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%,\n"
     "                        @1234 (event)\n"
+    "      --steps N[-M]     only these steps, marked by the program or found\n"
+    "      --max-size SIZE   timeline: at most this size, before compression; the\n"
+    "                        shortest kernels, copies, calls, waits and lives of\n"
+    "                        blocks are left out\n"
     "      --partial         use the readable events of a trace that is cut off or\n"
     "                        damaged\n"
     "\n"
@@ -89,6 +93,20 @@ static bool parse_min_bytes(const char *text, void *to)
     return !vs_size_parse(text, &args->options.min_bytes) && args->options.min_bytes;
 }
 
+static bool parse_max_size(const char *text, void *to)
+{
+    struct export_arguments *args = to;
+    args->given |= VS_EXPORT_MAX_SIZE;
+    return !vs_size_parse(text, &args->options.max_bytes) && args->options.max_bytes;
+}
+
+static bool parse_steps(const char *text, void *to)
+{
+    struct export_arguments *args = to;
+    args->part.steps = vs_part_steps(text, &args->part.step_from, &args->part.step_to);
+    return args->part.steps;
+}
+
 static int parse(int argc, char **argv, struct export_arguments *args)
 {
     const char *name = NULL;
@@ -98,6 +116,10 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"output", 'o', .text = &args->output},
         {"min-bytes", .parse = parse_min_bytes, .to = args, .quoted = true,
          .takes = "a size such as 64MiB"},
+        {"max-size", .parse = parse_max_size, .to = args, .quoted = true,
+         .takes = "a size such as 200MB"},
+        {"steps", .parse = parse_steps, .to = args, .quoted = true,
+         .takes = "a step's number such as 12, or a range such as 10-12"},
         {"all-points", .flag = &all_points},
         {"partial", .flag = &args->partial},
         {"from", .part = &args->part},
@@ -121,9 +143,11 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     args->options.one_device = args->part.one_device;
     args->options.device = args->part.device;
     args->given |= (all_points ? VS_EXPORT_ALL_POINTS : 0) | (args->part.at.kind ? VS_EXPORT_AT : 0) |
-                   (args->part.from.kind || args->part.to.kind ? VS_EXPORT_SPAN : 0) |
+                   (args->part.from.kind || args->part.to.kind || args->part.steps ? VS_EXPORT_SPAN : 0) |
                    (args->options.inverted ? VS_EXPORT_INVERTED : 0) |
                    (args->part.one_device ? VS_EXPORT_DEVICE : 0);
+    if (args->part.steps && (args->part.at.kind || args->part.from.kind || args->part.to.kind))
+        return vs_tool_usage(argv[0], "--steps cannot be combined with --at, --from or --to");
     if (!name)
         return vs_tool_usage(argv[0], "no format given (-f); available:%s", names);
     args->format = vs_export_find(name);
@@ -149,6 +173,10 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     if (err == VS_ERR_NOT_FOUND)
         return vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
                             (unsigned long long)args->options.device);
+    if (err == VS_ERR_LIMIT)
+        return vs_tool_fail(who, "--max-size %s: counters, ranges and instants alone take %s; select a part with "
+                            "--steps or --from and --to", vs_size_text(args->options.max_bytes),
+                            vs_size_text(result.least_bytes));
     if (err == VS_ERR_UNSUPPORTED)
         return vs_tool_fail(who, "format %s needs a library that this vramscope was built without "
                             "(man vramscope-export says which): install it and build again",
@@ -175,6 +203,11 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
     if (result.clipped)
         fprintf(stderr, "%s: %llu slices overlapped others on their stream and were cut short\n",
                 who, (unsigned long long)result.clipped);
+    if (result.left_out)
+        fprintf(stderr, "%s: left out to stay below %s: %llu of %llu kernels, copies, calls, waits and lives of "
+                "blocks, those shorter than %s\n", who, vs_size_text(args->options.max_bytes),
+                (unsigned long long)result.left_out, (unsigned long long)result.selectable,
+                vs_time_text(result.shortest_ns));
     return VS_EXIT_OK;
 }
 

@@ -105,19 +105,8 @@ static int parse_by(const char *who, const char *text, void *to)
 static bool parse_steps(const char *text, void *filled)
 {
     struct vs_held_filter *filter = filled;
-    unsigned long long from, to;
-    char first[24];
-    const char *dash = strchr(text, '-');
-    size_t length = dash ? (size_t)(dash - text) : strlen(text);
-    snprintf(first, sizeof first, "%.*s", (int)(length < 23 ? length : 23), text);
-    if (length < 23 && vs_tool_count(first, 0, ~0ull, &from) &&
-        vs_tool_count(dash ? dash + 1 : first, from, ~0ull, &to)) {
-        filter->steps = true;
-        filter->step_from = from;
-        filter->step_to = to;
-        return true;
-    }
-    return false;
+    filter->steps = vs_part_steps(text, &filter->step_from, &filter->step_to);
+    return filter->steps;
 }
 
 static int parse_site(const char *who, const char *text, void *to)

@@ -136,13 +136,13 @@ size_t vs_growth_sum(const struct vs_growth_result *result, unsigned account,
 /* vs_steps_begun_by: rows of *steps* that began at *time_ns* or before. */
 size_t vs_steps_begun_by(const struct vs_growth_step *steps, size_t count, uint64_t time_ns);
 
-/* Steps that were found from the repeating requests, for a later reading of the same trace.
+/* Steps, marked or found from the repeating requests, for a later reading of the same trace.
  *
  * vs_found_step_place: gives *place*, of memory allocated at *time_ns*, its found step, if it has
  * none. Not where *steps* is NULL or has none that were found.
  *
  * vs_found_steps_read: reads the whole trace for them; those of a damaged trace up to the damage.
- * *out* has no rows if they were not found. The reader is rewound before, not after.
+ * Rows of marked steps follow one another: the program's numbers may not. The reader is rewound before, not after.
  * vs_found_steps_replay: with a *replay* that is new. */
 void vs_found_step_place(const struct vs_growth_steps *steps, uint64_t time_ns, struct vs_place *place);
 enum vs_err vs_found_steps_read(struct vs_reader *reader, struct vs_growth_steps *out) VS_MUST_CHECK;

@@ -195,7 +195,7 @@ enum vs_err vs_found_steps_replay(struct vs_reader *reader, struct vs_replay *re
     enum vs_err err = vs_reading_run(reader, replay, NULL, &growth, 1);
     if (!err) {
         vs_growth_finish(tracker, &result);
-        size_t count = result.steps.source == VS_STEPS_FOUND ? result.steps.count : 0;
+        size_t count = result.steps.count;
         struct vs_growth_step *items = vs_xcalloc(count + 1, sizeof *items);
         if (count)
             memcpy(items, result.steps.items, count * sizeof *items);

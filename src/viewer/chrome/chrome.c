@@ -16,7 +16,7 @@
  * domains may overlap on one thread: then the inner ones are closed and reopened, so that slices
  * always nest. A window begins with the current counters and the open ranges; it contains the
  * kernels and copies that ran in it, as the report counts them, whenever CUPTI delivered them. */
-#define _GNU_SOURCE /* strcasestr */
+#define _GNU_SOURCE /* strcasestr, fopencookie */
 #include "viewer/export/export.h"
 
 #include <inttypes.h>
@@ -30,6 +30,7 @@
 #include "base/reading/vs_vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_size.h"
 #include "base/vs_text.h"
 #include "trace/read/job_rank.h"
 #include "trace/read/seek.h"
@@ -41,6 +42,7 @@
 #define DEVICE_PID_OFFSET 1000000 /* used if a device's number could be the process's pid */
 #define MEMBER_PIDS 1000 /* for a trace among several */
 #define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
+#define LEFT_OUT_BYTES 512 /* for the instant that says so */
 #define OPEN_RANGES_MAX 256       /* per thread */
 #define OPEN_ASYNC_MAX 1000000
 
@@ -77,7 +79,7 @@ struct chrome {
     size_t track_count, track_capacity;
     struct vs_map track_by_key;
     struct vs_timeline_memory memory_tracks;
-    struct vs_growth_steps steps; /* that were found */
+    struct vs_growth_steps steps; /* of the whole trace */
     bool steps_named;
     struct vs_job_rank job;
     struct vs_map thread_tracks; /* of calls and of CUPTI's overhead, named */
@@ -181,11 +183,11 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
                       : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
                                                        : event->memset.correlation;
     struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, vs_flow_stack(&c->flows, number));
-    vs_emit_slice(&c->emit, slice, device_pid(c, event->activity.device),
-                  event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL, &stack);
-    vs_flow_work(&c->flows, &c->emit,
-                 (struct vs_flow_end){number, device_pid(c, event->activity.device),
-                                      event->activity.stream, slice->start_ns});
+    uint64_t pid = device_pid(c, event->activity.device);
+    if (vs_emit_slice(&c->emit, slice, pid, event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL,
+                      &stack))
+        vs_flow_work(&c->flows, &c->emit, (struct vs_flow_end){number, pid, event->activity.stream, slice->start_ns,
+                                                               slice->end_ns - slice->start_ns});
 }
 
 static void add_slice(struct chrome *c, const struct vs_event *event)
@@ -377,10 +379,10 @@ static void call(struct chrome *c, const struct vs_event *event)
                                    .category = event->api_call.driver ? "cuda_driver" : "cuda_runtime",
                                    .pid = host_pid(c), .tid = track, .time_ns = from,
                                    .duration_ns = to > from ? to - from : 0, .id = correlation};
-    vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
-                  VS_J_UINT("result", event->api_call.result));
-    vs_flow_call(&c->flows, &c->emit,
-                 (struct vs_flow_end){correlation, host_pid(c), track, from});
+    if (vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
+                      VS_J_UINT("result", event->api_call.result)))
+        vs_flow_call(&c->flows, &c->emit,
+                     (struct vs_flow_end){correlation, host_pid(c), track, from, out.duration_ns});
 }
 
 /* Of events that come after what they are about. */
@@ -426,7 +428,7 @@ static void write_last_steps(struct chrome *c)
     uint64_t now = c->replay->now_ns;
     if (marked->open && !vs_replay_step_prepared(c->replay))
         write_step(c, marked->number, marked->number, marked->time_ns, now);
-    for (size_t i = 0; i < c->steps.count; i++) {
+    for (size_t i = 0; c->steps.source == VS_STEPS_FOUND && i < c->steps.count; i++) {
         uint64_t number = c->steps.first_number + i * c->steps.stride;
         uint64_t end_ns = i + 1 < c->steps.count ? c->steps.items[i + 1].time_ns : now;
         write_step(c, number, number + c->steps.stride - 1, c->steps.items[i].time_ns, end_ns < now ? end_ns : now);
@@ -625,6 +627,18 @@ static uint64_t close_all(struct chrome *c)
     return clipped;
 }
 
+static void say_left_out(struct chrome *c)
+{
+    char name[128];
+    const struct vs_lengths *lengths = c->emit.lengths;
+    snprintf(name, sizeof name, "left out for --max-size: %" PRIu64 " of %" PRIu64 " slices, those shorter than %s",
+             lengths->left_out, lengths->slices, vs_time_text(lengths->shortest_ns));
+    const struct vs_emitted out = {.phase = 'i', .name = name, .category = "cpu_instant_event", .pid = host_pid(c),
+                                   .tid = host_pid(c), .time_ns = c->replay->now_ns, .instant_of_all = true};
+    vs_emit_event(&c->emit, &out, VS_J_UINT("left out", lengths->left_out), VS_J_UINT("slices", lengths->slices),
+                  VS_J_UINT("shorter than ns", lengths->shortest_ns));
+}
+
 static void write_tail(struct chrome *c)
 {
     struct vs_json json = {.out = c->emit.out};
@@ -649,9 +663,9 @@ static void write_tail(struct chrome *c)
     fputs("}\n", c->emit.out);
 }
 
-static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
-                             const struct vs_export_options *options,
-                             struct vs_export_result *result)
+static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *out,
+                               const struct vs_export_options *options, struct vs_lengths *lengths,
+                               struct vs_export_result *result)
 {
     struct chrome *c = vs_xcalloc(1, sizeof *c);
     c->reader = reader;
@@ -659,6 +673,7 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     c->stacks.symbols = vs_symbols_open(reader);
     c->options = *options;
     c->emit.out = out;
+    c->emit.lengths = lengths;
     const struct vs_export_member *member = options->member;
     if (member) {
         c->emit.clock = member->clock;
@@ -674,6 +689,8 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
         write_last_steps(c);
         result->clipped = close_all(c);
         vs_timeline_memory_end(&c->memory_tracks);
+        if (lengths && lengths->left_out)
+            say_left_out(c);
         if (!perfetto && !member)
             write_tail(c);
         else if (!perfetto && member->index + 1 == member->count)
@@ -703,6 +720,45 @@ static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);
     free(c);
+    return err;
+}
+
+static ssize_t count_bytes(void *total, const char *bytes, size_t count)
+{
+    (void)bytes;
+    *(uint64_t *)total += count;
+    return (ssize_t)count;
+}
+
+/* Twice if the size is limited: the first time bytes are only counted. */
+static enum vs_err export_as(bool perfetto, struct vs_reader *reader, FILE *out,
+                             const struct vs_export_options *options, struct vs_export_result *result)
+{
+    if (!options->max_bytes)
+        return export_once(perfetto, reader, out, options, NULL, result);
+    struct vs_lengths *lengths = vs_xcalloc(1, sizeof *lengths);
+    uint64_t total = LEFT_OUT_BYTES, kept = 0, most = options->max_bytes - options->max_bytes / 64;
+    FILE *counted = fopencookie(&total, "w", (cookie_io_functions_t){.write = count_bytes});
+    enum vs_err err = counted ? export_once(perfetto, reader, counted, options, lengths, result) : VS_ERR_NOMEM;
+    if (counted)
+        fclose(counted);
+    for (unsigned i = 0; i < VS_LENGTHS; i++)
+        total -= total > lengths->bytes[i] ? lengths->bytes[i] : 0;
+    unsigned shortest = VS_LENGTHS;
+    while (shortest && total + kept + lengths->bytes[shortest - 1] <= most)
+        kept += lengths->bytes[--shortest];
+    if (!err && total > most) {
+        result->least_bytes = total;
+        err = VS_ERR_LIMIT;
+    }
+    lengths->slices = 0;
+    lengths->shortest_ns = shortest == VS_LENGTHS ? UINT64_MAX : vs_length_begins(shortest);
+    if (!err)
+        err = export_once(perfetto, reader, out, options, lengths, result);
+    result->selectable = lengths->slices;
+    result->left_out = lengths->left_out;
+    result->shortest_ns = lengths->shortest_ns;
+    free(lengths);
     return err;
 }
 

@@ -142,21 +142,52 @@ static void end(struct vs_emit *emit)
 {
     PUT(emit, "}");
     fwrite_unlocked(emit->line, 1, emit->length, emit->out);
+    emit->bytes += emit->length;
     emit->length = 0;
 }
 
-void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
+unsigned vs_length_of(uint64_t ns)
+{
+    unsigned power = ns < 8 ? 0 : 61 - (unsigned)__builtin_clzll(ns);
+    return 8 * power + (unsigned)(ns >> (power ? power - 1 : 0) & 7);
+}
+
+uint64_t vs_length_begins(unsigned index)
+{
+    return index < 8 ? index : (UINT64_C(8) | index % 8) << (index / 8 - 1);
+}
+
+static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args);
+
+bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args)
 {
+    struct vs_lengths *lengths =
+        (event->phase == 'X' && event->tid != VS_STEPS_TRACK) || event->track ? emit->lengths : NULL;
     struct vs_emitted placed;
+    if (lengths) {
+        lengths->slices += event->phase != 'e';
+        if (event->duration_ns < lengths->shortest_ns) {
+            lengths->left_out += event->phase != 'e';
+            return false;
+        }
+    }
     if (emit->clock) { /* one of several traces: the time of all, ids of its own */
         uint64_t end_ns = vs_rank_time(emit->clock, event->time_ns + event->duration_ns);
         placed = *event;
         placed.time_ns = vs_rank_time(emit->clock, event->time_ns);
         placed.duration_ns = end_ns - placed.time_ns;
         placed.id = event->id ? event->id ^ emit->ids : 0;
-        event = &placed;
     }
+    uint64_t before = emit->bytes;
+    put_event(emit, emit->clock ? &placed : event, args);
+    if (lengths)
+        lengths->bytes[vs_length_of(event->duration_ns)] += emit->bytes - before;
+    return true;
+}
+
+static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args)
+{
     if (emit->perfetto) {
         emit->written++;
         vs_perfetto_event(emit->perfetto, emit, event, args);
@@ -271,7 +302,7 @@ static void copy_name(char *out, size_t max, const struct vs_event_memcpy *copy)
     VS_J_UINT_IF((of)->graph != 0, "graph id", (of)->graph),                                       \
         VS_J_UINT_IF((of)->graph != 0, "graph node id", (of)->graph_node)
 
-uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
+bool vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
                        const struct vs_chrome_stack *stack)
 {
     const struct vs_event *event = &slice->event;
@@ -281,13 +312,14 @@ uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint6
                              .duration_ns = slice->end_ns - slice->start_ns, .stack = stack};
     double length = on->end_ns > on->start_ns ? (double)(on->end_ns - on->start_ns) : 1;
     char name[96];
+    bool drawn;
     if (event->kind == VS_EVENT_kernel) {
         const struct vs_event_kernel *k = &event->kernel;
         out.id = k->correlation;
-        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                      VS_J_UINT("correlation", k->correlation), VS_J_TRIPLE("grid", &k->grid_x),
-                      VS_J_TRIPLE("block", &k->block_x),
-                      VS_J_UINT("shared memory", k->shared_bytes), OF_GRAPH(k));
+        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                              VS_J_UINT("correlation", k->correlation), VS_J_TRIPLE("grid", &k->grid_x),
+                              VS_J_TRIPLE("block", &k->block_x),
+                              VS_J_UINT("shared memory", k->shared_bytes), OF_GRAPH(k));
     } else if (event->kind == VS_EVENT_memcpy) {
         const struct vs_event_memcpy *copy = &event->memcpy;
         copy_name(name, sizeof name, copy);
@@ -295,27 +327,27 @@ uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint6
         out.category = "gpu_memcpy";
         out.id = copy->correlation;
         bool peer = copy->src_kind && copy->src_device != copy->dst_device;
-        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                      VS_J_UINT("correlation", copy->correlation), VS_J_UINT("bytes", copy->bytes),
-                      VS_J_RATIO("memory bandwidth (GB/s)", (double)copy->bytes / length),
-                      VS_J_BOOL("async", copy->async != 0),
-                      VS_J_TEXT_IF(copy->src_kind != 0, "from", vs_memory_kind_name(copy->src_kind)),
-                      VS_J_TEXT_IF(copy->dst_kind != 0, "to", vs_memory_kind_name(copy->dst_kind)),
-                      VS_J_UINT_IF(peer, "fromDevice", copy->src_device),
-                      VS_J_UINT_IF(peer, "toDevice", copy->dst_device), OF_GRAPH(copy));
+        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                              VS_J_UINT("correlation", copy->correlation), VS_J_UINT("bytes", copy->bytes),
+                              VS_J_RATIO("memory bandwidth (GB/s)", (double)copy->bytes / length),
+                              VS_J_BOOL("async", copy->async != 0),
+                              VS_J_TEXT_IF(copy->src_kind != 0, "from", vs_memory_kind_name(copy->src_kind)),
+                              VS_J_TEXT_IF(copy->dst_kind != 0, "to", vs_memory_kind_name(copy->dst_kind)),
+                              VS_J_UINT_IF(peer, "fromDevice", copy->src_device),
+                              VS_J_UINT_IF(peer, "toDevice", copy->dst_device), OF_GRAPH(copy));
     } else {
         const struct vs_event_memset *set = &event->memset;
         out.name = "Memset";
         out.category = "gpu_memset";
         out.id = set->correlation;
-        vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                      VS_J_UINT("correlation", set->correlation), VS_J_UINT("bytes", set->bytes),
-                      VS_J_RATIO("memory bandwidth (GB/s)", (double)set->bytes / length),
-                      VS_J_UINT("value", set->value),
-                      VS_J_TEXT_IF(set->memory_kind != 0, "memory", vs_memory_kind_name(set->memory_kind)),
-                      OF_GRAPH(set));
+        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
+                              VS_J_UINT("correlation", set->correlation), VS_J_UINT("bytes", set->bytes),
+                              VS_J_RATIO("memory bandwidth (GB/s)", (double)set->bytes / length),
+                              VS_J_UINT("value", set->value),
+                              VS_J_TEXT_IF(set->memory_kind != 0, "memory", vs_memory_kind_name(set->memory_kind)),
+                              OF_GRAPH(set));
     }
-    return out.id;
+    return drawn;
 }
 
 /* Of the work that one call began each has an arrow of its own. */
@@ -327,6 +359,7 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
         begun_ns = vs_rank_time(emit->clock, begun_ns);
         time_ns = vs_rank_time(emit->clock, time_ns);
     }
+    uint64_t before = emit->bytes;
     begin(emit, 's', "ac2g", call->pid, call->tid, begun_ns);
     PUT(emit, ",\"cat\":\"ac2g\",\"id\":");
     put_uint(emit, id);
@@ -335,6 +368,9 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
     PUT(emit, ",\"cat\":\"ac2g\",\"bp\":\"e\",\"id\":");
     put_uint(emit, id);
     end(emit);
+    if (emit->lengths)
+        emit->lengths->bytes[vs_length_of(call->duration_ns < work->duration_ns ? call->duration_ns : work->duration_ns)] +=
+            emit->bytes - before;
 }
 
 static bool waits(struct vs_flows *flows, const struct vs_emit *emit, const struct vs_flow_end *end)

@@ -96,8 +96,22 @@ void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 
 /* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
+/* What is left out of a timeline that may have only so many bytes: a first writing, whose bytes are only counted,
+ * counts those of the slices of each length; then the shortest are left out. */
+#define VS_LENGTHS 512 /* eight for each power of two */
+struct vs_lengths {
+    uint64_t bytes[VS_LENGTHS]; /* of slices, and of the arrows from and to them */
+    uint64_t shortest_ns;       /* shorter ones are left out */
+    uint64_t left_out, slices;  /* written or not */
+};
+unsigned vs_length_of(uint64_t ns);
+/* vs_length_begins: the shortest of length *index*. */
+uint64_t vs_length_begins(unsigned index);
+
 struct vs_emit {
     FILE *out;
+    struct vs_lengths *lengths; /* NULL: nothing is left out */
+    uint64_t bytes;             /* of events, written */
     uint64_t start_ns; /* ts 0 */
     uint64_t host_pid; /* of the program; other "processes" are devices */
     uint64_t written;
@@ -112,17 +126,17 @@ struct vs_emit {
 struct vs_emitted {
     char phase;
     const char *name, *category;
-    uint64_t pid, tid, time_ns, duration_ns;
+    uint64_t pid, tid, time_ns, duration_ns; /* of b and e of a life: its length */
     uint64_t id;          /* b, e; of X the correlation of a call or of work: arrows in Perfetto */
     const char *track;    /* b: the name of its track; NULL: of the event */
     bool instant_of_all;  /* i: of the process, not of the thread */
     const struct vs_chrome_stack *stack; /* NULL: none */
 };
 
-/* vs_emit_event: writes *event* with its arguments, members of an object (VS_J_*). */
+/* vs_emit_event: writes *event* with its arguments, members of an object (VS_J_*). False: it is left out. */
 #define vs_emit_event(emit, event, ...)                                                            \
     vs_emit_put(emit, event, (const struct vs_json_item[]){__VA_ARGS__ __VA_OPT__(, ) {.key = NULL}})
-void vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
+bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args);
 
 /* vs_emit_name: the name of a process (*thread* false) or of a track. */
@@ -134,15 +148,15 @@ void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid
  * (https://perfetto.dev/docs/reference/trace-packet-proto) --- */
 
 struct vs_perfetto *vs_perfetto_open(FILE *out);
-void vs_perfetto_event(struct vs_perfetto *perfetto, const struct vs_emit *emit,
+void vs_perfetto_event(struct vs_perfetto *perfetto, struct vs_emit *emit,
                        const struct vs_emitted *event, const struct vs_json_item *args);
 void vs_perfetto_name(struct vs_perfetto *perfetto, const struct vs_emit *emit, bool thread,
                       uint64_t pid, uint64_t tid, const char *name);
 void vs_perfetto_close(struct vs_perfetto *perfetto);
 
 /* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*; *stack*: of the call
- * that began it. Returns its correlation. */
-uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
+ * that began it. False: it is left out. */
+bool vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
                        const struct vs_chrome_stack *stack);
 
 /* --- flows: arrows from the call that began work to the work, in JSON ---
@@ -153,7 +167,7 @@ uint64_t vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint6
 #define VS_FLOWS_MAX (1u << 17) /* that wait, of either side */
 
 struct vs_flow_end {
-    uint64_t correlation, pid, tid, time_ns;
+    uint64_t correlation, pid, tid, time_ns, duration_ns;
 };
 
 /* Zero-initialise. */

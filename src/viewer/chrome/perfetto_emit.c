@@ -53,10 +53,15 @@ void vs_perfetto_close(struct vs_perfetto *p)
     free(p);
 }
 
-static void end_packet(struct vs_perfetto *p)
+/* Its size in the file. */
+static uint64_t end_packet(struct vs_perfetto *p)
 {
     vs_proto_uint(&p->packet, PACKET_SEQUENCE, 1);
+    uint64_t bytes = 2 + p->packet.count; /* with its field and its length */
+    for (size_t length = p->packet.count; length >>= 7;)
+        bytes++;
     vs_proto_write(p->out, TRACE_PACKET, &p->packet);
+    return bytes;
 }
 
 /* A number for a track: of a process, of one of its threads or streams, or of a counter or range in it. */
@@ -167,7 +172,7 @@ static void put_argument(struct vs_perfetto *p, const struct vs_json_item *item)
     vs_proto_message(&p->event, EVENT_ARGUMENT, &p->argument);
 }
 
-static void end_event(struct vs_perfetto *p, const struct vs_emit *emit, uint64_t time_ns, int type,
+static void end_event(struct vs_perfetto *p, struct vs_emit *emit, uint64_t time_ns, int type,
                       uint64_t track)
 {
     vs_proto_uint(&p->event, EVENT_TYPE, (uint64_t)type);
@@ -175,10 +180,10 @@ static void end_event(struct vs_perfetto *p, const struct vs_emit *emit, uint64_
     vs_proto_uint(&p->packet, PACKET_TIMESTAMP,
                   time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
     vs_proto_message(&p->packet, PACKET_EVENT, &p->event);
-    end_packet(p);
+    emit->bytes += end_packet(p);
 }
 
-void vs_perfetto_event(struct vs_perfetto *p, const struct vs_emit *emit,
+void vs_perfetto_event(struct vs_perfetto *p, struct vs_emit *emit,
                        const struct vs_emitted *event, const struct vs_json_item *args)
 {
     uint64_t track = track_of(p, emit, event);

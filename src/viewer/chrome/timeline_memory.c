@@ -93,7 +93,6 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
                   VS_J_TEXT("phase", vs_place_text(&replay->phases, live->place)), VS_J_TEXT("end", end));
     out.phase = 'e';
     out.time_ns += out.duration_ns;
-    out.duration_ns = 0;
     out.stack = NULL;
     vs_emit_event(m->emit, &out);
 }

@@ -55,13 +55,14 @@ const char *vs_export_unused(const struct vs_export_format *format, unsigned giv
     static const struct {
         unsigned option;
         const char *flag;
-    } flags[] = {{VS_EXPORT_SPAN, "--from and --to"},
+    } flags[] = {{VS_EXPORT_SPAN, "--from, --to and --steps"},
                  {VS_EXPORT_MIN_BYTES, "--min-bytes"},
                  {VS_EXPORT_ALL_POINTS, "--all-points"},
                  {VS_EXPORT_AT, "--at"},
                  {VS_EXPORT_BY, "--by"},
                  {VS_EXPORT_INVERTED, "--inverted"},
-                 {VS_EXPORT_DEVICE, "--device"}};
+                 {VS_EXPORT_DEVICE, "--device"},
+                 {VS_EXPORT_MAX_SIZE, "--max-size"}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (given & ~format->options & flags[i].option)
             return flags[i].flag;

@@ -27,13 +27,14 @@ struct vs_export_member {
 
 /* Options that a format uses. */
 enum vs_export_option {
-    VS_EXPORT_SPAN = 1 << 0,        /* --from, --to */
+    VS_EXPORT_SPAN = 1 << 0,        /* --from, --to, --steps */
     VS_EXPORT_MIN_BYTES = 1 << 1, /* --min-bytes */
     VS_EXPORT_ALL_POINTS = 1 << 2,  /* --all-points */
     VS_EXPORT_AT = 1 << 3,          /* --at */
     VS_EXPORT_BY = 1 << 4,          /* --by */
     VS_EXPORT_INVERTED = 1 << 5,    /* --inverted */
     VS_EXPORT_DEVICE = 1 << 6,      /* --device */
+    VS_EXPORT_MAX_SIZE = 1 << 7,    /* --max-size */
 };
 
 struct vs_export_options {
@@ -45,6 +46,7 @@ struct vs_export_options {
     bool one_device;      /* only this one: */
     uint64_t device;      /* the trace's number */
     uint64_t min_bytes; /* of blocks that the timeline draws; 0 = its default */
+    uint64_t max_bytes;   /* of the output before compression; 0: any */
     const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };
@@ -52,6 +54,8 @@ struct vs_export_options {
 struct vs_export_result {
     uint64_t written; /* records of the format */
     uint64_t clipped; /* slices cut short because they overlapped another on their track */
+    uint64_t selectable, left_out, shortest_ns; /* slices, those that --max-size left out: shorter than that */
+    uint64_t least_bytes; /* with VS_ERR_LIMIT: the size without them */
     bool ended;       /* the trace was read to its end, not only to the end of the window: */
     enum vs_condition condition; /* of the trace */
     char why[VS_READER_WHY_MAX]; /* the condition as a sentence */
@@ -79,7 +83,7 @@ const struct vs_export_format *vs_export_find(const char *name);
 
 /* vs_export: reads *reader* and writes to *out*. VS_ERR_IO if a write fails (errno has the reason),
  * VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the device, VS_ERR_UNSUPPORTED: this
- * build lacks the library. The caller checks the trace's condition. */
+ * build lacks the library, VS_ERR_LIMIT: the output cannot be as small as max_bytes. The caller checks the trace's condition. */
 enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *reader, FILE *out,
                       const struct vs_export_options *options, struct vs_export_result *result)
     VS_MUST_CHECK;

@@ -6,10 +6,10 @@
  * messages and the check of its manual read this table. No include guard: included with
  * VS_EXPORT_FORMAT defined by each user. */
 VS_EXPORT_FORMAT(chrome, "chrome", "json",
-                 VS_EXPORT_SPAN | VS_EXPORT_MIN_BYTES | VS_EXPORT_ALL_POINTS,
+                 VS_EXPORT_SPAN | VS_EXPORT_MIN_BYTES | VS_EXPORT_ALL_POINTS | VS_EXPORT_MAX_SIZE,
                  "timeline for ui.perfetto.dev and chrome://tracing")
 VS_EXPORT_FORMAT(perfetto, "perfetto", "pftrace",
-                 VS_EXPORT_SPAN | VS_EXPORT_MIN_BYTES | VS_EXPORT_ALL_POINTS,
+                 VS_EXPORT_SPAN | VS_EXPORT_MIN_BYTES | VS_EXPORT_ALL_POINTS | VS_EXPORT_MAX_SIZE,
                  "the same timeline for ui.perfetto.dev, in its own format")
 VS_EXPORT_FORMAT(flamegraph, "flamegraph", "svg",
                  VS_EXPORT_SPAN | VS_EXPORT_AT | VS_EXPORT_BY | VS_EXPORT_INVERTED | VS_EXPORT_DEVICE,

@@ -115,7 +115,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
     if (!err) {
         vs_export_ended(reader, result);
         /* Steps that were found: each ends where the next one begins. */
-        uint64_t start = vs_replay_start_ns(replay), count = e->wanted.window ? 0 : steps.count;
+        uint64_t start = vs_replay_start_ns(replay), count = e->wanted.window || steps.source != VS_STEPS_FOUND ? 0 : steps.count;
         for (size_t i = 0; i < count && i * steps.stride < steps.done; i++) {
             const struct vs_growth_step *step = &steps.items[i];
             bool last = i + 1 == count;

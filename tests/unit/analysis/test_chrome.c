@@ -364,7 +364,7 @@ TEST(an_option_that_a_format_does_not_use_is_named)
     assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN | VS_EXPORT_ALL_POINTS),
                         "--all-points");
     spans.options = 0;
-    assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN), "--from and --to");
+    assert_string_equal(vs_export_unused(&spans, VS_EXPORT_SPAN), "--from, --to and --steps");
 }
 
 TEST(formats_are_found_by_their_names)

@@ -512,6 +512,10 @@ TEST(errors_end_with_what_to_do)
         {"report --top x trace.vst", "--top takes a number from 1 to 100000, not 'x'"},
         {"index --share 200 trace.vst", "--share takes a percentage from 1 to 100, not '200'"},
         {"export -f chrome -o nodir/x.json trace.vst", "; create the folder nodir first"},
+        {"export -f chrome --steps 3-2 trace.vst", "--steps takes a step's number such as 12, or a range such as 10-12, not '3-2'"},
+        {"export -f chrome --steps 3 --to 1s trace.vst", "--steps cannot be combined with --at, --from or --to"},
+        {"export -f csv --max-size 1MB trace.vst", "format csv does not use --max-size"},
+        {"export -f chrome --max-size 0 trace.vst", "--max-size takes a size such as 200MB, not '0'"},
         {"export -f chrome --min-bytes y trace.vst", "--min-bytes takes a size such as 64MiB, not 'y'"},
         /* regression: a long option without its value was named by a letter */
         {"report trace.vst --top", "--top needs a value"},
