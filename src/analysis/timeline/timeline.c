@@ -17,6 +17,7 @@
 #define WAITS_MAX 262144
 #define RANGES_MAX 262144
 #define PENDING_MAX 524288
+#define RECENT 256
 #define LOOKED_AT_MAX 64 /* waits that end about when a gap begins */
 #define SLACK_NS 20000   /* a wait ends later than the work it waits for; clocks differ */
 
@@ -58,6 +59,7 @@ struct vs_timeline {
     uint64_t settled_ns; /* begin of the last one that was taken from *held* */
     struct vs_timeline_sums *sums;
     size_t sum_capacity;
+    uint32_t recent[RECENT]; /* rows, by parts of their keys */
     struct vs_timeline_device devices[VS_DEVICES_MAX];
 };
 
@@ -65,7 +67,10 @@ static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline
 {
     if (t->rows.count >= VS_TIMELINE_ROWS_MAX)
         key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
-    uint32_t number = vs_intern(&t->rows, key, sizeof *key);
+    uint32_t *recent = &t->recent[(key->name * 31 + key->stack * 7 + key->until_stack * 3 + key->what) % RECENT];
+    if (*recent < t->rows.count && memcmp(t->rows.items[*recent], key, sizeof *key) == 0)
+        return &t->sums[*recent];
+    uint32_t number = *recent = vs_intern(&t->rows, key, sizeof *key);
     vs_vec_room(&t->sums, &t->sum_capacity, number + 1, sizeof *t->sums);
     return &t->sums[number];
 }
