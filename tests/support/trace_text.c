@@ -311,6 +311,8 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         b->correlation++;
         vs_builder_event(b, EVENT(work_call, .correlation = b->correlation, .stack = b->stack,
                                   .api = vs_builder_string(b, "cudaLaunch")));
+    } else if (!strcmp(verb, "switch")) {
+        vs_builder_event(b, EVENT(activity_switched, .on = next_is(&s, "on")));
     } else if (!strcmp(verb, "wait")) {
         uint64_t kind = sum(&s, needed(&s)), start = b->start_ns + sum(&s, needed(&s));
         vs_builder_event(b, EVENT(sync, .start_ns = start, .end_ns = start + sum(&s, needed(&s)),

@@ -34,6 +34,7 @@
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process
  *     copy STREAM htod|dtoh SIZE START LENGTH [pageable|pinned]
  *     call                        of the next kernel or copy, at the current call site
+ *     switch [on]                 kernels and copies are recorded from here on; without `on` no longer
  *     wait KIND START LENGTH      for the device, at the current call site; KIND: of enum vs_wait
  *     sample SIZE                 what the device has free
  *     usage own|others|process|pools SIZE [count N] [pid N] [HOW]   what the driver or NVML reports

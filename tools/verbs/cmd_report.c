@@ -167,6 +167,9 @@ static int parse(int argc, char **argv, struct report_arguments *args)
     args->wish.device = args->part.device;
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
+    if ((args->wish.kernels || args->wish.transfers || args->wish.syncs) && vs_held_filter_given(filter))
+        return vs_tool_usage(argv[0], "--phase, --step, --site and --min-bytes choose memory: with --kernels, --transfers "
+                             "and --syncs use --from and --to");
     if (args->windows && !args->json)
         return vs_tool_usage(argv[0], "--windows needs --json");
     if (args->windows && vs_part_given(&args->part))

@@ -179,6 +179,7 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     out->device = copy;
     out->start_ns = vs_replay_since(summary->replay, device->first_ns);
     out->end_ns = vs_replay_since(summary->replay, device->end_ns);
+    out->span_ns = device->end_ns - device->first_ns - device->unknown_ns;
     for (size_t i = 0; i < device->running_count; i++)
         out->running[out->running_count++] = near_of(summary, &device->running[i]);
     out->before = near_of(summary, &device->before);

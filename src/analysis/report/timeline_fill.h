@@ -32,6 +32,7 @@ struct vs_report_near {
 struct vs_report_timeline {
     const struct vs_timeline_device *device; /* its times are the trace's; NULL: it had no work */
     uint64_t start_ns, end_ns; /* first and last work, since the start */
+    uint64_t span_ns; /* between them, without times in which work was not recorded */
     struct vs_report_works kernels; /* by name and call site */
     struct vs_report_works copies;  /* by kind, memory of the host and size */
     struct vs_report_works pageable, small; /* copies by kind and call site: of pageable memory, of at most

@@ -16,6 +16,7 @@
 
 #define WAITS_MAX 262144
 #define RANGES_MAX 262144
+#define PAUSES_MAX 65536
 #define PENDING_MAX 524288
 #define RECENT 256
 #define LOOKED_AT_MAX 64 /* waits that end about when a gap begins */
@@ -53,6 +54,11 @@ struct vs_timeline {
         uint32_t phase;
     } *ranges;
     size_t range_count, range_capacity;
+    /* Times in which work is not recorded, by time; like the waits. */
+    struct pause {
+        uint64_t from_ns, to_ns;
+    } *pauses;
+    size_t pause_count, pause_capacity;
     struct device_work *held;
     size_t held_count, held_capacity;
     bool unsorted;
@@ -145,9 +151,26 @@ static uint32_t phase_at(const struct vs_timeline *t, uint64_t time_ns)
     return low ? t->ranges[low - 1].phase : 0;
 }
 
+static bool is_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
+{
+    size_t low = 0, high = t->pause_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->pauses[middle].to_ns <= a)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == t->pause_count || t->pauses[low].from_ns >= b;
+}
+
 static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work)
 {
     uint64_t a = device->end_ns, b = work->start_ns, length = b - a;
+    if (!is_recorded(t, a, b)) {
+        device->unknown_ns += length;
+        return;
+    }
     device->gap_count++;
     device->gap_ns += length;
     if (length < VS_GAP_LEAST_NS) {
@@ -270,6 +293,25 @@ static void add_call(struct vs_timeline *t, const struct vs_replay *replay, cons
         t->pending = (struct vs_map){0};
     }
     vs_xmap_put(&t->pending, made->correlation, vs_intern(&t->calls, &call, sizeof call) + UINT64_C(1));
+}
+
+/* The recording of work begins or ends. */
+static void add_pause(struct vs_timeline *t, const struct vs_event *event)
+{
+    bool switched = event->kind == VS_EVENT_activity_switched, open = t->pause_count &&
+        t->pauses[t->pause_count - 1].to_ns == UINT64_MAX;
+    bool ends = switched ? event->activity_switched.on : event->recording_changed.what == VS_RECORDING_RESUMED;
+    if (!switched && !ends && event->recording_changed.what != VS_RECORDING_PAUSED)
+        return;
+    if (open && ends)
+        t->pauses[t->pause_count - 1].to_ns = event->time_ns;
+    if (open || ends)
+        return;
+    if (t->pause_count == PAUSES_MAX) {
+        t->pause_count -= PAUSES_MAX / 2;
+        memmove(t->pauses, t->pauses + PAUSES_MAX / 2, t->pause_count * sizeof *t->pauses);
+    }
+    VS_VEC_ADD(t->pauses, t->pause_count, t->pause_capacity, (struct pause){event->time_ns, UINT64_MAX});
 }
 
 static void add_range(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
@@ -395,6 +437,7 @@ uint64_t vs_timeline_kinds(void)
 {
     return VS_KIND_BIT(VS_EVENT_kernel) | VS_KIND_BIT(VS_EVENT_memcpy) | VS_KIND_BIT(VS_EVENT_memset) |
            VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
+           VS_KIND_BIT(VS_EVENT_activity_switched) | VS_KIND_BIT(VS_EVENT_recording_changed) |
            VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop);
 }
 
@@ -406,6 +449,8 @@ enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const st
         add_wait(timeline, replay, event);
     else if (event->kind == VS_EVENT_range_push || event->kind == VS_EVENT_range_pop)
         add_range(timeline, replay, event);
+    else if (event->kind == VS_EVENT_activity_switched || event->kind == VS_EVENT_recording_changed)
+        add_pause(timeline, event);
     else if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
         add_work(timeline, replay, event);
     return VS_OK;
@@ -458,6 +503,7 @@ void vs_timeline_close(struct vs_timeline *t)
     vs_map_free(&t->pending);
     vs_map_free(&t->older);
     free(t->ranges);
+    free(t->pauses);
     free(t->waits);
     free(t->held);
     free(t->sums);

@@ -63,6 +63,7 @@ struct vs_near_work {
 struct vs_timeline_device {
     uint64_t works, first_ns, end_ns, busy_ns; /* busy: at least one stream has work */
     uint64_t gap_count, gap_ns, short_count, short_ns; /* short: below VS_GAP_LEAST_NS; in both */
+    uint64_t unknown_ns;   /* between works with a time in which work was not recorded: neither busy nor a gap */
     uint64_t out_of_order; /* records that came too late to close a gap before them */
     /* the fastest copies of VS_LINK_LEAST_BYTES or more: to the device, to the host; of any memory of the host,
      * of page-locked memory */

@@ -91,7 +91,8 @@ char *vs_held_point(char *out, const struct vs_report *report);
 /* --- timeline_text.c, timeline_json.c: kernels, copies, waits and gaps by call site --- */
 
 /* vs_timeline_brief: one paragraph of what is remarkable; nothing if nothing is. */
-void vs_timeline_brief(const struct vs_report_device *device, const struct vs_style *style);
+void vs_timeline_brief(const struct vs_report *report, const struct vs_report_device *device,
+                       const struct vs_style *style);
 
 /* vs_timeline_waits: the calls in which the program waited for *device*, those that took longest first. */
 void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,

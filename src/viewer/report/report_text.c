@@ -548,7 +548,7 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         }
         tally_line(style, "memsets", "", &device->sets);
         vs_timeline_waits(report, device, style);
-        vs_timeline_brief(device, style);
+        vs_timeline_brief(report, device, style);
     }
     host_section(report, style);
     phase_section(report, style);

@@ -96,7 +96,7 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
     vs_json_begin_object(json, "timeline");
     vs_json_members(json, VS_J_UINT("start_ns", line->start_ns), VS_J_UINT("end_ns", line->end_ns),
                     VS_J_UINT("busy_ns", line->device->busy_ns), VS_J_UINT("idle_ns", line->device->gap_ns),
-                    VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
+                    VS_J_UINT("not_recorded_ns", line->device->unknown_ns), VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
                     VS_J_UINT("short_gaps_ns", line->device->short_ns),
                     VS_J_UINT("out_of_order", line->device->out_of_order));
     begin_list(json, "gaps_by_cause", &line->gaps);

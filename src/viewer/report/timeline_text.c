@@ -117,7 +117,7 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
     const struct vs_timeline_device *device = line->device;
     const struct vs_report_works *gaps = &line->gaps;
     char lead[64], cause[VS_TEXT_LINES_MAX];
-    uint64_t span = line->end_ns - line->start_ns, rest = device->gap_ns, count = device->gap_count;
+    uint64_t span = line->span_ns, rest = device->gap_ns, count = device->gap_count;
     fprintf(style->out, "  device idle: %s, %s of the %s between its first and last work\n",
             vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, span), vs_time_text(span));
     size_t shown = 0;
@@ -140,6 +140,9 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
         fprintf(style->out, "    %s  %7s  %6s×  %sgaps of less than 5 µs, between queued work%s\n",
                 time_column(device->short_ns), vs_percent_text(device->short_ns, device->gap_ns),
                 vs_count_text(device->short_count), vs_paint(style, VS_DIM), vs_unpaint(style));
+    if (device->unknown_ns)
+        fprintf(style->out, "    work was not recorded for %s between them: not counted\n",
+                vs_time_text(device->unknown_ns));
     if (device->out_of_order)
         vs_text_lines(style, vs_text_mark(style, "warning"),
                       "%s of work came too late to be placed; the device was idle for less",
@@ -172,7 +175,7 @@ static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, c
 static void kernel_section(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
-    uint64_t span = line->end_ns - line->start_ns, rest = device->kernel_total.time_ns;
+    uint64_t span = line->span_ns, rest = device->kernel_total.time_ns;
     char clipped[1024], lead[64];
     fprintf(style->out, "  kernels: %s in %s; the device was busy for %s of %s\n",
             vs_time_text(device->kernel_total.time_ns), vs_number_text(device->kernel_total.count, "kernel"),
@@ -324,14 +327,15 @@ void vs_timeline_sections(const struct vs_report *report, const struct vs_report
 
 /* --- the paragraph --- */
 
-void vs_timeline_brief(const struct vs_report_device *device, const struct vs_style *style)
+void vs_timeline_brief(const struct vs_report *report, const struct vs_report_device *device,
+                       const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
     char cause[VS_TEXT_LINES_MAX], *text;
     size_t length;
     if (!line->device || line->device->works < WORTH_WORKS)
         return;
-    uint64_t span = line->end_ns - line->start_ns, idle = line->device->gap_ns, saved = 0;
+    uint64_t span = line->span_ns, idle = line->device->gap_ns, saved = 0;
     if (span < WORTH_SPAN_NS)
         return;
     FILE *out = vs_xstream(&text, &length);
@@ -341,7 +345,11 @@ void vs_timeline_brief(const struct vs_report_device *device, const struct vs_st
             const struct vs_report_work *gap = &line->gaps.items[i];
             if (gap->sums.time_ns < idle / 100 * WORTH_IDLE)
                 break;
-            fprintf(out, "%s %s (%s)", i ? ";" : ":", cause_text(cause, gap), vs_percent_text(gap->sums.time_ns, span));
+            fprintf(out, "%s %s (%s", i ? ";" : ":", cause_text(cause, gap), vs_percent_text(gap->sums.time_ns, span));
+            for (size_t k = 0; gap->cause == VS_GAP_WAIT && gap->site && k < line->waits.count; k++)
+                if (line->waits.items[k].site == gap->site && line->waits.items[k].sums.step_count && report->steps.done)
+                    fprintf(out, ", %.1f a step", (double)line->waits.items[k].sums.step_count / (double)report->steps.done);
+            fputc(')', out);
         }
         fputs(". ", out);
     }

@@ -77,3 +77,13 @@ TEST(work_at_the_peak_is_found_from_records_that_come_later)
                   "running/0/kernel there; running/0/stream 7; last_begun/kernel there");
     assert_int_equal(report->devices[0].timeline.running_count, 1);
 }
+
+TEST(a_time_in_which_work_is_not_recorded_is_no_gap)
+{
+    begin_trace("observe", GPU "switch; switch on");
+    unsigned long long after = b.now_ns - b.start_ns;
+    vs_trace(&b, "kernel 7 10 20 early; kernel 7 %llu 1000 late; kernel 7 %llu 1000 late", after + 1000, after + 12000);
+    read_report(0);
+    expect_report("devices/0/timeline", "gaps 1; idle_ns 10000; gaps_by_cause/rows/0/time_ns 10000");
+    assert_int_equal(report->devices[0].timeline.span_ns, 20 + 1000 + 10000 + 1000);
+}
