@@ -23,6 +23,7 @@
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_xalloc.h"
+#include "trace/read/seek.h"
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
@@ -209,7 +210,8 @@ struct before {
 };
 
 struct vs_oom_watch {
-    uint64_t nth;             /* the failure to diagnose; 0: not known */
+    uint64_t nth;             /* the failure to diagnose; 0: not known; UINT64_MAX: read again */
+    bool idle; /* no failure is near the end: the trace is read again if there is one, without a history */
     struct vs_replay *replay; /* of the reading, once it has begun */
     const struct vs_growth_tracker *growth; /* of the reading */
     struct vs_growth_tracker *kept_growth;
@@ -240,7 +242,7 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
 {
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
     if (!replay->failure_count || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
-        watch->times == KEPT_TIMES_MAX)
+        watch->times == KEPT_TIMES_MAX || watch->idle)
         return;
     /* Whether the failure that was kept is still the one to diagnose, although this one came
      * after it. */
@@ -274,12 +276,28 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     vs_peak_states_raised(replay);
 }
 
+#define FAILURES (VS_KIND_BIT(VS_EVENT_framework_oom) | VS_KIND_BIT(VS_EVENT_alloc_failed) | \
+                  VS_KIND_BIT(VS_EVENT_overhead_failed))
+
+static void on_birth(void *context, const struct vs_replay *replay, const struct vs_published *change)
+{
+    struct vs_oom_watch *watch = context;
+    const struct vs_event *event = change->event;
+    uint64_t device = event->kind == VS_EVENT_alloc ? event->alloc.device : event->framework_alloc.device;
+    if (watch->failure.event && device == replay->accounts[watch->failure.account]->device)
+        watch->went_on = true;
+}
+
 void vs_oom_watch_begin(void *context, struct vs_replay *replay,
                         const struct vs_growth_tracker *growth)
 {
     struct vs_oom_watch *watch = context;
     watch->replay = replay;
     watch->growth = growth;
+    watch->idle = watch->nth != UINT64_MAX && !vs_reader_ends_with(replay->reader, FAILURES);
+    if (watch->idle)
+        return;
+    vs_replay_subscribe(replay, VS_CHANGE_BORN, on_birth, watch);
     vs_history_open(&watch->now.history, replay);
 }
 
@@ -287,11 +305,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
 {
     struct vs_oom_watch *watch = context;
     struct before *now = &watch->now;
-    uint64_t device = UINT64_MAX;
     unsigned account = VS_ACCOUNT_NONE;
     switch (event->kind) {
-    case VS_EVENT_alloc: device = event->alloc.device; break;
-    case VS_EVENT_framework_alloc: device = event->framework_alloc.device; break;
     case VS_EVENT_module:
         if (!event->module.alive)
             break;
@@ -320,8 +335,6 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
     case VS_EVENT_overhead_failed: watch_failure(watch, replay); break;
     default: break;
     }
-    if (watch->failure.event && device == replay->accounts[watch->failure.account]->device)
-        watch->went_on = true;
     return VS_OK;
 }
 
@@ -334,11 +347,8 @@ struct vs_oom_watch *vs_oom_watch_open(uint64_t nth)
 
 struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch)
 {
-    uint64_t kinds = VS_KIND_BIT(VS_EVENT_alloc) | VS_KIND_BIT(VS_EVENT_framework_alloc) |
-                     VS_KIND_BIT(VS_EVENT_module) | VS_KIND_BIT(VS_EVENT_device_sample) |
-                     VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead) |
-                     VS_KIND_BIT(VS_EVENT_framework_oom) | VS_KIND_BIT(VS_EVENT_alloc_failed) |
-                     VS_KIND_BIT(VS_EVENT_overhead_failed);
+    uint64_t kinds = VS_KIND_BIT(VS_EVENT_module) | VS_KIND_BIT(VS_EVENT_device_sample) |
+                     VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead) | FAILURES;
     return (struct vs_observer){kinds, NULL, after_event, watch};
 }
 

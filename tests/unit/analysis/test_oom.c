@@ -250,6 +250,10 @@ static const struct oom_case cases[] = {
      "at site_activation; fail 30M free 24M",
      "verdict growth; growth/allocations 18; growth/bytes 324M; " GUILTY "site_leak; "
      "remedies/kind=bigger_device/text not has instead"},
+    {"a_failure_frames_before_the_end_has_its_history",
+     START "repeat 18 { at site_activation; alloc 1000 30M; at site_leak; alloc 100i+10200 18M; free 1000 }; "
+     "at site_activation; fail 30M free 24M; repeat 40000 { alloc 9000 1M; free 9000 }",
+     "growth/allocations 17; growth/bytes 306M; sites_growing/sites/0/frames/0/function site_leak"},
     {"a_ring_of_buffers_is_not_growth",
      START "at site_leak; repeat 12 { alloc 100i+10000 20M }; repeat 28 { alloc 100i+11200 20M; "
      "free 100i+10000 }; at site_activation; fail 130M free 108M",
