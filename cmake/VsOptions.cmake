@@ -34,7 +34,8 @@ if(VRAMSCOPE_WERROR)
 endif()
 if(VRAMSCOPE_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:C>:-fsanitize=${VRAMSCOPE_SANITIZE}>
-                      $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=undefined>)
+                      $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=undefined>
+                      $<$<COMPILE_LANGUAGE:C>:-g1>) # functions and lines, which is what reports of errors show
   add_link_options(-fsanitize=${VRAMSCOPE_SANITIZE})
 endif()
 if(VRAMSCOPE_BUNDLE)
