@@ -19,7 +19,7 @@ import sys
 
 from cuda_tables import Headers, parameters_of, runtime_callbacks, write
 
-KINDS = ("RECORDED", "CODE", "CONTEXT", "CAPTURE", "INSTANTIATE", "ROOM", "WAIT")
+KINDS = ("RECORDED", "CODE", "CONTEXT", "CAPTURE", "INSTANTIATE", "ROOM", "WAIT", "WORK")
 NAME = re.compile(r"(\w+)(\((?:[^()]|\([^()]*\))*\))?")
 
 

@@ -34,8 +34,8 @@ VS_OPTION(sample_seed, COUNT, "0", 0, 1000000000, "",
 VS_OPTION(max_trace_size, SIZE, "0", UINT64_C(1) << 20, UINT64_C(1) << 50, "bytes",
           "largest trace; drops kernels, then new stacks, then all but totals and peaks; 0: no limit")
 VS_OPTION(kernels, BOOL, "on", 0, 0, "api",
-          "record kernels, copies, memsets and waits; api: also each call of CUDA (CUPTI)")
-VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy (CUPTI's callbacks)")
+          "record kernels, copies, memsets and waits; api: also each call of CUDA, with call stacks of what begins work")
+VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy; included in kernels=api")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression level; 0: no compression")
 VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays uncompressed in FILE.live")

@@ -45,7 +45,7 @@ ROOMS = {
                         "array_bytes.h capture.h context.h holding.h ipc_import.h ipc_token.h "
                         "limit.h nvml.h peak_window.h physical.h track_change.h tracker.h usage.h wait.h"),
     "intercept/cupti": ("base trace/record intercept/route intercept/process intercept/track",
-                        "automatic_steps.h collector.h nvtx.h nvtx_pending.h"),
+                        "automatic_steps.h call_site.h collector.h nvtx.h nvtx_pending.h"),
     "intercept/cache": ("base allocator/core trace/record intercept/route intercept/process intercept/track "
                         "intercept/cupti",
                         "caching.h device_ops.h policy.h room.h shareable.h sharing.h"),

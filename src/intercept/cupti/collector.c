@@ -18,6 +18,7 @@
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
+#include "intercept/cupti/call_site.h"
 #include "intercept/cupti/cupti_library.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -34,9 +35,11 @@
 static const CUpti_ActivityKind kinds[] = {
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
     CUPTI_ACTIVITY_KIND_MEMSET,
+    /* with kernels=api or copy_stacks */
+    CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER,
     /* with kernels=api */
-    CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER};
-#define CALL_KINDS 2
+    CUPTI_ACTIVITY_KIND_OVERHEAD};
+enum { WORK_KINDS = 4, CALL_KINDS = 6, ALL_KINDS = 7 };
 
 static const struct vs_cupti *cupti; /* written before state leaves OFF */
 enum { OFF, RUNNING, ASIDE };
@@ -49,6 +52,7 @@ static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
 static CUpti_ActivityThreadIdType thread_ids; /* guarded by handing_over: before calls_started */
 static bool calls_started;                    /* likewise */
+static bool all_calls; /* immutable after RUNNING: they get events; otherwise they only find copies' call sites */
 static size_t kinds_on;           /* guarded by handing_over: the first of *kinds* */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
@@ -106,10 +110,47 @@ static uint64_t in_our_time(uint64_t t)
     return t ? t + (uint64_t)atomic_load_explicit(&clock_offset_ns, memory_order_relaxed) : 0;
 }
 
+/* --- work that waits for its call ---
+ *
+ * A trace has the call that begins work before the work, but CUPTI puts the record of a call, which is made at
+ * its end, behind. So of each buffer the calls are recorded first, and work at the end of a buffer whose call is
+ * still to come waits for the next. */
+
+#define HELD_MAX 4096 /* the work of a graph has one call */
+
+static struct vs_event held[HELD_MAX]; /* guarded by lock */
+static size_t held_count;              /* likewise */
+static _Atomic uint32_t latest_call;   /* the correlation of the last call that was recorded */
+
+static void record_work(struct vs_event *event, uint32_t correlation)
+{
+    unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
+    if ((wanted & VS_CALL_WORK || (wanted && event->kind == VS_EVENT_memcpy)) &&
+        (int32_t)(correlation - atomic_load_explicit(&latest_call, memory_order_relaxed)) > 0) {
+        VS_LOCK_SCOPE(&lock);
+        if (held_count < HELD_MAX) {
+            held[held_count++] = *event;
+            return;
+        }
+    }
+    vs_recorder_event(vs_process_recorder(), event);
+}
+
+static void record_held(void)
+{
+    VS_LOCK_SCOPE(&lock);
+    for (size_t i = 0; i < held_count; i++)
+        vs_recorder_event(vs_process_recorder(), &held[i]);
+    held_count = 0;
+}
+
+#define RECORD_WORK(kind_, of, ...)                                                       \
+    record_work(&(struct vs_event){.kind = VS_EVENT_##kind_, .kind_ = {__VA_ARGS__}}, of)
+
 static void record_kernel(const CUpti_Activity *activity)
 {
     const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
-    VS_RECORD(kernel, .start_ns = in_our_time(k->start),
+    RECORD_WORK(kernel, k->correlationId, .start_ns = in_our_time(k->start),
               .end_ns = in_our_time(k->end),
               .device = k->deviceId,
               .context = k->contextId,
@@ -130,7 +171,7 @@ static void record_kernel(const CUpti_Activity *activity)
 
 /* Records of copies within a device and between two have the same fields. */
 #define RECORD_COPY(m, from, to)                                                \
-    VS_RECORD(memcpy, .start_ns = in_our_time((m)->start),                      \
+    RECORD_WORK(memcpy, (m)->correlationId, .start_ns = in_our_time((m)->start), \
               .end_ns = in_our_time((m)->end),                                  \
               .device = (m)->deviceId,                                          \
               .context = (m)->contextId,                                        \
@@ -149,7 +190,7 @@ static void record_kernel(const CUpti_Activity *activity)
 static void record_memset(const CUpti_Activity *activity)
 {
     const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
-    VS_RECORD(memset, .start_ns = in_our_time(m->start),
+    RECORD_WORK(memset, m->correlationId, .start_ns = in_our_time(m->start),
               .end_ns = in_our_time(m->end),
               .device = m->deviceId,
               .context = m->contextId,
@@ -197,12 +238,30 @@ static bool only_asks(bool driver, CUpti_CallbackId id)
     return false;
 }
 
+/* Whether the function with this name in CUPTI begins copies; kernels or memsets. */
+static bool copies(const char *name)
+{
+    return strstr(name, "Memcpy");
+}
+
+static bool begins_work(const char *name)
+{
+    return copies(name) || strstr(name, "Launch") || strstr(name, "Memset");
+}
+
+#define CALL_IDS 1024
+#define CALL_IGNORED 1u /* in the word of a name */
+#define CALL_BEGINS_WORK 2u
+
 static void record_call(const CUpti_Activity *activity)
 {
-    static _Atomic uint64_t names[2][1024]; /* string ids; 0: not known yet, 1: not to be recorded */
+    static _Atomic uint64_t names[2][CALL_IDS]; /* string id * 4 + the above; 0: not known yet */
     const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)activity;
     bool driver = activity->kind == CUPTI_ACTIVITY_KIND_DRIVER;
-    if (call->cbid >= sizeof names[0] / sizeof names[0][0])
+    uint32_t latest = atomic_load_explicit(&latest_call, memory_order_relaxed);
+    if ((int32_t)(call->correlationId - latest) > 0)
+        atomic_store_explicit(&latest_call, call->correlationId, memory_order_relaxed);
+    if (call->cbid >= CALL_IDS)
         return;
     _Atomic uint64_t *known = &names[driver][call->cbid];
     uint64_t name = atomic_load_explicit(known, memory_order_relaxed);
@@ -213,18 +272,34 @@ static void record_call(const CUpti_Activity *activity)
                                        call->cbid, &text);
         /* __cudaPushCallConfiguration and the like are part of a launch */
         bool part = text && strstr(text, "CallConfiguration");
-        name = text && !part ? vs_process_string(text) + 1 : 1;
+        name = text && !part ? vs_process_string(text) * 4 : CALL_IGNORED;
+        name |= name != CALL_IGNORED && begins_work(text) ? CALL_BEGINS_WORK : 0;
         atomic_store_explicit(known, name, memory_order_relaxed);
     }
-    if (name == 1)
+    if (name == CALL_IGNORED)
         return;
-    VS_RECORD(api_call, .start_ns = in_our_time(call->start),
-              .end_ns = in_our_time(call->end),
+    uint64_t start_ns = in_our_time(call->start), end_ns = in_our_time(call->end);
+    if (name & CALL_BEGINS_WORK)
+        vs_call_found(call->threadId, start_ns, end_ns, call->correlationId);
+    if (!all_calls)
+        return;
+    VS_RECORD(api_call, .start_ns = start_ns,
+              .end_ns = end_ns,
               .thread = call->threadId,
-              .api = name - 1,
+              .api = name / 4,
               .correlation = call->correlationId,
               .driver = driver,
               .result = call->returnValue);
+}
+
+static void record_overhead(const CUpti_Activity *activity)
+{
+    const CUpti_ActivityOverhead *o = (const CUpti_ActivityOverhead *)activity;
+    bool of_thread = o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
+    VS_RECORD(cupti_overhead, .start_ns = in_our_time(o->start),
+              .end_ns = in_our_time(o->end),
+              .thread = of_thread ? o->objectId.pt.threadId : 0,
+              .overhead_kind = (uint64_t)o->overheadKind);
 }
 
 static void record_activity(const CUpti_Activity *activity)
@@ -245,9 +320,8 @@ static void record_activity(const CUpti_Activity *activity)
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity);
         break;
-    case CUPTI_ACTIVITY_KIND_RUNTIME:
-    case CUPTI_ACTIVITY_KIND_DRIVER:
-        record_call(activity);
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        record_overhead(activity);
         break;
     default:
         break;
@@ -263,11 +337,20 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     bool record = vs_process_records();
     if (record && valid)
         align_clocks();
+    bool calls = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
+    while (record && valid && calls && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
+        if (activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity->kind == CUPTI_ACTIVITY_KIND_DRIVER)
+            record_call(activity);
+    if (record)
+        record_held();
+    activity = NULL;
     while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         record_activity(activity);
     size_t lost = 0;
     if (record && cupti->dropped && cupti->dropped(context, stream, &lost) == CUPTI_SUCCESS && lost)
         VS_RECORD(dropped, .what = vs_process_string("activity records"), .count = lost);
+    if (record && (lost = vs_calls_forgotten()))
+        VS_RECORD(dropped, .what = vs_process_string("call sites"), .count = lost);
     if (buffer)
         buffer_return(buffer);
 }
@@ -278,6 +361,18 @@ static void say(const char *line)
     vs_log(VS_LOG_WARN, "%s", line);
     if (vs_process_recorder())
         vs_process_note(VS_LOG_WARN, line);
+}
+
+/* Leaves on only the calls that copy. CUPTI has no way to begin with none once CUDA is initialised. */
+static void only_copies(void)
+{
+    const char *name;
+    for (uint32_t id = 1; id < CALL_IDS; id++) {
+        if (cupti->callback_name(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS && !copies(name))
+            (void)cupti->enable_driver_call(id, 0);
+        if (cupti->callback_name(CUPTI_CB_DOMAIN_RUNTIME_API, id, &name) == CUPTI_SUCCESS && !copies(name))
+            (void)cupti->enable_runtime_call(id, 0);
+    }
 }
 
 static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -293,6 +388,7 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 static bool calls_start(void)
 {
     return cupti->callback_name && cupti->get_thread_ids && cupti->set_thread_ids &&
+           cupti->enable_driver_call && cupti->enable_runtime_call &&
            cupti->get_thread_ids(&thread_ids) == CUPTI_SUCCESS &&
            cupti->set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS;
 }
@@ -324,112 +420,38 @@ static CUptiResult kinds_start(size_t count)
 
 static CUptiResult switch_on(void)
 {
-    size_t all = sizeof kinds / sizeof *kinds, work = all - CALL_KINDS;
     CUptiResult r = cupti->register_callbacks(on_request, on_complete);
     if (r == CUPTI_SUCCESS)
-        r = kinds_start(work);
+        r = kinds_start(WORK_KINDS);
     if (r != CUPTI_SUCCESS) {
         kinds_stop(0);
         return r;
     }
-    if (vs_process_options()->number[VS_OPT_kernels] == 2) {
-        calls_started = calls_start();
-        if (!calls_started || kinds_start(all) != CUPTI_SUCCESS) {
-            kinds_stop(work); /* one of both may be on */
-            calls_stop();
-            say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
-        }
+    all_calls = vs_process_options()->number[VS_OPT_kernels] == 2;
+    if (!all_calls && !vs_process_options()->number[VS_OPT_copy_stacks])
+        return CUPTI_SUCCESS;
+    calls_started = calls_start();
+    if (!calls_started || kinds_start(all_calls ? ALL_KINDS : CALL_KINDS) != CUPTI_SUCCESS) {
+        kinds_stop(WORK_KINDS); /* some may be on */
+        calls_stop();
+        say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
+        return CUPTI_SUCCESS;
     }
+    if (!all_calls)
+        only_copies();
+    atomic_store_explicit(&vs_calls_wanted, VS_CALL_COPIES | (all_calls ? VS_CALL_WORK : 0),
+                          memory_order_relaxed);
     return CUPTI_SUCCESS;
-}
-
-/* --- the call stacks of copies ---
- *
- * CUPTI's records of copies have none, so its callbacks of the functions that copy, on the program's
- * own thread, record the stack under the number that the copy's record will have. For the option
- * copy_stacks only, because CUPTI has one subscriber and other profilers are then refused. A runtime
- * function and the driver function below it usually share their number; where they do not, both are
- * recorded, and the copy's record selects one. */
-
-static CUpti_SubscriberHandle copies_handle; /* guarded by handing_over */
-static bool copies_started;               /* likewise */
-
-static void CUPTIAPI on_copy(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                             const void *cbdata)
-{
-    static _Thread_local uint32_t last __attribute__((tls_model("initial-exec")));
-    const CUpti_CallbackData *data = cbdata;
-    (void)user;
-    (void)domain;
-    (void)id;
-    if (data->callbackSite != CUPTI_API_ENTER || vs_thread.inside || data->correlationId == last ||
-        vs_process_state() != VS_PROCESS_ACTIVE ||
-        !vs_recorder_wants_activity(vs_process_recorder()))
-        return;
-    last = data->correlationId;
-    VS_OWN_WORK();
-    VS_RECORD(work_call, .correlation = data->correlationId,
-              .api = vs_process_api(data->functionName),
-              .stack = vs_process_stack());
-}
-
-/* Becomes the subscriber; *other* as in vs_cupti_subscribe. Once per process. */
-static CUptiResult copy_calls_start(char other[VS_CUPTI_NAME_MAX])
-{
-    /* functions of the driver, each also for the per-thread default stream */
-    static const CUpti_CallbackId driver[] = {
-#define ROW(name) CUPTI_DRIVER_TRACE_CBID_##name,
-        ROW(cuMemcpy) ROW(cuMemcpy_ptds) ROW(cuMemcpyAsync) ROW(cuMemcpyAsync_ptsz)
-        ROW(cuMemcpyHtoD_v2) ROW(cuMemcpyHtoD_v2_ptds) ROW(cuMemcpyHtoDAsync_v2)
-        ROW(cuMemcpyHtoDAsync_v2_ptsz) ROW(cuMemcpyDtoH_v2) ROW(cuMemcpyDtoH_v2_ptds)
-        ROW(cuMemcpyDtoHAsync_v2) ROW(cuMemcpyDtoHAsync_v2_ptsz) ROW(cuMemcpyDtoD_v2)
-        ROW(cuMemcpyDtoD_v2_ptds) ROW(cuMemcpyDtoDAsync_v2) ROW(cuMemcpyDtoDAsync_v2_ptsz)
-        ROW(cuMemcpy2D_v2) ROW(cuMemcpy2D_v2_ptds) ROW(cuMemcpy2DUnaligned_v2)
-        ROW(cuMemcpy2DUnaligned_v2_ptds) ROW(cuMemcpy2DAsync_v2) ROW(cuMemcpy2DAsync_v2_ptsz)
-        ROW(cuMemcpy3D_v2) ROW(cuMemcpy3D_v2_ptds) ROW(cuMemcpy3DAsync_v2)
-        ROW(cuMemcpy3DAsync_v2_ptsz) ROW(cuMemcpyPeer) ROW(cuMemcpyPeer_ptds) ROW(cuMemcpyPeerAsync)
-        ROW(cuMemcpyPeerAsync_ptsz) ROW(cuMemcpyHtoA_v2) ROW(cuMemcpyAtoH_v2) ROW(cuMemcpyDtoA_v2)
-        ROW(cuMemcpyAtoD_v2) ROW(cuMemcpyAtoA_v2) ROW(cuMemcpyHtoAAsync_v2)
-        ROW(cuMemcpyAtoHAsync_v2)
-#undef ROW
-    };
-    static const CUpti_CallbackId runtime[] = {
-#define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-        ROW(cudaMemcpy_v3020) ROW(cudaMemcpy_ptds_v7000) ROW(cudaMemcpyAsync_v3020)
-        ROW(cudaMemcpyAsync_ptsz_v7000) ROW(cudaMemcpy2D_v3020) ROW(cudaMemcpy2D_ptds_v7000)
-        ROW(cudaMemcpy2DAsync_v3020) ROW(cudaMemcpy2DAsync_ptsz_v7000) ROW(cudaMemcpy3D_v3020)
-        ROW(cudaMemcpy3DAsync_v3020) ROW(cudaMemcpyPeer_v4000) ROW(cudaMemcpyPeerAsync_v4000)
-        ROW(cudaMemcpyToSymbol_v3020) ROW(cudaMemcpyToSymbolAsync_v3020)
-        ROW(cudaMemcpyFromSymbol_v3020) ROW(cudaMemcpyFromSymbolAsync_v3020)
-        ROW(cudaMemcpyToArray_v3020) ROW(cudaMemcpyFromArray_v3020)
-#undef ROW
-    };
-    CUptiResult r = vs_cupti_subscribe(cupti, &copies_handle, on_copy, other);
-    if (r != CUPTI_SUCCESS)
-        return r;
-    copies_started = true;
-    /* a function that this driver lacks is not called either */
-    for (size_t i = 0; i < sizeof driver / sizeof *driver; i++)
-        (void)cupti->enable_callback(1, copies_handle, CUPTI_CB_DOMAIN_DRIVER_API, driver[i]);
-    for (size_t i = 0; i < sizeof runtime / sizeof *runtime; i++)
-        (void)cupti->enable_callback(1, copies_handle, CUPTI_CB_DOMAIN_RUNTIME_API, runtime[i]);
-    return CUPTI_SUCCESS;
-}
-
-static void copy_calls_stop(void)
-{
-    if (copies_started)
-        (void)cupti->unsubscribe(copies_handle);
-    copies_started = false;
 }
 
 /* Our kinds first, so that none of our records end up in the other tool's buffers. */
 static void switch_off(void)
 {
     VS_OWN_WORK();
-    copy_calls_stop();
     kinds_stop(0);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    record_held();
+    atomic_store_explicit(&vs_calls_wanted, 0, memory_order_relaxed);
     calls_stop();
     if (cupti->flush_period)
         cupti->flush_period(0);
@@ -450,9 +472,7 @@ static void start_locked(bool subscribed)
     }
     CUpti_SubscriberHandle handle;
     CUptiResult r = CUPTI_SUCCESS;
-    if (!subscribed && vs_process_options()->number[VS_OPT_copy_stacks])
-        r = copy_calls_start(other);
-    else if (!subscribed) {
+    if (!subscribed) {
         /* only a subscriber learns of a tool that started before us. We unsubscribe immediately:
          * otherwise every later subscriber would be refused */
         r = vs_cupti_subscribe(cupti, &handle, no_callback, other);
@@ -463,7 +483,6 @@ static void start_locked(bool subscribed)
     if (r == CUPTI_SUCCESS)
         r = switch_on();
     if (r != CUPTI_SUCCESS) {
-        copy_calls_stop(); /* other tools may subscribe */
         char why[256], line[512];
         snprintf(line, sizeof line, VS_NOTE_NO_ACTIVITY ": CUPTI failed (%s); memory is recorded",
                  vs_cupti_reason(cupti, r, other, why, sizeof why));
@@ -486,8 +505,11 @@ void vs_collector_start(bool subscribed)
 
 void vs_collector_flush(bool forced)
 {
-    if (atomic_load_explicit(&state, memory_order_acquire) == RUNNING)
-        cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    if (atomic_load_explicit(&state, memory_order_acquire) != RUNNING)
+        return;
+    cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    if (forced)
+        record_held();
 }
 
 bool vs_collector_running(void)

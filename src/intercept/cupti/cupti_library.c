@@ -165,6 +165,8 @@ static void load(void)
         {"cuptiGetCallbackName", &functions.callback_name, false},
         {"cuptiGetThreadIdType", &functions.get_thread_ids, false},
         {"cuptiSetThreadIdType", &functions.set_thread_ids, false},
+        {"cuptiActivityEnableDriverApi", &functions.enable_driver_call, false},
+        {"cuptiActivityEnableRuntimeApi", &functions.enable_runtime_call, false},
         {"cuptiGetResultString", &functions.result_string, false},
     };
     void *library = open_library();

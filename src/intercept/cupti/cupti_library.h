@@ -39,6 +39,8 @@ struct vs_cupti {
     CUptiResult (*callback_name)(CUpti_CallbackDomain, uint32_t, const char **);
     CUptiResult (*get_thread_ids)(CUpti_ActivityThreadIdType *);
     CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType);
+    CUptiResult (*enable_driver_call)(CUpti_CallbackId, uint8_t);
+    CUptiResult (*enable_runtime_call)(CUpti_CallbackId, uint8_t);
     CUptiResult (*result_string)(CUptiResult, const char **);
 };
 

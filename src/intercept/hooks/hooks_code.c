@@ -11,6 +11,7 @@
 
 #include "base/vs_clock.h"
 #include "intercept/cache/room.h"
+#include "intercept/cupti/call_site.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/tracker.h"
@@ -81,7 +82,12 @@ static void first_use_begins(struct vs_usage_mark *mark, const void *unit)
         struct vs_usage_mark mark;                                      \
         CUresult r;                                                     \
         BEGIN_##measured;                                               \
+        uint64_t began_ns = 0;                                          \
+        if (VS_OVERHEAD_##what == VS_OVERHEAD_LAUNCH)                   \
+            began_ns = vs_call_begins(VS_CALL_WORK, __builtin_return_address(0)); \
         VS_WITH_ROOM(r, VS_REAL_OF(name, args));                        \
+        if (r == CUDA_SUCCESS)                                          \
+            vs_call_ended(began_ns, api);                               \
         if (r == CUDA_SUCCESS && mark.wanted)                           \
             vs_usage_took(&mark, VS_OVERHEAD_##what);                   \
         if (r == CUDA_ERROR_OUT_OF_MEMORY)                              \

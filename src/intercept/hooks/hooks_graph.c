@@ -24,6 +24,7 @@
 #include "base/vs_map.h"
 #include "intercept/cache/device_ops.h"
 #include "intercept/cache/room.h"
+#include "intercept/cupti/call_site.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/capture.h"
@@ -454,7 +455,10 @@ static CUresult make_call(const struct graph_call *call, bool follow)
 static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread)
 {
     bool follow = counts(stream, per_thread);
+    uint64_t began_ns = vs_call_begins(VS_CALL_WORK, __builtin_return_address(0));
     CUresult r = make_call(&(struct graph_call){exec, stream, false, per_thread}, follow);
+    if (r == CUDA_SUCCESS)
+        vs_call_ended(began_ns, "cuGraphLaunch");
     if (!follow)
         return r;
     VS_OWN_WORK();

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The entries of the rows *recorded*: a call that is not recorded is forwarded; the handler of any
- * other runs as our own work, the real function included. And those of the rows *room* and *wait*. */
+ * other runs as our own work, the real function included. And those of the rows *room*, *wait*
+ * and *work*. */
 #include "intercept/cache/room.h"
+#include "intercept/cupti/call_site.h"
 #include "intercept/route/hook.h"
 #include "intercept/track/wait.h"
 
@@ -29,10 +31,24 @@
     CUresult name params                                                                 \
     {                                                                                    \
         vs_fn_##name real = (vs_fn_##name)vs_hook_real(VS_HOOK_##name);                  \
-        uint64_t began_ns = vs_wait_begins(__builtin_return_address(0));                 \
+        uint64_t began_ns = vs_wait_begins(__builtin_return_address(0)), copy_ns = 0;    \
+        if (VS_WAIT_##kind == VS_WAIT_COPY || VS_WAIT_##kind == VS_WAIT_ASYNC_COPY)      \
+            copy_ns = vs_call_begins(VS_CALL_COPIES, __builtin_return_address(0));       \
         CUresult r = real ? real args : CUDA_ERROR_NOT_FOUND;                            \
-        if (r == CUDA_SUCCESS)                                                           \
+        if (r == CUDA_SUCCESS) {                                                         \
+            vs_call_ended(copy_ns, api);                                                 \
             vs_wait_ended(began_ns, VS_WAIT_##kind, api, of, other, per_thread);         \
+        }                                                                                \
+        return r;                                                                        \
+    }
+/* What begins work without waiting for it. */
+#define VS_WORK_HOOK(name, params, args, api, per_thread, kind)                          \
+    CUresult name params                                                                 \
+    {                                                                                    \
+        uint64_t began_ns = vs_call_begins(VS_CALL_##kind, __builtin_return_address(0)); \
+        CUresult r = VS_REAL_OF(name, args);                                             \
+        if (r == CUDA_SUCCESS)                                                           \
+            vs_call_ended(began_ns, api);                                                \
         return r;                                                                        \
     }
 #include "generated/hook_table.h"

@@ -87,6 +87,9 @@ uint64_t vs_recorder_string(struct vs_recorder *recorder, const char *text, size
  * and one lookup when the stack was seen before. */
 uint64_t vs_recorder_stack(struct vs_recorder *recorder, unsigned skip);
 
+/* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
+uint32_t vs_encode_thread(void);
+
 /* vs_recorder_caller: the id of a stack of one frame: the call that returns to *pc*. 0 for NULL,
  * for code of the library that contains the recorder, and when the recorder stopped. Cost: one
  * lookup in a small table, without a lock, when it was seen recently. */

@@ -449,8 +449,6 @@ void vs_module_list_own_range(uint64_t *start, uint64_t *end);
 
 /* --- encode.c --- */
 
-/* vs_encode_thread: the calling thread's kernel id. Cost: one system call per thread. */
-uint32_t vs_encode_thread(void);
 /* vs_encode_end: the record of an `end` event of this thread at the time of the record before, or
  * at the start of its frame; at most VS_END_RECORD_BYTES_MAX. Returns its size. */
 size_t vs_encode_end(unsigned char *p, enum vs_end_reason reason, uint64_t status);
