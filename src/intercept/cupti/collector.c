@@ -14,11 +14,11 @@
 #include <string.h>
 
 #include "base/vs_arena.h"
-#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
 #include "intercept/cupti/call_site.h"
+#include "intercept/cupti/cupti_clock.h"
 #include "intercept/cupti/cupti_library.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -44,7 +44,6 @@ enum { WORK_KINDS = 4, CALL_KINDS = 6, ALL_KINDS = 7 };
 static const struct vs_cupti *cupti; /* written before state leaves OFF */
 enum { OFF, RUNNING, ASIDE };
 static _Atomic int state; /* atomic; release on RUNNING pairs with acquire */
-static _Atomic int64_t clock_offset_ns; /* our clock - CUPTI's */
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
 static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
@@ -55,25 +54,6 @@ static bool calls_started;                    /* likewise */
 static bool all_calls; /* immutable after RUNNING: they get events; otherwise they only find copies' call sites */
 static size_t kinds_on;           /* guarded by handing_over: the first of *kinds* */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
-
-/* CUPTI could use our clock instead, but never returns to its own: another tool's records would
- * have it. The two may drift apart, so the offset is measured again for each buffer; the reading
- * with the least delay counts. */
-static void align_clocks(void)
-{
-    uint64_t best_gap = UINT64_MAX, theirs;
-    for (int i = 0; i < 8; i++) {
-        uint64_t before = vs_clock_ns();
-        if (cupti->timestamp(&theirs) != CUPTI_SUCCESS)
-            return;
-        uint64_t gap = vs_clock_ns() - before;
-        if (gap >= best_gap)
-            continue;
-        best_gap = gap;
-        atomic_store_explicit(&clock_offset_ns, (int64_t)(before + gap / 2 - theirs),
-                              memory_order_relaxed);
-    }
-}
 
 static void on_request(uint8_t **buffer, size_t *bytes, size_t *records_max)
 {
@@ -103,11 +83,6 @@ static void buffer_return(uint8_t *buffer)
     vs_lock_release(&lock);
     if (!keep)
         vs_pages_unmap(buffer, BUFFER_BYTES);
-}
-
-static uint64_t in_our_time(uint64_t t)
-{
-    return t ? t + (uint64_t)atomic_load_explicit(&clock_offset_ns, memory_order_relaxed) : 0;
 }
 
 /* --- work that waits for its call ---
@@ -147,11 +122,11 @@ static void record_held(void)
 #define RECORD_WORK(kind_, of, ...)                                                       \
     record_work(&(struct vs_event){.kind = VS_EVENT_##kind_, .kind_ = {__VA_ARGS__}}, of)
 
-static void record_kernel(const CUpti_Activity *activity)
+static void record_kernel(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
-    RECORD_WORK(kernel, k->correlationId, .start_ns = in_our_time(k->start),
-              .end_ns = in_our_time(k->end),
+    RECORD_WORK(kernel, k->correlationId, .start_ns = vs_cupti_clock_ns(clock, k->start),
+              .end_ns = vs_cupti_clock_ns(clock, k->end),
               .device = k->deviceId,
               .context = k->contextId,
               .stream = k->streamId,
@@ -171,8 +146,8 @@ static void record_kernel(const CUpti_Activity *activity)
 
 /* Records of copies within a device and between two have the same fields. */
 #define RECORD_COPY(m, from, to)                                                \
-    RECORD_WORK(memcpy, (m)->correlationId, .start_ns = in_our_time((m)->start), \
-              .end_ns = in_our_time((m)->end),                                  \
+    RECORD_WORK(memcpy, (m)->correlationId, .start_ns = vs_cupti_clock_ns(clock, (m)->start), \
+              .end_ns = vs_cupti_clock_ns(clock, (m)->end),                                  \
               .device = (m)->deviceId,                                          \
               .context = (m)->contextId,                                        \
               .stream = (m)->streamId,                                          \
@@ -187,11 +162,11 @@ static void record_kernel(const CUpti_Activity *activity)
               .graph = (m)->graphId,                                            \
               .graph_node = (m)->graphNodeId)
 
-static void record_memset(const CUpti_Activity *activity)
+static void record_memset(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
-    RECORD_WORK(memset, m->correlationId, .start_ns = in_our_time(m->start),
-              .end_ns = in_our_time(m->end),
+    RECORD_WORK(memset, m->correlationId, .start_ns = vs_cupti_clock_ns(clock, m->start),
+              .end_ns = vs_cupti_clock_ns(clock, m->end),
               .device = m->deviceId,
               .context = m->contextId,
               .stream = m->streamId,
@@ -253,7 +228,7 @@ static bool begins_work(const char *name)
 #define CALL_IGNORED 1u /* in the word of a name */
 #define CALL_BEGINS_WORK 2u
 
-static void record_call(const CUpti_Activity *activity)
+static void record_call(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     static _Atomic uint64_t names[2][CALL_IDS]; /* string id * 4 + the above; 0: not known yet */
     const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)activity;
@@ -278,7 +253,7 @@ static void record_call(const CUpti_Activity *activity)
     }
     if (name == CALL_IGNORED)
         return;
-    uint64_t start_ns = in_our_time(call->start), end_ns = in_our_time(call->end);
+    uint64_t start_ns = vs_cupti_clock_ns(clock, call->start), end_ns = vs_cupti_clock_ns(clock, call->end);
     if (name & CALL_BEGINS_WORK)
         vs_call_found(call->threadId, start_ns, end_ns, call->correlationId);
     if (!all_calls)
@@ -292,24 +267,24 @@ static void record_call(const CUpti_Activity *activity)
               .result = call->returnValue);
 }
 
-static void record_overhead(const CUpti_Activity *activity)
+static void record_overhead(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityOverhead *o = (const CUpti_ActivityOverhead *)activity;
     bool of_thread = o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
-    VS_RECORD(cupti_overhead, .start_ns = in_our_time(o->start),
-              .end_ns = in_our_time(o->end),
+    VS_RECORD(cupti_overhead, .start_ns = vs_cupti_clock_ns(clock, o->start),
+              .end_ns = vs_cupti_clock_ns(clock, o->end),
               .thread = of_thread ? o->objectId.pt.threadId : 0,
               .overhead_kind = (uint64_t)o->overheadKind);
 }
 
-static void record_activity(const CUpti_Activity *activity)
+static void record_activity(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityMemcpy5 *copy = (const CUpti_ActivityMemcpy5 *)activity;
     const CUpti_ActivityMemcpyPtoP4 *peer = (const CUpti_ActivityMemcpyPtoP4 *)activity;
     switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        record_kernel(activity);
+        record_kernel(activity, clock);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
         RECORD_COPY(copy, copy->deviceId, copy->deviceId);
@@ -318,10 +293,10 @@ static void record_activity(const CUpti_Activity *activity)
         RECORD_COPY(peer, peer->srcDeviceId, peer->dstDeviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
-        record_memset(activity);
+        record_memset(activity, clock);
         break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        record_overhead(activity);
+        record_overhead(activity, clock);
         break;
     default:
         break;
@@ -335,17 +310,18 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     CUpti_Activity *activity = NULL;
     VS_OWN_WORK();
     bool record = vs_process_records();
+    struct vs_cupti_clock clock = {.count = 0};
     if (record && valid)
-        align_clocks();
+        vs_cupti_clock_read(cupti, &clock);
     bool calls = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
     while (record && valid && calls && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         if (activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity->kind == CUPTI_ACTIVITY_KIND_DRIVER)
-            record_call(activity);
+            record_call(activity, &clock);
     if (record)
         record_held();
     activity = NULL;
     while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
-        record_activity(activity);
+        record_activity(activity, &clock);
     size_t lost = 0;
     if (record && cupti->dropped && cupti->dropped(context, stream, &lost) == CUPTI_SUCCESS && lost)
         VS_RECORD(dropped, .what = vs_process_string("activity records"), .count = lost);
@@ -479,7 +455,8 @@ static void start_locked(bool subscribed)
         if (r == CUPTI_SUCCESS)
             r = cupti->unsubscribe(handle);
     }
-    align_clocks();
+    struct vs_cupti_clock begins; /* before the first record */
+    vs_cupti_clock_read(cupti, &begins);
     if (r == CUPTI_SUCCESS)
         r = switch_on();
     if (r != CUPTI_SUCCESS) {

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The driver's side of vs_sim_activity.h: one observer, and the reports that it requested. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "base/vs_clock.h"
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_pool.h"
@@ -15,12 +21,42 @@ static atomic_uint next_correlation = 1;
 VS_SIM_EXPORT vramscope_sim_observe_fn vramscopeSimObserve;
 VS_SIM_EXPORT vramscope_sim_identify_fn vramscopeSimIdentify;
 
+/* ---- VRAMSCOPE_SIMULATE_WORK: a file that gets a line for each finished work and each wait ---- */
+
+static int work_log = -1; /* immutable after cuInit, like the next */
+static uint32_t logged;
+
+void vs_sim_log_begin(void)
+{
+    const char *path = getenv("VRAMSCOPE_SIMULATE_WORK");
+    if (!path || (work_log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) < 0)
+        return;
+    logged = VS_SIM_WANT(VS_SIM_ACTIVITY_KERNEL) | VS_SIM_WANT(VS_SIM_ACTIVITY_COPY) |
+             VS_SIM_WANT(VS_SIM_ACTIVITY_SET) | VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC);
+    atomic_store(&vs_sim_wanted, logged);
+}
+
+/* kind device stream start_ns end_ns detail: a kernel's name, the bytes of a copy or memset, the kind of a wait */
+static void log_work(const struct vs_sim_activity *a)
+{
+    static const char *const kinds[] = {NULL, "kernel", "memcpy", "memset", "sync"};
+    char line[512], detail[24];
+    snprintf(detail, sizeof detail, "%" PRIu64, a->kind == VS_SIM_ACTIVITY_COPY  ? a->u.copy.bytes
+                                                : a->kind == VS_SIM_ACTIVITY_SET ? a->u.set.bytes
+                                                                                 : a->u.sync.kind);
+    int n = snprintf(line, sizeof line, "%s %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %.300s\n", kinds[a->kind],
+                     a->device, a->stream, a->start_ns, a->end_ns,
+                     a->kind == VS_SIM_ACTIVITY_KERNEL ? a->u.kernel.name : detail);
+    if (write(work_log, line, (size_t)n) < 0)
+        work_log = -1;
+}
+
 int vramscopeSimObserve(const struct vs_sim_observer *who, uint32_t want)
 {
     if (!who || who->bytes != sizeof *who)
         return 0;
     atomic_store(&observer, who); /* before its request, which enables the calls */
-    atomic_store(&vs_sim_wanted, want);
+    atomic_store(&vs_sim_wanted, want | logged);
     return 1;
 }
 
@@ -44,6 +80,8 @@ CUresult vramscopeSimIdentify(CUcontext context, CUstream handle, int per_thread
 void vs_sim_report(const struct vs_sim_activity *activity)
 {
     const struct vs_sim_observer *who = atomic_load(&observer);
+    if (work_log >= 0 && activity->kind <= VS_SIM_ACTIVITY_SYNC)
+        log_work(activity);
     if (who && vs_sim_wants(VS_SIM_WANT(activity->kind)))
         who->done(activity);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/vs_clock.h"
@@ -123,7 +124,9 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
 
 static _Atomic(CUpti_TimestampCallbackFunc) clock_callback;
 static pthread_once_t offset_once = PTHREAD_ONCE_INIT;
-static atomic_int_least64_t offset_ns; /* reported time - CLOCK_MONOTONIC */
+static atomic_int_least64_t offset_ns; /* reported time - CLOCK_MONOTONIC, at the time *since_ns* */
+static uint64_t since_ns;              /* immutable after offset_once, like the next */
+static double drift;                   /* the reported clock is faster by this part */
 
 static uint64_t shown_now(void)
 {
@@ -145,10 +148,19 @@ static void measure_offset(void)
     atomic_store(&offset_ns, best);
 }
 
+static void begin_clock(void)
+{
+    const char *ppm = getenv("VRAMSCOPE_SIMULATE_DRIFT"); /* parts per million */
+    drift = ppm ? strtod(ppm, NULL) / 1e6 : 0;
+    since_ns = vs_clock_ns();
+    measure_offset();
+}
+
 uint64_t vs_cupti_time(uint64_t monotonic_ns)
 {
-    pthread_once(&offset_once, measure_offset);
-    return monotonic_ns + (uint64_t)atomic_load(&offset_ns);
+    pthread_once(&offset_once, begin_clock);
+    int64_t drifted = drift ? (int64_t)((double)(int64_t)(monotonic_ns - since_ns) * drift) : 0;
+    return monotonic_ns + (uint64_t)(atomic_load(&offset_ns) + drifted);
 }
 
 CUptiResult cuptiGetTimestamp(uint64_t *timestamp)

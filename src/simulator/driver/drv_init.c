@@ -68,6 +68,7 @@ static void init(void)
     pthread_atfork(NULL, NULL, forked_child);
     if (vs_sim_spec.check != VS_SIM_CHECK_OFF)
         vs_sim_check_start();
+    vs_sim_log_begin();
     init_result = CUDA_SUCCESS;
     for (unsigned i = 0; i < vs_sim_spec.devices; i++) {
         struct vs_sim_device *d = &vs_sim_devices[i];

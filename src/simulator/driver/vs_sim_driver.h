@@ -738,6 +738,8 @@ static inline bool vs_sim_wants(unsigned bit)
     return atomic_load_explicit(&vs_sim_wanted, memory_order_relaxed) & bit;
 }
 
+/* vs_sim_log_begin: opens the file of VRAMSCOPE_SIMULATE_WORK, at initialisation. */
+void vs_sim_log_begin(void);
 /* vs_sim_report: passes *activity* to the observer if it requested this kind. */
 void vs_sim_report(const struct vs_sim_activity *activity);
 /* vs_sim_waited: what follows every wait of the host: *stream* or *event*: the number of what it waited for,

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels, copies, memsets and waits of a trace are those of the simulated GPU's own log.
+
+    check_work.py BIN VICTIM ROUNDS
+
+None is missing, each begins and ends within a microsecond of the log although CUPTI's clock drifts, and each
+has the call site of the function that began it.
+"""
+import bisect
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "decoder"))
+import vst  # noqa: E402
+
+WORK, WAITS = ("kernel", "memcpy", "memset"), {1, 3, 4}
+SITES = {"kernel": "kernel_here", "memset": "memset_here", "memcpy": "copy_here", "sync": "wait_here"}
+
+
+class Functions:
+    """The victim's functions by address."""
+
+    def __init__(self, victim):
+        rows = sorted((int(line.split()[0], 16), line.split()[2]) for line in subprocess.run(
+            ["nm", victim], capture_output=True, text=True, check=True).stdout.splitlines() if len(line.split()) == 3)
+        self.victim, (self.starts, self.names) = os.path.realpath(victim), zip(*rows)
+
+    def innermost(self, stack):
+        for frame in stack:
+            if frame.module and os.path.realpath(frame.module.path) == self.victim:
+                return self.names[bisect.bisect(self.starts, frame.pc - frame.module.base - 1) - 1]
+        return None
+
+
+def log_of(path):
+    found = defaultdict(list)
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            kind, device, stream, start, end, detail = line.split()
+            key = (kind, int(device), int(stream)) if kind != "sync" else (kind, int(detail))
+            found[key].append((int(start), int(end), detail))
+    return found
+
+
+def trace_of(path, functions):
+    found, calls, sites, errors, dropped = defaultdict(list), {}, Counter(), [], []
+    with vst.open(path) as trace:
+        for e in trace:
+            if e.kind == "work_call":
+                calls[e["correlation"]] = functions.innermost(e["stack"])
+            elif e.kind in WORK:
+                detail = e["name"] if e.kind == "kernel" else str(e["bytes"])
+                found[e.kind, e["device"], e["stream"]].append((e["start_ns"], e["end_ns"], detail))
+                site = "graph_here" if e["graph"] else SITES[e.kind]
+                sites[e.kind, calls.get(e["correlation"]) == site] += 1
+            elif e.kind == "sync":
+                found["sync", e["sync_kind"]].append((e["start_ns"], e["end_ns"], functions.innermost(e["stack"])))
+            elif e.kind == "clock_reading":
+                errors.append((e["error_ns"], e["drift_ppb"]))
+            elif e.kind == "dropped":
+                dropped.append((e["what"], e["count"]))
+        assert trace.condition == "complete", trace.text
+    return found, sites, errors, dropped
+
+
+def main():
+    folder, victim, rounds = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as scratch:
+        trace, log = os.path.join(scratch, "t.vst"), os.path.join(scratch, "log")
+        done = subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "--kernels=api", "-q",
+                               "-o", trace, victim, rounds], capture_output=True, text=True, timeout=3000,
+                              env=dict(os.environ, VRAMSCOPE_SIMULATE_WORK=log, VRAMSCOPE_SIMULATE_DRIFT="80"))
+        assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+        truth, (found, sites, readings, dropped) = log_of(log), trace_of(trace, Functions(victim))
+    assert not dropped, dropped
+    works, furthest, error = 0, 0, max(e for e, _ in readings)
+    for key in sorted(k for k in truth if k[0] in WORK):
+        one, other = sorted(truth[key]), sorted(found.pop(key, []))
+        assert [w[2] for w in one] == [w[2] for w in other], (key, len(one), len(other))
+        works += len(one)
+        furthest = max(furthest, *(max(abs(a[0] - b[0]), abs(a[1] - b[1])) for a, b in zip(one, other)))
+    waits = {k: found.pop(k) for k in list(found) if k[0] == "sync"}
+    assert not found, found.keys()
+    assert works == 14 * int(rounds), works
+    # a machine that interrupts every reading of the clocks is not the trace's fault, but it must say so
+    assert furthest <= max(1000, 2 * error), (furthest, readings)
+    assert all(78000 < drift < 82000 for e, drift in readings[1:] if e < 1000), readings
+    made = waits["sync", 3]
+    assert len(made) == int(re.match(r"\d+", done.stdout).group()), (len(made), done.stdout)
+    assert all(name == SITES["sync"] for _, _, name in made)
+    for start, end, _ in made:
+        assert any(start <= a and b <= end for a, b, _ in truth["sync", 3]), (start, end)
+    assert set(sites) == {(kind, True) for kind in WORK}, sites
+    print(f"{works} kernels, copies and memsets within {furthest} ns, {len(made)} waits; clock within {error} ns")
+
+
+if __name__ == "__main__":
+    main()

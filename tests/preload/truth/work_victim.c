@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels, memsets, copies, launches of a graph and waits of two threads, each made by a function of its own.
+ * Argument: rounds of each thread. Each round is a step. Prints the waits it made. */
+#include <cuda_runtime_api.h>
+#include <nvtx3/nvToolsExt.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "simulator/sim_stub.h"
+
+#define BYTES ((size_t)64 << 10)
+#define SITE __attribute__((noinline))
+
+static void stub(void) {}
+
+static void must(cudaError_t result)
+{
+    if (result != cudaSuccess)
+        exit(3);
+}
+
+SITE void kernel_here(cudaStream_t stream)
+{
+    void *args[] = {NULL};
+    must(cudaLaunchKernel((void *)stub, (dim3){1, 1, 1}, (dim3){32, 1, 1}, args, 0, stream));
+}
+
+SITE void memset_here(void *device, cudaStream_t stream)
+{
+    must(cudaMemsetAsync(device, 7, BYTES, stream));
+}
+
+SITE void copy_here(void *to, const void *from, cudaStream_t stream)
+{
+    must(cudaMemcpyAsync(to, from, BYTES, cudaMemcpyDefault, stream));
+}
+
+SITE void graph_here(cudaGraphExec_t graph, cudaStream_t stream)
+{
+    must(cudaGraphLaunch(graph, stream));
+}
+
+SITE void wait_here(cudaStream_t stream)
+{
+    must(cudaStreamSynchronize(stream));
+}
+
+static unsigned rounds;
+
+static void *work(void *own_steps)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t launched;
+    void *device, *other, *pinned, *pageable = malloc(BYTES);
+    must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    must(cudaMalloc(&device, BYTES));
+    must(cudaMalloc(&other, BYTES));
+    must(cudaMallocHost(&pinned, BYTES));
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    kernel_here(stream);
+    memset_here(device, stream);
+    kernel_here(stream);
+    must(cudaStreamEndCapture(stream, &graph));
+    must(cudaGraphInstantiate(&launched, graph, 0));
+    for (unsigned i = 0; i < rounds; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "step %u", i);
+        if (own_steps)
+            nvtxRangePushA(name);
+        kernel_here(stream);
+        memset_here(device, stream);
+        copy_here(i % 2 ? device : other, pinned, stream);
+        copy_here(i % 2 ? other : pageable, device, stream);
+        graph_here(launched, stream);
+        if (i % 16 == 0)
+            wait_here(stream);
+        if (own_steps)
+            nvtxRangePop();
+    }
+    wait_here(stream);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t second;
+    rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
+    void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
+    sim_stub_kernel(handle, stub, "stub");
+    __cudaRegisterFatBinaryEnd(handle);
+    must(cudaFree(NULL));
+    if (pthread_create(&second, NULL, work, NULL))
+        return 3;
+    work("");
+    pthread_join(second, NULL);
+    printf("%u\n", 2 * ((rounds + 15) / 16 + 1));
+    return 0;
+}
