@@ -167,9 +167,17 @@ static int parse(int argc, char **argv, struct report_arguments *args)
     args->wish.device = args->part.device;
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
-    if ((args->wish.kernels || args->wish.transfers || args->wish.syncs) && vs_held_filter_given(filter))
-        return vs_tool_usage(argv[0], "--phase, --step, --site and --min-bytes choose memory: with --kernels, --transfers "
-                             "and --syncs use --from and --to");
+    if (args->wish.kernels || args->wish.transfers || args->wish.syncs) {
+        if (filter->phase || filter->site || filter->min_bytes)
+            return vs_tool_usage(argv[0], "--phase, --site and --min-bytes choose memory: with --kernels, --transfers and "
+                                 "--syncs use --step, or --from and --to");
+        if (filter->steps && vs_part_given(&args->part))
+            return vs_tool_usage(argv[0], "--step cannot be combined with --at, --from or --to here");
+        args->part.steps = filter->steps; /* the time of these steps, not the memory allocated in them */
+        args->part.step_from = filter->step_from;
+        args->part.step_to = filter->step_to;
+        filter->steps = false;
+    }
     if (args->windows && !args->json)
         return vs_tool_usage(argv[0], "--windows needs --json");
     if (args->windows && vs_part_given(&args->part))

@@ -48,39 +48,6 @@ static char *rate_text(char out[32], uint64_t bytes, uint64_t ns)
 
 /* --- waits and gaps --- */
 
-void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
-                       const struct vs_style *style)
-{
-    const struct vs_report_works *waits = &device->timeline.waits;
-    const struct vs_report_steps *steps = &report->steps;
-    uint64_t rest = waits->total.time_ns, calls = waits->total.count;
-    bool in_steps = report->wish.syncs && steps->done && steps->total_ns;
-    if (!device->syncs.count)
-        return;
-    fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
-            vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
-    size_t shown = 0;
-    for (; shown < waits->count && shown < style->sites; shown++) {
-        const struct vs_report_work *wait = &waits->items[shown];
-        if (shown && !style->small_sites && wait->sums.time_ns < waits->total.time_ns / 100)
-            break;
-        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(wait->sums.time_ns),
-                vs_percent_text(wait->sums.time_ns, waits->total.time_ns), vs_count_text(wait->sums.count));
-        vs_text_chain(style, VS_ROW_COLUMNS, wait->site);
-        if (in_steps && wait->sums.step_count)
-            fprintf(style->out, "%*s%s, %.1f a step, %s of the steps' time\n", VS_ROW_COLUMNS, "",
-                    wait->site->api, (double)wait->sums.step_count / (double)steps->done,
-                    vs_percent_text(wait->sums.step_ns, steps->total_ns));
-        rest -= wait->sums.time_ns < rest ? wait->sums.time_ns : rest;
-        calls -= wait->sums.count < calls ? wait->sums.count : calls;
-    }
-    uint64_t more = waits->count - shown + waits->omitted_count;
-    if (more && shown)
-        fprintf(style->out, "    %s  %7s  %6s×  %sat %s%s\n", time_column(rest),
-                vs_percent_text(rest, waits->total.time_ns), vs_count_text(calls), vs_paint(style, VS_DIM),
-                vs_number_text(more, "more call site"), vs_unpaint(style));
-}
-
 static const char *ended_by(const struct vs_report_work *gap)
 {
     return gap->ended_by == VS_EVENT_memcpy ? "a copy" : gap->ended_by == VS_EVENT_memset ? "a memset" : "a kernel";
@@ -105,41 +72,77 @@ static const char *cause_text(char *out, const struct vs_report_work *gap)
         snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "?", in,
                  gap->phase);
     else if (gap->site)
-        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", copy ? "copied" : wait, site_words(gap->site),
-                 until, in, gap->phase);
+        snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", copy ? "copied" : wait,
+                 site_words(gap->site), until, in, gap->phase);
     else
         snprintf(out, VS_TEXT_LINES_MAX, "the host was busy%s%s%s", until, in, gap->phase);
     return out;
 }
 
+/* "      5.71 ms   76.9 %      11×  ", the begin of a row. */
+static const char *lead_text(char lead[96], uint64_t ns, uint64_t whole_ns, uint64_t count)
+{
+    snprintf(lead, 96, "    %s  %7s  %6s×  ", time_column(ns), vs_percent_text(ns, whole_ns), vs_count_text(count));
+    return lead;
+}
+#define row_lead(ns, whole_ns, count) lead_text((char[96]){""}, ns, whole_ns, count)
+
+/* The works that took longest, as shares of *whole_ns*: gaps by their cause, others by call site; with *steps*, how
+ * often in a step. */
+static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns, bool gaps,
+                      const struct vs_report_steps *steps)
+{
+    char cause[VS_TEXT_LINES_MAX];
+    uint64_t rest = works->total.time_ns, count = works->total.count;
+    size_t shown = 0;
+    for (; shown < works->count && shown < style->sites; shown++) {
+        const struct vs_report_work *work = &works->items[shown];
+        if (shown && !style->small_sites && work->sums.time_ns < whole_ns / 100)
+            break;
+        const char *lead = row_lead(work->sums.time_ns, whole_ns, work->sums.count);
+        rest -= work->sums.time_ns;
+        count -= work->sums.count;
+        if (gaps) {
+            vs_text_lines(style, lead, "%s", cause_text(cause, work));
+            continue;
+        }
+        fputs(lead, style->out);
+        if (work->site)
+            vs_text_chain(style, VS_ROW_COLUMNS, work->site);
+        else
+            fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
+        if (steps && steps->done && work->sums.step_count)
+            fprintf(style->out, "%*s%s, %.1f a step, %s of the steps' time\n", VS_ROW_COLUMNS, "", work->site->api,
+                    (double)work->sums.step_count / (double)steps->done,
+                    vs_percent_text(work->sums.step_ns, steps->total_ns));
+    }
+    uint64_t more = works->count - shown + works->omitted_count;
+    if (more && shown)
+        fprintf(style->out, "%s%s%s%s%s\n", row_lead(rest, whole_ns, count), vs_paint(style, VS_DIM), gaps ? "" : "at ",
+                gaps ? "other gaps" : vs_number_text(more, "more call site"), vs_unpaint(style));
+}
+
+void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
+                       const struct vs_style *style)
+{
+    const struct vs_report_works *waits = &device->timeline.waits;
+    if (!device->syncs.count)
+        return;
+    fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
+            vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
+    work_rows(style, waits, waits->total.time_ns, false, report->wish.syncs ? &report->steps : NULL);
+}
+
 static void gap_lines(const struct vs_report_timeline *line, const struct vs_style *style)
 {
     const struct vs_timeline_device *device = line->device;
-    const struct vs_report_works *gaps = &line->gaps;
-    char lead[64], cause[VS_TEXT_LINES_MAX];
-    uint64_t span = line->span_ns, rest = device->gap_ns, count = device->gap_count;
     fprintf(style->out, "  device idle: %s, %s of the %s between its first and last work\n",
-            vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, span), vs_time_text(span));
-    size_t shown = 0;
-    for (; shown < gaps->count && shown < style->sites; shown++) {
-        const struct vs_report_work *gap = &gaps->items[shown];
-        if (shown && !style->small_sites && gap->sums.time_ns < device->gap_ns / 100)
-            break;
-        snprintf(lead, sizeof lead, "    %s  %7s  %6s×  ", time_column(gap->sums.time_ns),
-                 vs_percent_text(gap->sums.time_ns, device->gap_ns), vs_count_text(gap->sums.count));
-        vs_text_lines(style, lead, "%s", cause_text(cause, gap));
-        rest -= gap->sums.time_ns;
-        count -= gap->sums.count;
-    }
-    uint64_t other = count - device->short_count, other_ns = rest - device->short_ns;
-    if (other)
-        fprintf(style->out, "    %s  %7s  %6s×  %sother gaps%s\n", time_column(other_ns),
-                vs_percent_text(other_ns, device->gap_ns), vs_count_text(other), vs_paint(style, VS_DIM),
-                vs_unpaint(style));
+            vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, line->span_ns), vs_time_text(line->span_ns));
+    work_rows(style, &line->gaps, device->gap_ns, true, NULL);
     if (device->short_count)
-        fprintf(style->out, "    %s  %7s  %6s×  %sgaps of less than 5 µs, between queued work%s\n",
-                time_column(device->short_ns), vs_percent_text(device->short_ns, device->gap_ns),
-                vs_count_text(device->short_count), vs_paint(style, VS_DIM), vs_unpaint(style));
+        fprintf(style->out, "%s%sgaps of less than 5 µs, between queued work%s\n",
+                row_lead(device->short_ns, device->gap_ns, device->short_count), vs_paint(style, VS_DIM),
+                vs_unpaint(style));
     if (device->unknown_ns)
         fprintf(style->out, "    work was not recorded for %s between them: not counted\n",
                 vs_time_text(device->unknown_ns));
@@ -244,21 +247,6 @@ static bool all_saved(const struct vs_report_timeline *line, uint64_t *ns)
     return known;
 }
 
-static void site_rows(const struct vs_report_works *works, const struct vs_style *style)
-{
-    for (size_t i = 0; i < works->count && i < style->sites; i++) {
-        const struct vs_report_work *work = &works->items[i];
-        if (i && !style->small_sites && work->sums.time_ns < works->total.time_ns / 100)
-            break;
-        fprintf(style->out, "    %s  %7s  %6s×  ", time_column(work->sums.time_ns),
-                vs_percent_text(work->sums.time_ns, works->total.time_ns), vs_count_text(work->sums.count));
-        if (work->site)
-            vs_text_chain(style, VS_ROW_COLUMNS, work->site);
-        else
-            fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
-    }
-}
-
 static void transfer_section(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
@@ -288,22 +276,18 @@ static void transfer_section(const struct vs_report_device *device, const struct
     }
     if (line->pageable.total.count) {
         uint64_t saved;
-        if (all_saved(line, &saved) && saved)
-            vs_text_lines(style, "  pageable copies: ", "%s; pinned memory would save %s of it, as the fastest "
-                          "pinned copy of this trace shows", vs_time_text(line->pageable.total.time_ns),
-                          vs_time_text(saved));
-        else if (all_saved(line, &saved))
-            vs_text_lines(style, "  pageable copies: ", "%s; no slower than the fastest pinned copy of this trace",
-                          vs_time_text(line->pageable.total.time_ns));
-        else
-            vs_text_lines(style, "  pageable copies: ", "%s; this trace has no large pinned copy to say what pinned "
-                          "memory would save", vs_time_text(line->pageable.total.time_ns));
-        site_rows(&line->pageable, style);
+        bool known = all_saved(line, &saved);
+        vs_text_lines(style, "  pageable copies: ", "%s; %s%s%s", vs_time_text(line->pageable.total.time_ns),
+                      !known ? "this trace has no large pinned copy to say what pinned memory would save"
+                      : saved ? "pinned memory would save " : "no slower than the fastest pinned copy of this trace",
+                      known && saved ? vs_time_text(saved) : "",
+                      known && saved ? " of it, at the speed of the fastest pinned copy of this trace" : "");
+        work_rows(style, &line->pageable, line->pageable.total.time_ns, false, NULL);
     }
     if (line->small.total.count) {
         fprintf(style->out, "  copies of 64 KiB or less, where latency dominates: %s in %s\n",
                 vs_time_text(line->small.total.time_ns), vs_count_text(line->small.total.count));
-        site_rows(&line->small, style);
+        work_rows(style, &line->small, line->small.total.time_ns, false, NULL);
     }
 }
 

@@ -510,6 +510,8 @@ TEST(errors_end_with_what_to_do)
          "no call site matches --site 'nowhere'; the largest are alloc_buffers (test_verbs.c:"},
         {"report --site nowhere --json --at end trace.vst", "no call site matches --site 'nowhere'"},
         {"report --top x trace.vst", "--top takes a number from 1 to 100000, not 'x'"},
+        {"report --syncs --phase forward trace.vst", "use --step, or --from and --to"},
+        {"report --syncs --step 3 --at 1s trace.vst", "--step cannot be combined with --at, --from or --to here"},
         {"index --share 200 trace.vst", "--share takes a percentage from 1 to 100, not '200'"},
         {"export -f chrome -o nodir/x.json trace.vst", "; create the folder nodir first"},
         {"export -f chrome --steps 3-2 trace.vst", "--steps takes a step's number such as 12, or a range such as 10-12, not '3-2'"},
