@@ -48,6 +48,20 @@ static char *rate_text(char out[32], uint64_t bytes, uint64_t ns)
 
 /* --- waits and gaps --- */
 
+/* "multi_tensor_apply_kernel" of "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<…>(…)". */
+static const char *short_name(char out[200], const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    const char *start = name, *at = name;
+    for (; *at && *at != '<' && (*at != '(' || strncmp(at, unnamed, sizeof unnamed - 1) == 0); at++)
+        if (*at == ':' || *at == ' ')
+            start = at + 1;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(at - start), start);
+    return vs_text_clip(out, at > start ? word : name, 48);
+}
+#define short_words(name) short_name((char[200]){""}, name)
+
 static const char *ended_by(const struct vs_report_work *gap)
 {
     return gap->ended_by == VS_EVENT_memcpy ? "a copy" : gap->ended_by == VS_EVENT_memset ? "a memset" : "a kernel";
@@ -56,14 +70,14 @@ static const char *ended_by(const struct vs_report_work *gap)
 /* "the host waited at item (item.py:12)", in *out* of VS_TEXT_LINES_MAX bytes. */
 static const char *cause_text(char *out, const struct vs_report_work *gap)
 {
-    char until[4 * SITE_COLUMNS + 32] = "", name[512];
+    char until[4 * SITE_COLUMNS + 32] = "";
     bool copy = gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY;
     const char *wait = gap->kind == VS_WAIT_FREE ? "freed memory" : copy ? "was copying" : "waited";
     const char *in = *gap->phase ? ", in " : "";
     if (gap->until)
         snprintf(until, sizeof until, " until %s", site_words(gap->until));
     else if (gap->name)
-        snprintf(until, sizeof until, " until kernel %s", vs_text_clip(name, gap->name, 48));
+        snprintf(until, sizeof until, " until kernel %s", short_words(gap->name));
     else
         snprintf(until, sizeof until, " until %s", ended_by(gap));
     if (gap->cause == VS_GAP_UNKNOWN)
@@ -143,6 +157,8 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
         fprintf(style->out, "%s%sgaps of less than 5 µs, between queued work%s\n",
                 row_lead(device->short_ns, device->gap_ns, device->short_count), vs_paint(style, VS_DIM),
                 vs_unpaint(style));
+    if (line->gaps.count && line->gaps.items[0].cause == VS_GAP_HOST && !line->gaps.items[0].until)
+        fprintf(style->out, "    (recorded with --kernels=api, launches have their lines)\n");
     if (device->unknown_ns)
         fprintf(style->out, "    work was not recorded for %s between them: not counted\n",
                 vs_time_text(device->unknown_ns));
@@ -154,24 +170,24 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
 
 /* --- kernels --- */
 
-static const char *near_name(const struct vs_report_near *near)
+static const char *near_name(char out[200], const struct vs_report_near *near)
 {
-    return near->name ? near->name : near->work.kind == VS_EVENT_memset ? "a memset" : "a copy";
+    return near->name ? short_name(out, near->name) : near->work.kind == VS_EVENT_memset ? "a memset" : "a copy";
 }
 
 static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, const struct vs_style *style)
 {
-    char text[VS_TEXT_LINES_MAX] = "", name[512];
+    char text[VS_TEXT_LINES_MAX] = "", name[200];
     size_t length = 0;
     for (size_t i = 0; i < line->running_count && length < sizeof text - 256; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s on stream %llu", i ? ", " : "",
-                                   vs_text_clip(name, near_name(&line->running[i]), 48),
+                                   near_name(name, &line->running[i]),
                                    (unsigned long long)line->running[i].work.stream);
     if (length)
         vs_text_lines(style, "  at the peak, ", "%s: %s ran", vs_time_text(peak_ns), text);
     else if (line->before.work.start_ns && line->before.work.end_ns <= peak_ns)
         vs_text_lines(style, "  at the peak, ", "%s: the device was idle; %s had ended %s before",
-                      vs_time_text(peak_ns), vs_text_clip(name, near_name(&line->before), 48),
+                      vs_time_text(peak_ns), near_name(name, &line->before),
                       vs_time_text(peak_ns - line->before.work.end_ns));
 }
 
@@ -251,6 +267,10 @@ static void transfer_section(const struct vs_report_device *device, const struct
 {
     const struct vs_report_timeline *line = &device->timeline;
     const struct vs_report_works *copies = &line->copies;
+    if (!copies->total.count) {
+        fprintf(style->out, "  no copies\n");
+        return;
+    }
     fprintf(style->out, "  copies: %s in %s×, %s\n", vs_size_text(copies->total.bytes),
             vs_count_text(copies->total.count), vs_time_text(copies->total.time_ns));
     for (size_t i = 0; i < copies->count; i++) {
