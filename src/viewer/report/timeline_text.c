@@ -150,7 +150,7 @@ void vs_timeline_waits(const struct vs_report *report, const struct vs_report_de
 static void gap_lines(const struct vs_report_timeline *line, const struct vs_style *style)
 {
     const struct vs_timeline_device *device = line->device;
-    fprintf(style->out, "  device idle: %s, %s of the %s between its first and last work\n",
+    fprintf(style->out, "  device idle: %s, %s of %s from its first to its last work\n",
             vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, line->span_ns), vs_time_text(line->span_ns));
     work_rows(style, &line->gaps, device->gap_ns, true, NULL);
     if (device->short_count)
@@ -196,7 +196,7 @@ static void kernel_section(const struct vs_report_device *device, const struct v
     const struct vs_report_timeline *line = &device->timeline;
     uint64_t span = line->span_ns, rest = device->kernel_total.time_ns;
     char clipped[1024], lead[64];
-    fprintf(style->out, "  kernels: %s in %s; the device was busy for %s of %s\n",
+    fprintf(style->out, "  kernels: %s in %s, device busy %s of %s\n",
             vs_time_text(device->kernel_total.time_ns), vs_number_text(device->kernel_total.count, "kernel"),
             vs_percent_text(line->device->busy_ns, span), vs_time_text(span));
     if (device->kernel_total.count)
