@@ -52,7 +52,9 @@ def main():
 
         device, text = report("idle", "--json")
         gap = device["timeline"]["gaps_by_cause"]["rows"][0]
-        assert (gap["cause"], at(gap["wait"])) == ("host", line_of("idle")), gap
+        assert (gap["cause"], at(gap["wait"]), at(gap["until"])) == ("host", line_of("idle"), line_of("launch")), gap
+        kernels = device["timeline"]["kernels_by_site"]["rows"]
+        assert [(k["name"], k["count"], at(k["site"])) for k in kernels] == [("work", 5, line_of("launch"))], kernels
         assert gap["time_ns"] >= 4 * 500e6 and gap["count"] == 4, gap
         words = " ".join(text.split())
         assert "device time: idle for" in words and f"slow_loop_victim.c:{line_of('idle')}" in words, text
