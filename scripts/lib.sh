@@ -10,7 +10,7 @@
 
 VS_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 VS_JOBS=${VS_JOBS:-$(nproc 2>/dev/null || echo 2)}
-VS_TEST_JOBS=${VS_TEST_JOBS:-$((VS_JOBS * 2))} # tests often wait, for a process or for a kernel
+VS_TEST_JOBS=${VS_TEST_JOBS:-$((VS_JOBS * 3))} # tests often wait, for a process or for a kernel
 VS_INSTALL=${VS_INSTALL:-yes} # "no": list missing packages instead of installing them
 VS_CMAKE_ARGS=()              # set by vs_setup: location of the CUDA headers
 VS_TARGETS=()                 # targets of vs_build; empty: all

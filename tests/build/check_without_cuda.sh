@@ -5,9 +5,11 @@
 # scratch build with VRAMSCOPE_CUDA=OFF, builds the command alone, and lets it read
 # a file that is not a trace (exit 2, one line that names the file).
 #
-#   check_without_cuda.sh ROOT CMAKE GENERATOR CC
+# Objects that BUILD has compiled by the same words are copied from there.
+#
+#   check_without_cuda.sh ROOT CMAKE GENERATOR CC BUILD
 set -eu
-root=$1 cmake=$2 generator=$3 cc=$4
+root=$1 cmake=$2 generator=$3 cc=$4 build=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -16,9 +18,33 @@ fail() {
     exit 1
 }
 
+python3 - "$build" >"$work/objects" <<'PYTHON'
+import json, os, re, shlex, sys
+for entry in json.load(open(os.path.join(sys.argv[1], "compile_commands.json"))):
+    words = " ".join(shlex.split(re.sub(r"^(\S*/)?ccache | -o \S+", "", entry["command"])))
+    output = entry.get("output") or re.search(r" -o (\S+)", entry["command"])[1]
+    print(words.replace(sys.argv[1], "BUILD"), os.path.join(sys.argv[1], output), sep="\t")
+PYTHON
+cat >"$work/compile" <<'SHELL'
+#!/bin/bash
+key='' words=("$@")
+while [ $# -gt 0 ]; do
+    case $1 in
+    -MD) ;;
+    -MT | -MF | -o) output=$2 && shift ;;
+    *) key+=" $1" ;;
+    esac
+    shift
+done
+key=${key//${0%/*}\/build/BUILD}
+object=$(grep -F -m 1 -- "${key:1}	" "${0%/*}/objects") && object=${object##*	}
+if [ -n "$object" ] && [ "$object" -nt "${words[-1]}" ]; then exec cp "$object" "$output"; fi
+exec "${words[@]}"
+SHELL
+chmod +x "$work/compile"
 "$cmake" -S "$root" -B "$work/build" -G "$generator" -DCMAKE_C_COMPILER="$cc" \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="-O0 -g0" -DVRAMSCOPE_CUDA=OFF \
-    -DVRAMSCOPE_TESTS=OFF >"$work/log" 2>&1 &&
+    -DCMAKE_C_COMPILER_LAUNCHER="$work/compile" -DVRAMSCOPE_WERROR=ON \
+    -DCMAKE_BUILD_TYPE=Debug -DVRAMSCOPE_CUDA=OFF -DVRAMSCOPE_TESTS=OFF >"$work/log" 2>&1 &&
     "$cmake" --build "$work/build" --target vramscope --parallel 2 >>"$work/log" 2>&1 ||
     { cat "$work/log" && fail "the command does not build without CUDA"; }
 
