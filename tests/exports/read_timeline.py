@@ -38,10 +38,11 @@ def lives(timeline):
     open_at, found = {}, []
     for e in timeline:
         if e["ph"] == "b":
-            assert e["id"] not in open_at, e
-            open_at[e["id"]] = e
+            key = e["pid"], e["id2"]["local"]
+            assert key not in open_at, e
+            open_at[key] = e
         elif e["ph"] == "e":
-            begin = open_at.pop(e["id"])
+            begin = open_at.pop((e["pid"], e["id2"]["local"]))
             found.append((ns(begin["ts"]), ns(e["ts"]), begin))
     assert not open_at
     return found
@@ -110,7 +111,7 @@ def check(recorded, problems, _root):
     events = [x for x in map(json.loads, recorded.export("calls", "json").decode().splitlines()) if "event" in x]
     fields = [(e["kind"], e["tid"], e["fields"]) for e in events]
     works = [(f["start_ns"], f["end_ns"], WORK[k], f["stream"], f["correlation"]) for k, _, f in fields if k in WORK]
-    calls = [(f["start_ns"], f["end_ns"], f["api"].strip("_").split("_")[0], f["thread"] | 1 << 32, f["correlation"])
+    calls = [(f["start_ns"], f["end_ns"], f["api"].strip("_").split("_")[0], f["thread"] | 1 << 23, f["correlation"])
              for k, _, f in fields if k == "api_call"]
     waits = [(f["start_ns"], f["end_ns"], f["api"], tid) for k, tid, f in fields if k == "sync"]
     slices = [e for e in timeline if e["ph"] == "X"]

@@ -717,6 +717,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
     vs_flows_free(&c->flows);
     vs_perfetto_close(c->emit.perfetto);
     free(c->emit.line);
+    vs_map_free(&c->emit.lanes);
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);
     free(c);

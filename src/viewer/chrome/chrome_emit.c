@@ -159,6 +159,18 @@ uint64_t vs_length_begins(unsigned index)
 
 static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args);
 
+/* Perfetto names the track of async slices by the first event on it, and groups tracks by name. */
+static void name_lane(struct vs_emit *emit, const struct vs_emitted *event)
+{
+    uint64_t key = (event->pid << 32 ^ event->id) + 1;
+    if (vs_map_get(&emit->lanes, key))
+        return;
+    vs_xmap_put(&emit->lanes, key, 1);
+    const struct vs_emitted name = {.phase = 'n', .name = event->track, .category = event->category,
+                                    .pid = event->pid, .tid = event->tid, .time_ns = event->time_ns, .id = event->id};
+    put_event(emit, &name, (const struct vs_json_item[]){{.key = NULL}});
+}
+
 bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args)
 {
@@ -179,8 +191,12 @@ bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
         placed.duration_ns = end_ns - placed.time_ns;
         placed.id = event->id ? event->id ^ emit->ids : 0;
     }
+    if (emit->clock)
+        event = &placed;
+    if (event->track && event->phase == 'b' && !emit->perfetto)
+        name_lane(emit, event);
     uint64_t before = emit->bytes;
-    put_event(emit, emit->clock ? &placed : event, args);
+    put_event(emit, event, args);
     if (lengths)
         lengths->bytes[vs_length_of(event->duration_ns)] += emit->bytes - before;
     return true;
@@ -204,9 +220,10 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
         PUT(emit, ",\"cat\":");
         put_text(emit, event->category);
     }
-    if (event->phase == 'b' || event->phase == 'e') {
-        PUT(emit, ",\"id\":");
+    if (strchr("ben", event->phase)) {
+        PUT(emit, ",\"id2\":{\"local\":");
         put_hex(emit, event->id);
+        PUT(emit, "}");
     }
     if (event->phase == 'i')
         put_bytes(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);

@@ -89,10 +89,10 @@ void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out);
 
 void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks);
 
-/* A track above the numbers of threads: the calls of one. */
-#define VS_CALLS_TRACK (UINT64_C(1) << 32)
-#define VS_STEPS_TRACK (UINT64_C(1) << 33)
-#define VS_OVERHEAD_TRACK (UINT64_C(1) << 34) /* of CUPTI, on one */
+/* Tracks above the numbers of threads, of which Linux has 2^22. Viewers keep 32 bits. */
+#define VS_CALLS_TRACK (UINT64_C(1) << 23) /* the calls of one */
+#define VS_STEPS_TRACK (UINT64_C(1) << 24)
+#define VS_OVERHEAD_TRACK (UINT64_C(1) << 25) /* CUPTI's, on one */
 
 /* --- chrome_emit.c: events and counters, as Chrome's JSON or as packets of Perfetto --- */
 
@@ -117,7 +117,8 @@ struct vs_emit {
     uint64_t written;
     struct vs_perfetto *perfetto; /* NULL: JSON */
     const struct vs_rank_clock *clock; /* times of the trace as those written; NULL: the same */
-    char *line;   /* of JSON, being built; free */
+    char *line;   /* of JSON, being built; free, and lanes */
+    struct vs_map lanes; /* of lives, that have a name */
     size_t length, capacity;
     uint64_t ids; /* of the trace among several in the file: added to ids; 0: alone */
 };

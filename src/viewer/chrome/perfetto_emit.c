@@ -86,10 +86,12 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
 {
     struct vs_proto *track = &p->event, *inner = &p->argument;
     bool host = pid == emit->host_pid;
-    uint64_t place = kind == 'c'          ? p->tracks.count < STREAMS_PLACE ? p->tracks.count : STREAMS_PLACE
-                     : kind == 'r'        ? STREAMS_PLACE + STREAMS_MAX
-                     : of < STREAMS_MAX   ? STREAMS_PLACE + of
-                                          : STREAMS_PLACE + STREAMS_MAX - 1;
+    /* Steps and counters first, then streams by their number, then lives of blocks. */
+    uint64_t place = STREAMS_PLACE + (kind == 'r' ? STREAMS_MAX : of < STREAMS_MAX ? of : STREAMS_MAX - 1);
+    if (of == VS_STEPS_TRACK)
+        place = 0;
+    else if (kind == 'c')
+        place = p->tracks.count < STREAMS_PLACE ? p->tracks.count : STREAMS_PLACE;
     vs_xmap_put(&p->tracks, uuid, 1);
     vs_proto_uint(track, TRACK_UUID, uuid);
     if (kind != 'p')
@@ -115,7 +117,7 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
     }
     if (kind == 'p')
         vs_proto_uint(track, TRACK_CHILDREN, CHILDREN_BY_PLACE);
-    else /* counters first, then streams by their number, then lives of blocks */
+    else
         vs_proto_uint(track, TRACK_PLACE, place);
     vs_proto_message(&p->packet, PACKET_TRACK, track);
     end_packet(p);

@@ -82,8 +82,9 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
     snprintf(name, sizeof name, "%.*s: %s %s", caller && caller - label < SITE_NAME_MAX ? (int)(caller - label) : SITE_NAME_MAX, label,
              vs_size_text(live->size), kind);
     snprintf(addr, sizeof addr, "0x%" PRIx64, live->addr);
+    const char *track = tensor ? "lives of tensors" : host ? "lives of host memory" : "lives of blocks";
     uint64_t begin = live->time_ns > m->from_ns ? live->time_ns : m->from_ns;
-    struct vs_emitted out = {.phase = 'b', .name = name, .category = "memory", .track = tensor ? "tensors" : host ? "host memory" : "blocks",
+    struct vs_emitted out = {.phase = 'b', .name = name, .category = "memory", .track = track,
                              .pid = m->devices[live->device].pid, .tid = live->tid,
                              .time_ns = begin, .duration_ns = replay->now_ns > begin ? replay->now_ns - begin : 0,
                              .id = vs_replay_slot(replay, live) + UINT64_C(1), .stack = &stack};
@@ -183,8 +184,9 @@ void vs_timeline_memory_counters(struct vs_timeline_memory *m, unsigned account,
     level(m, &counters[0], a->sums.now.allocated, a->sums.peak.allocated, time_ns);
     level(m, &counters[1], a->sums.now.reserved, a->sums.peak.reserved, time_ns);
     level(m, &counters[2], a->framework.now.allocated, a->framework.peak.allocated, time_ns);
-    if (a->last_used.event)
-        vs_counter_set(&counters[3], m->emit, a->last_used.used, time_ns, m->counter_ns);
+    if (a->last_used.event || a->sample_total) /* before the window: the latest sample */
+        vs_counter_set(&counters[3], m->emit, a->last_used.event ? a->last_used.used : a->sample_total - a->sample_free,
+                       time_ns, m->counter_ns);
 }
 
 void vs_timeline_memory_event(struct vs_timeline_memory *m, const struct vs_event *event)

@@ -111,8 +111,8 @@ static void check_tracks(void)
             bool same = num(f, "pid") == pid && num(f, "tid") == tid && other != 'M' &&
                         (phase == 'C') == (other == 'C') &&
                         (phase != 'C' || strcmp(str(e, "name"), str(f, "name")) == 0) &&
-                        !strchr("be", phase) == !strchr("be", other) &&
-                        (!strchr("be", phase) || strcmp(str(e, "id"), str(f, "id")) == 0);
+                        !strchr("ben", phase) == !strchr("ben", other) &&
+                        (!strchr("ben", phase) || strcmp(str(e, "id2"), str(f, "id2")) == 0);
             if (!same)
                 continue;
             assert_true(ns(f, "ts") >= (phase == 'X' ? end : ns(e, "ts")));
