@@ -140,6 +140,7 @@ void vs_builder_kernel(struct vs_builder *builder, uint64_t device, uint64_t str
                                     .correlation = builder->correlation, .grid_x = 1,
                                     .grid_y = 1, .grid_z = 1, .block_x = 32, .block_y = 1,
                                     .block_z = 1));
+    builder->correlation = 0;
 }
 
 void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t stream,
@@ -152,6 +153,7 @@ void vs_builder_memcpy(struct vs_builder *builder, uint64_t device, uint64_t str
                                     .copy_kind = kind, .correlation = builder->correlation,
                                     .src_kind = builder->host_memory,
                                     .dst_kind = builder->host_memory));
+    builder->correlation = 0;
 }
 
 void vs_builder_close(struct vs_builder *builder, enum vs_end_reason reason, uint64_t status)

@@ -33,7 +33,7 @@ struct vs_builder {
     char api[128];      /* of the next allocations; "": cudaMalloc */
     /* of trace_text.c */
     uint64_t device;
-    uint64_t correlation; /* of the next kernel or copy */
+    uint64_t correlation, calls; /* of the next kernel or copy; how many had one */
     enum vs_memory_kind host_memory; /* of the next copy */
     uint64_t total_bytes; /* of the device */
     char functions[VS_BUILDER_FUNCTIONS_MAX][256]; /* functions and objects named so far, by module */

@@ -308,7 +308,7 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         uint64_t on = sum(&s, needed(&s)), start = sum(&s, needed(&s)), length = sum(&s, needed(&s));
         vs_builder_kernel(b, b->device, on, rest(&s), start, length);
     } else if (!strcmp(verb, "call")) {
-        b->correlation++;
+        b->correlation = ++b->calls;
         vs_builder_event(b, EVENT(work_call, .correlation = b->correlation, .stack = b->stack,
                                   .api = vs_builder_string(b, "cudaLaunch")));
     } else if (!strcmp(verb, "switch")) {

@@ -99,7 +99,6 @@ int vs_heavier_site(const void *a, const void *b)
 
 /* --- wrappers --- */
 
-#define STACKS_LOOKED_AT 200
 #define WRAPPER_SITES_MIN 4
 #define WRAPPER_CALLERS_MIN 3
 
@@ -152,20 +151,31 @@ static size_t named_chain(const struct vs_summary *summary, uint64_t stack,
 void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out)
 {
     const struct vs_sites *sites = &summary->replay->sites;
-    *out = (struct vs_wrappers){.count = 0};
     struct vs_summary_row *list = vs_xcalloc(sites->count + 1, sizeof *list);
-    struct short_chain *chains = vs_xcalloc(STACKS_LOOKED_AT, sizeof *chains);
+    uint64_t stacks[VS_WRAPPER_STACKS];
     size_t sites_with = 0, count = 0;
     for (size_t i = 0; i < sites->count; i++)
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
             list[sites_with++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
     vs_vec_sort(list, sites_with, sizeof *list, vs_heavier_row);
-    for (size_t i = 0; i < sites_with && i < STACKS_LOOKED_AT; i++) {
+    for (; count < sites_with && count < VS_WRAPPER_STACKS; count++)
+        stacks[count] = sites->items[list[count].site].stack;
+    free(list);
+    vs_summary_wrappers_of(summary, stacks, count, out);
+}
+
+void vs_summary_wrappers_of(const struct vs_summary *summary, const uint64_t *stacks, size_t stack_count,
+                            struct vs_wrappers *out)
+{
+    struct short_chain *chains = vs_xcalloc(stack_count + 1, sizeof *chains);
+    size_t count = 0;
+    *out = (struct vs_wrappers){.count = 0};
+    for (size_t i = 0; i < stack_count; i++) {
         struct vs_chain_frame chain[VS_CHAIN_MAX];
         struct short_chain *chained = &chains[count];
         bool folds;
-        size_t lead, n = named_chain(summary, sites->items[list[i].site].stack, chain, &folds, &lead);
+        size_t lead, n = named_chain(summary, stacks[i], chain, &folds, &lead);
         for (size_t k = lead; k < n && chained->count <= VS_WRAPPERS_MAX; k++) {
             if (folds && *chain[k].library)
                 continue;
@@ -190,7 +200,6 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
                 chains[kept++] = chains[i];
         count = kept;
     }
-    free(list);
     free(chains);
 }
 

@@ -15,9 +15,12 @@ enum vs_summary_kind {
     VS_SITES_FILLED,  /* only large sites that grew and are constant since */
 };
 
-/* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most. Cost: looks
- * up the symbols of at most 200 stacks. */
+/* vs_summary_wrappers: finds the program's wrappers from the sites that allocated most; _of: those of other
+ * calls, from their *stacks*. Cost: looks up the symbols of at most VS_WRAPPER_STACKS stacks. */
+#define VS_WRAPPER_STACKS 200
 void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *out);
+void vs_summary_wrappers_of(const struct vs_summary *summary, const uint64_t *stacks, size_t stack_count,
+                            struct vs_wrappers *out);
 
 /* vs_summary_sites: the heaviest sites of *account* (a device index or
  * VS_HOST_INDEX) now, at the user's level (user_level.h). Cost: sorts the sites, looks up symbols of at

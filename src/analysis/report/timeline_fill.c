@@ -157,7 +157,18 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     if (!sites.most)
         return;
     sites.most = sites.most < SITES_MAX ? sites.most : SITES_MAX;
-    sites.summary.wrappers = NULL; /* functions that allocate are not those that launch, copy or wait */
+    /* Functions that allocate are not those that launch. */
+    struct vs_wrappers wrappers;
+    uint64_t stacks[VS_WRAPPER_STACKS];
+    size_t stack_count = 0;
+    for (size_t i = 0; i < vs_timeline_rows(timeline) && stack_count < VS_WRAPPER_STACKS; i++) {
+        struct vs_timeline_sums sums;
+        const struct vs_timeline_key *key = vs_timeline_row(timeline, i, &sums);
+        if (key->what == VS_ROWS_KERNELS && key->device == number && key->stack)
+            stacks[stack_count++] = key->stack;
+    }
+    vs_summary_wrappers_of(summary, stacks, stack_count, &wrappers);
+    sites.summary.wrappers = &wrappers;
     sites.list.items = vs_xarena(summary->memory, sites.most * sizeof *sites.list.items);
     const struct {
         struct row_choice choice;

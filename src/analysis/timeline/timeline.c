@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header. The calls that began the work come in the order of the host, before the records of the
- * work; both have the same correlation. Waits are kept by the time of their end, for the gaps that are
- * found later. */
+ * See the header. The calls that began the work come before the records of the work or behind them, with the
+ * same correlation: both are put together when a record is no longer held back. Waits and ranges are kept by their
+ * time, for the gaps that are found then. */
 #include "analysis/timeline/timeline.h"
 
 #include <stdlib.h>
@@ -24,19 +24,21 @@
 
 /* A call that begins work. */
 struct call {
-    uint64_t stack, api;
-    uint32_t tid, phase;
+    uint64_t stack, api, tid;
 };
 
 struct wait {
     uint64_t start_ns, end_ns, stack, api;
-    uint32_t tid, phase, kind, device;
+    uint32_t tid, kind, device;
 };
 
 struct device_work {
-    uint64_t start_ns, end_ns, name;
-    uint32_t call; /* number + 1; 0: unknown */
+    uint64_t start_ns, end_ns, correlation;
+    uint64_t name;  /* of a kernel */
+    uint64_t bytes; /* of a copy, as the following */
     uint16_t device, kind;
+    uint8_t copy_kind, memory;
+    bool graph;
 };
 
 struct vs_timeline {
@@ -79,14 +81,6 @@ static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline
     uint32_t number = *recent = vs_intern(&t->rows, key, sizeof *key);
     vs_vec_room(&t->sums, &t->sum_capacity, number + 1, sizeof *t->sums);
     return &t->sums[number];
-}
-
-static void add(struct vs_timeline *t, struct vs_timeline_key key, uint64_t bytes, uint64_t time_ns)
-{
-    struct vs_timeline_sums *sums = row_of(t, &key);
-    sums->count++;
-    sums->bytes += bytes;
-    sums->time_ns += time_ns;
 }
 
 /* --- gaps --- */
@@ -164,7 +158,8 @@ static bool is_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
     return low == t->pause_count || t->pauses[low].from_ns >= b;
 }
 
-static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work)
+static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work,
+                    const struct call *call)
 {
     uint64_t a = device->end_ns, b = work->start_ns, length = b - a;
     if (!is_recorded(t, a, b)) {
@@ -178,11 +173,10 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
         device->short_ns += length;
         return;
     }
-    const struct call *call = work->call ? t->calls.items[work->call - 1] : NULL;
-    const struct wait *waited = wait_before(t, call ? call->tid : 0, work->device, a, b);
+    const struct wait *waited = wait_before(t, call ? (uint32_t)call->tid : 0, work->device, a, b);
     const struct wait *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
     struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
-                                  .ended_by = work->kind};
+                                  .ended_by = work->kind, .phase = phase_at(t, b)};
     /* A copy of pageable memory begins on the host. */
     bool staged = copying && b - (copying->start_ns > a ? copying->start_ns : a) >= length / 2;
     waited = staged ? copying : waited;
@@ -198,21 +192,56 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
     if (call && call->stack) {
         key.until_stack = call->stack;
         key.until_api = call->api;
-        key.phase = call->phase;
     } else if (copying) {
         key.until_stack = copying->stack;
         key.until_api = copying->api;
-        key.phase = copying->phase;
     } else {
         key.name = work->name;
-        key.phase = phase_at(t, b);
     }
-    add(t, key, 0, length);
+    struct vs_timeline_sums *sums = row_of(t, &key);
+    sums->count++;
+    sums->time_ns += length;
+}
+
+/* The call that began *work*; NULL: not recorded. */
+static const struct call *call_of(struct vs_timeline *t, const struct device_work *work)
+{
+    if (!work->correlation || !(t->pending.count + t->older.count))
+        return NULL;
+    struct vs_map *map = vs_map_get(&t->pending, work->correlation) ? &t->pending : &t->older;
+    const uint64_t *found = vs_map_get(map, work->correlation);
+    const struct call *call = found ? t->calls.items[*found - 1] : NULL;
+    if (found && !work->graph)
+        vs_map_remove(map, work->correlation, NULL);
+    return call;
+}
+
+static void add_row(struct vs_timeline *t, const struct device_work *work, const struct call *call)
+{
+    struct vs_timeline_key key = {.what = VS_ROWS_KERNELS, .device = work->device, .name = work->name,
+                                  .stack = call ? call->stack : 0, .api = call ? call->api : 0};
+    if (work->kind == VS_EVENT_memcpy) {
+        const struct wait *copying = call ? NULL : copy_around(t, work->device, work->start_ns, work->end_ns);
+        key = (struct vs_timeline_key){
+            .what = VS_ROWS_COPIES, .device = work->device, .kind = work->copy_kind, .memory = work->memory,
+            .size = work->bytes <= VS_SMALL_COPY_BYTES       ? VS_COPY_SMALL
+                    : work->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
+                    : work->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
+                                                       : VS_COPY_LARGE,
+            .stack = copying ? copying->stack : key.stack, .api = copying ? copying->api : key.api};
+    }
+    struct vs_timeline_sums *sums = row_of(t, &key);
+    sums->count++;
+    sums->bytes += work->bytes;
+    sums->time_ns += work->end_ns - work->start_ns;
 }
 
 static void place(struct vs_timeline *t, const struct device_work *work)
 {
     struct vs_timeline_device *device = &t->devices[work->device];
+    const struct call *call = call_of(t, work);
+    if (work->kind != VS_EVENT_memset)
+        add_row(t, work, call);
     if (!device->works++)
         device->first_ns = device->end_ns = work->start_ns;
     if (work->start_ns < t->settled_ns)
@@ -220,7 +249,7 @@ static void place(struct vs_timeline *t, const struct device_work *work)
     else
         t->settled_ns = work->start_ns;
     if (work->start_ns > device->end_ns) {
-        add_gap(t, device, work);
+        add_gap(t, device, work, call);
         device->end_ns = work->start_ns;
     }
     if (work->end_ns > device->end_ns) {
@@ -280,13 +309,12 @@ static void near_peak(struct vs_timeline_device *device, const struct vs_near_wo
 
 /* --- events --- */
 
-static void add_call(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
+static void add_call(struct vs_timeline *t, const struct vs_event *event)
 {
     const struct vs_event_work_call *made = &event->work_call;
     if (!made->correlation)
         return;
-    uint32_t tid = made->thread ? (uint32_t)made->thread : event->tid;
-    struct call call = {made->stack, made->api, tid, vs_phases_place(&replay->phases, tid).phase};
+    struct call call = {made->stack, made->api, made->thread ? made->thread : event->tid};
     if (t->pending.count >= PENDING_MAX) {
         vs_map_free(&t->older);
         t->older = t->pending;
@@ -329,7 +357,7 @@ static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, cons
     const struct vs_event_sync *sync = &event->sync;
     struct vs_place at = vs_phases_place(&replay->phases, event->tid);
     uint64_t end_ns = sync->end_ns > sync->start_ns ? sync->end_ns : sync->start_ns;
-    struct wait wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid, at.phase,
+    struct wait wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid,
                         (uint32_t)sync->sync_kind, (uint32_t)sync->device};
     uint64_t from = wait.start_ns > t->from_ns ? wait.start_ns : t->from_ns,
              to = wait.end_ns < t->to_ns ? wait.end_ns : t->to_ns;
@@ -360,72 +388,46 @@ static void faster(struct vs_link *link, uint64_t bytes, uint64_t time_ns)
         *link = (struct vs_link){bytes, time_ns};
 }
 
-static void add_copy(struct vs_timeline *t, const struct vs_event *event, const struct call *call, uint64_t time_ns)
-{
-    const struct vs_event_memcpy *copy = &event->memcpy;
-    struct vs_timeline_device *device = &t->devices[copy->device];
-    uint32_t kind = (uint32_t)(copy->copy_kind < VS_COPY_KIND_COUNT ? copy->copy_kind : VS_COPY_UNKNOWN);
-    uint64_t whole_ns = copy->end_ns > copy->start_ns ? copy->end_ns - copy->start_ns : 0;
-    uint64_t memory = kind == VS_COPY_HTOD || kind == VS_COPY_HTOA ? copy->src_kind : copy->dst_kind;
-    const struct wait *copying = call ? NULL : copy_around(t, copy->device, copy->start_ns, copy->end_ns);
-    struct vs_timeline_key key = {
-        .what = VS_ROWS_COPIES, .device = (uint32_t)copy->device, .kind = kind,
-        .memory = memory == VS_MEMORY_PAGEABLE || memory == VS_MEMORY_PINNED ? (uint32_t)memory : VS_MEMORY_UNKNOWN,
-        .size = copy->bytes <= VS_SMALL_COPY_BYTES       ? VS_COPY_SMALL
-                : copy->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
-                : copy->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
-                                                   : VS_COPY_LARGE,
-        .stack = call ? call->stack : copying ? copying->stack : 0,
-        .api = call ? call->api : copying ? copying->api : 0};
-    bool over_link = kind == VS_COPY_HTOD || kind == VS_COPY_DTOH;
-    if (over_link && copy->bytes >= VS_LINK_LEAST_BYTES && whole_ns) {
-        faster(&device->links[kind == VS_COPY_DTOH], copy->bytes, whole_ns);
-        if (key.memory == VS_MEMORY_PINNED)
-            faster(&device->pinned_links[kind == VS_COPY_DTOH], copy->bytes, whole_ns);
-    }
-    add(t, key, copy->bytes, time_ns);
-}
-
 static void add_work(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
 {
     const struct vs_event_activity *ran = &event->activity;
-    uint64_t correlation = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
-                           : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
-                                                            : event->memset.correlation;
-    uint64_t call = 0;
-    if (correlation && (t->pending.count || t->older.count)) {
-        bool graph = event->kind == VS_EVENT_kernel   ? event->kernel.graph
-                     : event->kind == VS_EVENT_memcpy ? event->memcpy.graph
-                                                      : event->memset.graph;
-        struct vs_map *map = vs_map_get(&t->pending, correlation) ? &t->pending : &t->older;
-        const uint64_t *found = vs_map_get(map, correlation);
-        call = found ? *found : 0;
-        if (found && !graph)
-            vs_map_remove(map, correlation, NULL);
-    }
+    const struct vs_event_memcpy *copy = &event->memcpy;
     if (ran->device >= VS_DEVICES_MAX || !ran->start_ns)
         return;
     struct vs_timeline_device *device = &t->devices[ran->device];
-    struct vs_near_work near = {.start_ns = ran->start_ns, .end_ns = ran->end_ns, .stream = ran->stream,
-                                .kind = event->kind,
-                                .name = event->kind == VS_EVENT_kernel ? event->kernel.name : 0,
-                                .copy_kind = event->kind == VS_EVENT_memcpy ? (uint32_t)event->memcpy.copy_kind : 0};
+    struct device_work work = {ran->start_ns > t->from_ns ? ran->start_ns : t->from_ns,
+                               ran->end_ns < t->to_ns ? ran->end_ns : t->to_ns, .device = (uint16_t)ran->device,
+                               .kind = (uint16_t)event->kind};
+    if (event->kind == VS_EVENT_kernel) {
+        work.correlation = event->kernel.correlation;
+        work.name = event->kernel.name;
+        work.graph = event->kernel.graph;
+    } else if (event->kind == VS_EVENT_memcpy) {
+        uint64_t kind = copy->copy_kind < VS_COPY_KIND_COUNT ? copy->copy_kind : VS_COPY_UNKNOWN;
+        uint64_t memory = kind == VS_COPY_HTOD || kind == VS_COPY_HTOA ? copy->src_kind : copy->dst_kind;
+        bool known = memory == VS_MEMORY_PAGEABLE || memory == VS_MEMORY_PINNED;
+        work.correlation = copy->correlation;
+        work.copy_kind = (uint8_t)kind;
+        work.memory = known ? (uint8_t)memory : VS_MEMORY_UNKNOWN;
+        work.bytes = copy->bytes;
+        work.graph = copy->graph;
+    } else {
+        work.correlation = event->memset.correlation;
+        work.graph = event->memset.graph;
+    }
     follow_peak(device, replay, ran->device);
-    near_peak(device, &near);
+    near_peak(device, &(struct vs_near_work){.start_ns = ran->start_ns, .end_ns = ran->end_ns, .name = work.name,
+                                             .stream = ran->stream, .kind = event->kind});
     if (!vs_activity_within(event, t->from_ns, t->to_ns))
         return;
-    struct device_work work = {ran->start_ns > t->from_ns ? ran->start_ns : t->from_ns,
-                        ran->end_ns < t->to_ns ? ran->end_ns : t->to_ns, near.name, (uint32_t)call,
-                        (uint16_t)ran->device, event->kind};
     if (work.end_ns < work.start_ns)
         work.end_ns = work.start_ns;
-    const struct call *made = call ? t->calls.items[call - 1] : NULL;
-    if (event->kind == VS_EVENT_kernel)
-        add(t, (struct vs_timeline_key){.what = VS_ROWS_KERNELS, .device = work.device, .name = near.name,
-                                        .stack = made ? made->stack : 0, .api = made ? made->api : 0},
-            0, work.end_ns - work.start_ns);
-    else if (event->kind == VS_EVENT_memcpy)
-        add_copy(t, event, made, work.end_ns - work.start_ns);
+    bool over_link = work.copy_kind == VS_COPY_HTOD || work.copy_kind == VS_COPY_DTOH;
+    if (over_link && work.bytes >= VS_LINK_LEAST_BYTES && ran->end_ns > ran->start_ns) {
+        faster(&device->links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
+        if (work.memory == VS_MEMORY_PINNED)
+            faster(&device->pinned_links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
+    }
     if (t->held_count && work.start_ns < t->held[t->held_count - 1].start_ns)
         t->unsorted = true;
     VS_VEC_ADD(t->held, t->held_count, t->held_capacity, work);
@@ -444,7 +446,7 @@ uint64_t vs_timeline_kinds(void)
 enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const struct vs_event *event)
 {
     if (event->kind == VS_EVENT_work_call)
-        add_call(timeline, replay, event);
+        add_call(timeline, event);
     else if (event->kind == VS_EVENT_sync)
         add_wait(timeline, replay, event);
     else if (event->kind == VS_EVENT_range_push || event->kind == VS_EVENT_range_pop)

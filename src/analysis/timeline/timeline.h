@@ -56,8 +56,7 @@ struct vs_timeline_sums {
 /* Work near the peak of a device. */
 struct vs_near_work {
     uint64_t start_ns, end_ns, stream, name; /* name: of a kernel, otherwise 0 */
-    uint32_t kind;      /* of the event */
-    uint32_t copy_kind; /* of a memcpy */
+    uint32_t kind; /* of the event */
 };
 
 struct vs_timeline_device {

@@ -30,11 +30,11 @@ char *vs_time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns)
 }
 #define time_column(ns) vs_time_column((char[2 * VS_SIZE_TEXT_MAX]){""}, ns)
 
-/* "item (item.py:12)", for a sentence. */
+/* "item (item.py:12) < main:3", for a sentence. */
 static const char *site_text(char out[4 * SITE_COLUMNS + 8], const struct vs_report_site *site)
 {
     char chain[VS_CHAIN_TEXT_MAX];
-    return vs_text_clip(out, vs_text_site(chain, site, 1), SITE_COLUMNS);
+    return vs_text_clip(out, vs_text_site(chain, site, 2), SITE_COLUMNS);
 }
 #define site_words(site) site_text((char[4 * SITE_COLUMNS + 8]){""}, site)
 

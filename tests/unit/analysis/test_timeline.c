@@ -16,19 +16,19 @@ static const struct report_case timelines[] = {
      GAP(0) "/time_ns 50000; " GAP(0) "/wait/frames/0/line 12; " GAP(0) "/until_kernel gemm; "
      GAP(0) "/until none"},
     {"a_short_wait_before_a_long_gap_is_not_its_cause",
-     GPU "push step 1; push data; at next_batch 30 < main; call; pop; pop; at item 12 < main; "
+     GPU "at item 12 < main; "
      "wait 3 2900000 110000; kernel 7 1000000 2000000 gemm; kernel 7 9000000 1000000 gemm",
      GAP(0) "/cause host; " GAP(0) "/time_ns 6000000; " GAP(0) "/wait/frames/0/line 12"},
     {"a_gap_without_a_wait_is_the_hosts_until_the_call_that_ended_it",
-     GPU "kernel 7 1000000 2000000 gemm; push step 1; push data; at next_batch 30 < main; call; pop; pop; "
+     GPU "kernel 7 1000000 2000000 gemm; push step 1; push data; at next_batch 30 < main; call; "
      "kernel 7 9000000 1000000 adam",
      GAP(0) "/cause host; " GAP(0) "/wait none; " GAP(0) "/until/frames/0/line 30; "
      GAP(0) "/phase step / data; timeline/kernels_by_site/rows/0/site none; "
      "timeline/kernels_by_site/rows/1/site/frames/0/function next_batch"},
     /* A wait of another thread is not that of the thread that launches. */
     {"waits_of_other_threads_are_no_cause_where_the_thread_is_known",
-     GPU "thread 1; at poll < main; wait 4 1000000 2005000; thread 0; at launch < main; call; "
-     "kernel 7 9000000 1000000 adam; kernel 7 1000000 2000000 gemm",
+     GPU "thread 1; at poll < main; wait 4 1000000 2005000; thread 0; at launch < main; "
+     "kernel 7 1000000 2000000 gemm; call; kernel 7 9000000 1000000 adam",
      GAP(0) "/cause host; " GAP(0) "/wait none; " GAP(0) "/until/frames/0/function launch"},
     {"streams_fill_each_others_gaps_in_whatever_order_the_records_come",
      GPU "kernel 7 1000 1000 a; kernel 7 9000 1000 a; kernel 7 30000 1000 a; kernel 8 1500 8000 b; "
@@ -53,6 +53,11 @@ static const struct report_case timelines[] = {
      "copy 7 htod 8M 8000000 1000000 pageable",
      "timeline/pageable_copies/rows/0/site/frames/0/line 5; " GAP(0) "/cause wait; " GAP(0) "/time_ns 5000000; "
      GAP(0) "/wait/frames/0/line 5"},
+    {"a_function_that_launches_everything_names_no_site",
+     GPU "at my_launch 3 < use_a 10 < main; call; kernel 7 1000 10 gemm; at my_launch 3 < use_b 20 < main; call; "
+     "kernel 7 2000 11 gemm; at my_launch 3 < use_c 30 < main; call; kernel 7 3000 12 gemm; "
+     "at my_launch 3 < use_d 40 < main; call; kernel 7 4000 13 gemm",
+     "timeline/kernels_by_site/rows/0/site/wrapper_frames 1; timeline/kernels_by_site/rows/0/site/text has use_d"},
     {"waits_in_steps_are_counted_apart",
      GPU "at item 12 < main; wait 3 100 500; repeat 4 { step i; wait 3 1000 2000; pop }",
      "waits_by_site/0/count 5; waits_by_site/0/time_ns 8500; waits_by_site/0/step_count 4; "
