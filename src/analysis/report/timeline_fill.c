@@ -48,15 +48,18 @@ static int longer(const void *left, const void *right)
                    vs_then(VS_ORDER(y->sums.count, x->sums.count), memcmp(&x->key, &y->key, sizeof x->key)));
 }
 
+/* Rows of a list. */
+static size_t listed(const struct vs_summary *summary)
+{
+    return summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+}
+
 /* The call sites of a device's rows, a number each: index + 1. */
 struct site_numbers {
     struct vs_summary summary;
     struct vs_site_list list;
     struct vs_map by_stack;
-    size_t most;
 };
-
-#define SITES_MAX 4096
 
 /* The number of the site of *stack*, which is not named twice; 0: unknown. */
 static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t api)
@@ -67,8 +70,6 @@ static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t
     uint64_t key = (stack << 24 ^ api) + 1, *known = vs_map_get(&sites->by_stack, key);
     if (known)
         return *known;
-    if (sites->list.count == sites->most)
-        return 0;
     struct vs_report_site *site = vs_site_list_add(&sites->summary, &sites->list, stack,
                                                    vs_summary_name(&sites->summary, api), 0, 0, &unused);
     site->stacks++;
@@ -109,7 +110,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
         out->total.step_ns += sums.step_ns;
     }
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
-    size_t most = summary->sites_max ? summary->sites_max : VS_SUMMARY_SITES_DEFAULT;
+    size_t most = listed(summary);
     size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
     for (size_t i = 0; i < looked_at; i++) {
         struct vs_timeline_key key = rows.items[i].key;
@@ -153,10 +154,13 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
 {
     static const uint32_t pageable = VS_MEMORY_PAGEABLE, small = VS_COPY_SMALL;
     const struct vs_timeline_device *device = vs_timeline_device(timeline, number);
-    struct site_numbers sites = {.summary = *summary, .most = 2 * vs_timeline_rows(timeline)};
-    if (!sites.most)
+    struct site_numbers sites = {.summary = *summary};
+    size_t rows = vs_timeline_rows(timeline), looked_at = 4 * listed(summary);
+    if (!rows)
         return;
-    sites.most = sites.most < SITES_MAX ? sites.most : SITES_MAX;
+    /* Of each of the lists at most *looked_at* rows are named, of gaps two sites in each. */
+    size_t most = rows < 3 * looked_at ? 2 * rows : 6 * looked_at;
+    sites.list.items = vs_xarena(summary->memory, most * sizeof *sites.list.items);
     /* Functions that allocate are not those that launch. */
     struct vs_wrappers wrappers;
     uint64_t stacks[VS_WRAPPER_STACKS];
@@ -169,7 +173,6 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     }
     vs_summary_wrappers_of(summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
-    sites.list.items = vs_xarena(summary->memory, sites.most * sizeof *sites.list.items);
     const struct {
         struct row_choice choice;
         struct vs_report_works *out;

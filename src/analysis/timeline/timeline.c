@@ -73,14 +73,14 @@ struct vs_timeline {
 
 static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline_key *key)
 {
-    if (t->rows.count >= VS_TIMELINE_ROWS_MAX)
-        key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
     uint32_t *recent = &t->recent[(key->name * 31 + key->stack * 7 + key->until_stack * 3 + key->what) % RECENT];
     if (*recent < t->rows.count && memcmp(t->rows.items[*recent], key, sizeof *key) == 0)
         return &t->sums[*recent];
-    uint32_t number = *recent = vs_intern(&t->rows, key, sizeof *key);
-    vs_vec_room(&t->sums, &t->sum_capacity, number + 1, sizeof *t->sums);
-    return &t->sums[number];
+    if (t->rows.count >= VS_TIMELINE_ROWS_MAX && !vs_intern_find(&t->rows, key, sizeof *key, recent))
+        key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
+    *recent = vs_intern(&t->rows, key, sizeof *key);
+    vs_vec_room(&t->sums, &t->sum_capacity, *recent + 1, sizeof *t->sums);
+    return &t->sums[*recent];
 }
 
 /* --- gaps --- */

@@ -74,6 +74,8 @@ static void waits_json(struct vs_json *json, const struct vs_report_works *waits
     vs_json_begin_array(json, "waits_by_site");
     for (size_t i = 0; i < waits->count; i++) {
         const struct vs_report_work *row = &waits->items[i];
+        if (!row->site) /* of further sites (VS_TIMELINE_ROWS_MAX) */
+            continue;
         vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_TEXT("api", row->site->api), VS_J_UINT("count", row->sums.count),
                         VS_J_UINT("time_ns", row->sums.time_ns), VS_J_UINT("step_count", row->sums.step_count),

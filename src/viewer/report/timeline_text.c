@@ -83,7 +83,7 @@ static const char *cause_text(char *out, const struct vs_report_work *gap)
     if (gap->cause == VS_GAP_UNKNOWN)
         snprintf(out, VS_TEXT_LINES_MAX, "unknown:%s", until);
     else if (gap->cause == VS_GAP_WAIT)
-        snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "?", in,
+        snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "further call sites", in,
                  gap->phase);
     else if (gap->site)
         snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", copy ? "copied" : wait,
@@ -103,8 +103,8 @@ static const char *lead_text(char lead[96], uint64_t ns, uint64_t whole_ns, uint
 
 /* The works that took longest, as shares of *whole_ns*: gaps by their cause, others by call site; with *steps*, how
  * often in a step. */
-static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns, bool gaps,
-                      const struct vs_report_steps *steps)
+static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns,
+                      enum vs_timeline_what what, const struct vs_report_steps *steps)
 {
     char cause[VS_TEXT_LINES_MAX];
     uint64_t rest = works->total.time_ns, count = works->total.count;
@@ -116,24 +116,26 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
         const char *lead = row_lead(work->sums.time_ns, whole_ns, work->sums.count);
         rest -= work->sums.time_ns;
         count -= work->sums.count;
-        if (gaps) {
+        if (what == VS_ROWS_GAPS) {
             vs_text_lines(style, lead, "%s", cause_text(cause, work));
             continue;
         }
         fputs(lead, style->out);
         if (work->site)
             vs_text_chain(style, VS_ROW_COLUMNS, work->site);
-        else
+        else if (what == VS_ROWS_COPIES)
             fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
-        if (steps && steps->done && work->sums.step_count)
+        else
+            fprintf(style->out, "at further call sites\n");
+        if (steps && steps->done && work->site && work->sums.step_count)
             fprintf(style->out, "%*s%s, %.1f a step, %s of the steps' time\n", VS_ROW_COLUMNS, "", work->site->api,
                     (double)work->sums.step_count / (double)steps->done,
                     vs_percent_text(work->sums.step_ns, steps->total_ns));
     }
     uint64_t more = works->count - shown + works->omitted_count;
     if (more && shown)
-        fprintf(style->out, "%s%s%s%s%s\n", row_lead(rest, whole_ns, count), vs_paint(style, VS_DIM), gaps ? "" : "at ",
-                gaps ? "other gaps" : vs_number_text(more, "more call site"), vs_unpaint(style));
+        fprintf(style->out, "%s%s%s%s%s\n", row_lead(rest, whole_ns, count), vs_paint(style, VS_DIM),
+                what == VS_ROWS_GAPS ? "" : "at ", what == VS_ROWS_GAPS ? "other gaps" : vs_number_text(more, "more call site"), vs_unpaint(style));
 }
 
 void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
@@ -144,7 +146,7 @@ void vs_timeline_waits(const struct vs_report *report, const struct vs_report_de
         return;
     fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
             vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
-    work_rows(style, waits, waits->total.time_ns, false, report->wish.syncs ? &report->steps : NULL);
+    work_rows(style, waits, waits->total.time_ns, VS_ROWS_WAITS, report->wish.syncs ? &report->steps : NULL);
 }
 
 static void gap_lines(const struct vs_report_timeline *line, const struct vs_style *style)
@@ -152,7 +154,7 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
     const struct vs_timeline_device *device = line->device;
     fprintf(style->out, "  device idle: %s, %s of %s from its first to its last work\n",
             vs_time_text(device->gap_ns), vs_percent_text(device->gap_ns, line->span_ns), vs_time_text(line->span_ns));
-    work_rows(style, &line->gaps, device->gap_ns, true, NULL);
+    work_rows(style, &line->gaps, device->gap_ns, VS_ROWS_GAPS, NULL);
     if (device->short_count)
         fprintf(style->out, "%s%sgaps of less than 5 µs, between queued work%s\n",
                 row_lead(device->short_ns, device->gap_ns, device->short_count), vs_paint(style, VS_DIM),
@@ -302,12 +304,12 @@ static void transfer_section(const struct vs_report_device *device, const struct
                       : saved ? "pinned memory would save " : "no slower than the fastest pinned copy of this trace",
                       known && saved ? vs_time_text(saved) : "",
                       known && saved ? " of it, at the speed of the fastest pinned copy of this trace" : "");
-        work_rows(style, &line->pageable, line->pageable.total.time_ns, false, NULL);
+        work_rows(style, &line->pageable, line->pageable.total.time_ns, VS_ROWS_COPIES, NULL);
     }
     if (line->small.total.count) {
         fprintf(style->out, "  copies of 64 KiB or less, where latency dominates: %s in %s\n",
                 vs_time_text(line->small.total.time_ns), vs_count_text(line->small.total.count));
-        work_rows(style, &line->small, line->small.total.time_ns, false, NULL);
+        work_rows(style, &line->small, line->small.total.time_ns, VS_ROWS_COPIES, NULL);
     }
 }
 
