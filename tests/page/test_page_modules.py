@@ -16,7 +16,7 @@ from pages import c_bytes, c_percent, c_time  # noqa: E402
 
 NAMES = ("formatBytes formatTime formatCount formatPercent printable programTitle shorten splitSite csvField csvText readLink "
          "writeLink followLink createState buildFrames searchFrames pathOf frameAt paletteFor arrangeRows nestParts verdictOf "
-         "growthWords createPainter exportView").split()
+         "growthWords createPainter exportView lanesOf linksOf").split()
 
 
 def figures_round_as_in_c(page):
@@ -72,6 +72,21 @@ def a_link_restores_the_state(page):
                          "zoom: '', curves: '', align: 'clock', rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
     hostile = "#tab=<b>&device=1e9&from=x&to=&metric=z&zoom=0..1&selected=block:-1&__proto__=x&constructor=y&from=NaN"
     assert page.evaluate("(l) => Object.keys(readLink(l))", hostile) == []
+
+
+def work_has_its_call_and_the_device_its_gaps(page):
+    # a call and its driver's on thread 7, a kernel and a copy, a wait of thread 8; one row of another device
+    rows = [(0, 9, 4, 0, 7, 5), (1, 7, 5, 0, 7, 5), (10, 20, 0, 1, 0, 5), (15, 10, 1, 2, 0, 6), (50, 5, 0, 1, 0, 0),
+            (51, 9, 3, 0, 8, 0), (52, 1, 0, 1, 0, 0)]
+    activity = dict(zip(("start", "duration", "type", "stream", "thread", "link"), map(list, zip(*rows))),
+                    count=len(rows), device=[0] * (len(rows) - 1) + [1])
+    lanes, links = page.evaluate("""(activity) => [
+        lanesOf({loaded: {activity}, head: {streams: []}}, 0).map((l) => [l.name, [...l.rows], [...l.table.start].slice(0, 1)]),
+        (({calls, work}) => [[...calls], [...work]])(linksOf(activity))]""", activity)
+    assert [(name, found) for name, found, _ in lanes] == [
+        ("calls", [0]), ("driver", [1]), ("host waits", [5]), ("idle", [0]), ("kernels", [2, 4]), ("copies", [3])], lanes
+    assert lanes[3][2] == [30], "after the kernel that ends last"
+    assert links == [[[5, 0]], [[6, 3], [5, 2]]], links
 
 
 def the_last_link_is_followed(page):
@@ -209,7 +224,7 @@ def main():
         path = browser.page_of_modules(pathlib.Path(sys.argv[1]), folder, NAMES)
         with browser.opened(path) as (page, faults):
             browser.run((figures_round_as_in_c, names_are_shown_as_text, a_python_program_is_called_by_its_script,
-                         csv_is_safe_to_open, a_link_restores_the_state, the_last_link_is_followed,
+                         csv_is_safe_to_open, a_link_restores_the_state, work_has_its_call_and_the_device_its_gaps, the_last_link_is_followed,
                          the_state_tells_of_changes_once, frames_are_one_tree, colours_are_stable_and_apart,
                          an_export_waits_for_the_view, rows_are_sorted_and_filtered,
                          what_a_package_did_stands_below_the_line), page)

@@ -28,7 +28,7 @@ static const struct {
                                      "phase step .kind .family"},
     [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
-    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes"},
+    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes link thread place"},
 };
 
 struct vs_page_data *vs_page_data_open(const struct vs_span *span)
@@ -129,7 +129,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     struct vs_page_data *data = context;
     if (!data->begun)
         return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_ACTIVITY)) {
+    if (vs_event_has(event, VS_PROPERTY_ACTIVITY) || event->kind == VS_EVENT_api_call) {
         vs_page_activity_event(&data->activity, replay, event);
     } else if (data->rows.ended) {
         return VS_OK;
@@ -156,7 +156,7 @@ struct vs_observer vs_page_observer(struct vs_page_data *data)
 {
     uint64_t kinds = vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_RANGE) |
                      VS_KIND_BIT(VS_EVENT_vmm_map) | VS_KIND_BIT(VS_EVENT_vmm_unmap) |
-                     VS_KIND_BIT(VS_EVENT_end);
+                     VS_KIND_BIT(VS_EVENT_end) | VS_KIND_BIT(VS_EVENT_api_call);
     return (struct vs_observer){data->window.whole ? kinds : VS_KINDS_EVERY, before_event,
                                 after_event, data};
 }
@@ -275,7 +275,7 @@ static void complete(struct vs_page_data *data, const struct vs_page_source *sou
     vs_page_rows_encode(&data->rows, data->names.site_numbers, data->numbers,
                         steps->found ? steps : NULL, kinds);
     vs_page_ranges_encode(&data->ranges);
-    vs_page_activity_finish(&data->activity);
+    vs_page_activity_finish(&data->activity, replay, symbols);
     vs_page_scan_columns(source->scan, data->numbers, &data->sections[VS_SECTION_CURVES]);
     data->sections[VS_SECTION_BLOCKS].unordered = rows->unordered;
     data->sections[VS_SECTION_ACTIVITY].unordered = data->activity.unordered;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
-#include "analysis/state/activity.h"
+#include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
 #include "trace/symbols/demangle.h"
 
@@ -43,9 +43,12 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
         vs_column_add(&c[VS_ACTIVITY_DURATION], row->duration_ns);
         vs_column_add(&c[VS_ACTIVITY_NAME], row->name);
         vs_column_add(&c[VS_ACTIVITY_STREAM], row->stream);
-        vs_column_add(&c[VS_ACTIVITY_DEVICE], activity->numbers[row->device]);
+        vs_column_add(&c[VS_ACTIVITY_DEVICE], row->type < 4 ? activity->numbers[row->device] : 0);
         vs_column_add(&c[VS_ACTIVITY_TYPE], row->type);
         vs_column_add(&c[VS_ACTIVITY_BYTES], row->bytes);
+        vs_column_add(&c[VS_ACTIVITY_LINK], row->link);
+        vs_column_add(&c[VS_ACTIVITY_THREAD], row->thread);
+        vs_column_add(&c[VS_ACTIVITY_PLACE], row->place);
     }
     memmove(activity->waiting, activity->waiting + count,
             (activity->waiting_count - count) * sizeof *activity->waiting);
@@ -60,7 +63,8 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     uint64_t key = event->kind == VS_EVENT_kernel   ? event->kernel.name * 2 + 2
                    : event->kind == VS_EVENT_memcpy ? event->memcpy.copy_kind * 8 + 3
                    : event->kind == VS_EVENT_memset ? 5
-                                                    : event->sync.api * 8 + 7;
+                   : event->kind == VS_EVENT_sync   ? event->sync.api * 8 + 7
+                                                    : event->api_call.api * 8 + 7;
     key += key == 0; /* a damaged trace: no key of a map */
     uint64_t number = vs_xmap_number(&activity->by_name, key, activity->name_count);
     if (number < activity->name_count)
@@ -74,30 +78,52 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
         free(readable);
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(text, sizeof text, "copy %s", vs_copy_kind_name(event->memcpy.copy_kind));
-    } else if (event->kind == VS_EVENT_sync) {
-        const char *api = vs_reader_string(replay->reader, event->sync.api);
-        snprintf(text, KERNEL_NAME_MAX, "%s", *api ? api : "wait for the device");
+    } else if (event->kind != VS_EVENT_memset) {
+        bool wait = event->kind == VS_EVENT_sync;
+        const char *api = vs_reader_string(replay->reader, wait ? event->sync.api : event->api_call.api);
+        snprintf(text, KERNEL_NAME_MAX, "%s", *api ? api + strspn(api, "_") : "wait for the device");
+        if (!wait) /* the version of the call: cudaLaunchKernel_v7000 */
+            text[strcspn(text, "_")] = '\0';
     }
     VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity,
                vs_xarena_text(&activity->memory, text));
     return (uint32_t)number;
 }
 
+static uint32_t place_of(struct vs_page_activity *activity, uint64_t stack)
+{
+    if (!stack)
+        return 0;
+    uint64_t name = vs_xmap_number(&activity->by_name, stack * 8 + 1, activity->name_count);
+    if (name == activity->name_count) {
+        VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity, "");
+        VS_VEC_ADD(activity->places, activity->place_count, activity->place_capacity,
+                   (struct vs_page_place){(uint32_t)name, stack});
+    }
+    return (uint32_t)name + 1;
+}
+
 void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event)
 {
-    if (!vs_activity_within(event, activity->from_ns, activity->to_ns))
-        return;
-    unsigned device = vs_replay_account(replay, event->activity.device);
-    uint64_t start = event->activity.start_ns, end = event->activity.end_ns;
-    if (device >= VS_DEVICES_MAX || end < start)
+    bool call = event->kind == VS_EVENT_api_call;
+    uint64_t start = call ? event->api_call.start_ns : event->activity.start_ns;
+    uint64_t end = call ? event->api_call.end_ns : event->activity.end_ns;
+    unsigned device = call ? 0 : vs_replay_account(replay, event->activity.device);
+    if (device >= VS_DEVICES_MAX || end < start || start > activity->to_ns || end < activity->from_ns)
         return;
     struct vs_page_work row = {
         .start_ns = start > activity->start_ns ? start - activity->start_ns : 0,
         .duration_ns = end - start, .device = (uint8_t)device,
-        .stream = vs_page_stream(activity->streams, (struct vs_page_stream){
+        .stream = call ? 0 : vs_page_stream(activity->streams, (struct vs_page_stream){
             event->activity.stream, device, false}),
-        .type = (uint8_t)(event->kind - VS_EVENT_kernel),
+        .type = (uint8_t)(call ? 4 + (event->api_call.driver != 0) : event->kind - VS_EVENT_kernel),
+        .link = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
+                : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
+                : event->kind == VS_EVENT_memset ? event->memset.correlation
+                                                 : call ? event->api_call.correlation : 0,
+        .thread = call ? (uint32_t)event->api_call.thread : event->kind == VS_EVENT_sync ? event->tid : 0,
+        .place = place_of(activity, event->kind == VS_EVENT_sync ? event->sync.stack : 0),
         .bytes = event->kind == VS_EVENT_memcpy   ? event->memcpy.bytes
                  : event->kind == VS_EVENT_memset ? event->memset.bytes
                                                   : 0};
@@ -107,15 +133,28 @@ void vs_page_activity_event(struct vs_page_activity *activity,
     VS_VEC_ADD(activity->waiting, activity->waiting_count, activity->waiting_capacity, row);
 }
 
-void vs_page_activity_finish(struct vs_page_activity *activity)
+void vs_page_activity_finish(struct vs_page_activity *activity, const struct vs_replay *replay,
+                             struct vs_symbols *symbols)
 {
+    struct vs_wrappers wrappers;
+    struct vs_summary summary = {.memory = &activity->memory, .replay = replay, .symbols = symbols,
+                                 .wrappers = &wrappers};
+    char text[VS_CHAIN_TEXT_MAX];
     write_rows(activity, activity->waiting_count);
+    vs_summary_wrappers(&summary, &wrappers);
+    for (size_t i = 0; i < activity->place_count; i++) {
+        const struct vs_page_place *place = &activity->places[i];
+        struct vs_report_site site = {.stacks = 1};
+        vs_summary_frames(&summary, place->stack, 0, &site);
+        activity->names[place->name] = vs_xarena_text(&activity->memory, vs_text_label(text, &site));
+    }
 }
 
 void vs_page_activity_free(struct vs_page_activity *activity)
 {
     free(activity->waiting);
     free(activity->names);
+    free(activity->places);
     vs_map_free(&activity->by_name);
     vs_arena_free_all(&activity->memory);
 }

@@ -114,19 +114,22 @@ void vs_page_ranges_free(struct vs_page_ranges *ranges);
 
 /* --- page_activity.c ---
  *
- * Kernels, copies, memsets and waits as a section of the page, ordered by their start. CUPTI
+ * Kernels, copies, memsets, waits and calls as a section of the page, ordered by their start. CUPTI
  * delivers them in buffers, nearly in order: rows wait in a buffer of a fixed size until no earlier
  * one is expected. */
 
 enum vs_page_activity_column {
     VS_ACTIVITY_START, VS_ACTIVITY_DURATION, VS_ACTIVITY_NAME, VS_ACTIVITY_STREAM,
-    VS_ACTIVITY_DEVICE, VS_ACTIVITY_TYPE, VS_ACTIVITY_BYTES, VS_ACTIVITY_COLUMNS
+    VS_ACTIVITY_DEVICE, VS_ACTIVITY_TYPE, VS_ACTIVITY_BYTES, VS_ACTIVITY_LINK, VS_ACTIVITY_THREAD,
+    VS_ACTIVITY_PLACE, VS_ACTIVITY_COLUMNS
 };
 
 struct vs_page_work {
     uint64_t start_ns, duration_ns, bytes;
+    uint64_t link; /* the same number for a call and the work that it began; 0: none */
     uint32_t name, stream;
-    uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait */
+    uint32_t thread, place; /* of waits and calls; place: the name of the call site + 1; 0: unknown */
+    uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait, 4 call, 5 call of the driver */
 };
 
 /* Zero-initialise, then set the first five. */
@@ -143,15 +146,21 @@ struct vs_page_activity {
     struct vs_map by_name; /* a kernel's string id, or a code of other work -> number */
     const char **names;    /* readable; owned by memory */
     size_t name_count, name_capacity;
+    struct vs_page_place { /* a call site among the names, which are complete at the end */
+        uint32_t name;
+        uint64_t stack;
+    } *places;
+    size_t place_count, place_capacity;
     struct vs_arena memory;
 };
 
-/* vs_page_activity_event: adds *event*, which is activity, if it is of the span. */
+/* vs_page_activity_event: adds *event*, which is activity or a call, if it is of the span. */
 void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event);
 
-/* vs_page_activity_finish: the rows that are still waiting. */
-void vs_page_activity_finish(struct vs_page_activity *activity);
+/* vs_page_activity_finish: the rows that are still waiting, and the names of call sites. */
+void vs_page_activity_finish(struct vs_page_activity *activity, const struct vs_replay *replay,
+                             struct vs_symbols *symbols);
 
 void vs_page_activity_free(struct vs_page_activity *activity);
 

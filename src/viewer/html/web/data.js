@@ -8,7 +8,7 @@ import {readSection} from './columns.js';
 import {createLiveIndex} from './liveindex.js';
 
 /** Types of head.sections.activity. */
-export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device'];
+export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device', 'call', 'driver call'];
 
 function withDeaths(table) {
     const {lived, born, count} = table;

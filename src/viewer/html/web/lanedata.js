@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The lanes below the timeline as lists of rows by start: steps, ranges by thread and depth, kernels,
- * and copies by stream, calls that wait for the device. For drawing, a lane becomes runs: one per row that is at least
+ * The lanes below the timeline as lists of rows by start: steps, ranges by thread and depth, waits and calls by
+ * thread, gaps in the work of the device, kernels and copies by stream. For drawing, a lane becomes runs: one per row that is at least
  * a pixel wide, and one per pixel for those that are narrower, with their number. */
 import {ACTIVITY_TYPES} from './data.js';
 import {formatCount} from './format.js';
@@ -9,6 +9,7 @@ import {upperBound} from './liveindex.js';
 
 const DEPTH_MAX = 8;
 const ROWS_PER_PAUSE = 4096;
+const HOST = 3; // types of activity from here on are of threads: waits, calls, calls of the driver
 
 /** Ends so far, so that the first row that reaches into a window is found by bisection. */
 function reachOf(rows, table) {
@@ -54,24 +55,80 @@ function addRanges(lanes, ranges) {
     }
 }
 
+/** Whether a row is work of the device, not a wait or a call of a thread. */
+export const isWork = (activity, row) => activity.type[row] < HOST;
+
+/** The key of the lane of a row. */
+export function laneKey(activity, row) {
+    const type = activity.type[row];
+    return type < HOST ? `${type ? 1 : 0} ${activity.stream[row]}` : `host ${activity.thread[row]} ${type}`;
+}
+
+/** The times between two pieces of work in which the device had none: of the work before and after each, the rows. */
+function gapsOf(activity, device) {
+    const gaps = {start: [], duration: [], before: [], after: [], count: 0};
+    let last = -1;
+    let end = 0;
+    for (let i = 0; i < activity.count; i++) {
+        if (activity.device[i] !== device || !isWork(activity, i))
+            continue;
+        if (last >= 0 && activity.start[i] > end) {
+            gaps.count = gaps.start.push(end);
+            gaps.duration.push(activity.start[i] - end);
+            gaps.before.push(last);
+            gaps.after.push(i);
+        }
+        if (last < 0 || activity.start[i] + activity.duration[i] > end) {
+            last = i;
+            end = activity.start[i] + activity.duration[i];
+        }
+    }
+    return gaps;
+}
+
+/** The rows of each call, and of the first work that it began, by their link. @param {Object} activity
+ * @returns {{calls: Map<number, number>, work: Map<number, number>}} */
+export function linksOf(activity) {
+    if (!activity.links) {
+        activity.links = {calls: new Map(), work: new Map()};
+        for (let i = activity.count; i-- > 0;) {
+            const {calls, work} = activity.links;
+            const link = activity.link[i];
+            if (link && (isWork(activity, i) || !calls.has(link) || activity.type[i] === HOST + 1))
+                (isWork(activity, i) ? work : calls).set(link, i);
+        }
+    }
+    return activity.links;
+}
+
 function addActivity(lanes, activity, head, device) {
     const base = 1e6;
+    const threads = [];
+    const gaps = gapsOf(activity, device);
     for (let i = 0; i < activity.count; i++) {
-        if (activity.device[i] !== device)
-            continue;
         const type = activity.type[i];
-        if (type === 3) {
-            addLane(lanes, 'waits', 'host', 'host waits', 'activity', activity, base - 1).list.push(i);
+        if (activity.device[i] !== device && type <= HOST)
+            continue;
+        if (type >= HOST) {
+            const thread = activity.thread[i];
+            if (!threads.includes(thread))
+                threads.push(thread);
+            addLane(lanes, laneKey(activity, i), `thread ${thread}`, ['host waits', 'calls', 'driver'][type - HOST],
+                'activity', activity, base / 2 + threads.indexOf(thread) * HOST + type).list.push(i);
             continue;
         }
         const stream = activity.stream[i];
         const group = stream && head.streams[stream - 1] ? head.streams[stream - 1].name : 'no stream';
         const row = type === 0 ? 0 : 1;
-        const lane = addLane(lanes, `${row} ${stream}`, group, ['kernels', 'copies'][row], 'activity', activity,
+        const lane = addLane(lanes, laneKey(activity, i), group, ['kernels', 'copies'][row], 'activity', activity,
             base + stream * 2 + row);
         lane.headed = true;
         lane.list.push(i);
     }
+    for (const lane of lanes.values())
+        lane.headed = lane.headed || (lane.key.startsWith('host ') && threads.length > 1);
+    if (gaps.count)
+        addLane(lanes, 'idle', 'device', 'idle', 'gap', gaps, base - 1).list = [...gaps.start.keys()];
 }
 
 /** The lanes of *device*, top to bottom: {group, name, what, table, rows, reach}. What is not loaded yet
@@ -106,7 +163,7 @@ function stepText(head, number) {
 /** Whether a step or a phase is still open at the end of the trace: the program ended in it. */
 export function isOpenAtEnd(trace, lane, row) {
     const {table} = lane;
-    return lane.what !== 'activity' && table.duration[row] > 0 &&
+    return lane.what !== 'activity' && lane.what !== 'gap' && table.duration[row] > 0 &&
         table.start[row] + table.duration[row] >= trace.head.duration;
 }
 
@@ -118,6 +175,8 @@ export function laneText(trace, lane, row) {
         return stepText(trace.head, table.number[row]) + open;
     if (lane.what === 'phase')
         return (trace.head.phases[table.phase[row] - 1] || {name: 'unknown'}).name + open;
+    if (lane.what === 'gap')
+        return 'idle';
     return trace.head.names[table.name[row]] || ACTIVITY_TYPES[table.type[row]];
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps, phases, kernels, copies and waits in lanes on the same time axis as the other views. What is
+ * Steps, phases, calls, waits, kernels and copies in lanes on the same time axis as the other views. What is
  * narrower than a pixel is merged and says how many it stands for; while a gesture runs the latest runs
  * are drawn at their times. */
 import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {bindTimeAxis, instantText, showTime, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawTimeGrid, plotOf, timeScale} from './timegrid.js';
-import {firstRow, isOpenAtEnd, laneText, lanesOf, runsOfLane} from './lanedata.js';
+import {firstRow, isOpenAtEnd, isWork, laneKey, laneText, lanesOf, linksOf, runsOfLane} from './lanedata.js';
 import {ACTIVITY_TYPES} from './data.js';
 import {cutEnd} from './describe.js';
 import {inkFor, neutralColor, paletteFor} from './colors.js';
@@ -38,16 +38,22 @@ class LanesView extends ChartView {
         this.lanes = [];
         this.shown = null; // {from, to, runs: [per lane]}
         this.palette = null;
+        this.pointed = this.picked = null; // rows of activity: under the pointer, and clicked on
         this.axis = bindTimeAxis(trace, state, {
             frame: this.surface.frame, plot: () => this.plot(),
             hover: (event) => {
                 const found = event && event.buttons === 0 ? this.rowAt(event) : null;
+                this.pointed = found && found.lane.what === 'activity' ? found.row : null;
                 if (found)
                     this.surface.tip.show(event.clientX, event.clientY, tipNode(this.describe(found)));
                 else
                     this.surface.tip.hide();
             },
-            click: (event) => this.setCursor(event),
+            click: (event) => {
+                const found = this.rowAt(event);
+                this.picked = found && found.lane.what === 'activity' ? found.row : null;
+                this.setCursor(event);
+            },
         });
         this.surface.frame.addEventListener('dblclick', (event) => {
             const found = this.rowAt(event);
@@ -87,7 +93,7 @@ class LanesView extends ChartView {
 
     rebuild() {
         this.lanes = lanesOf(this.trace, this.state.get('device'));
-        this.shown = this.palette = null;
+        this.shown = this.palette = this.pointed = this.picked = null;
         this.layOut();
         this.redrawAll();
     }
@@ -136,6 +142,8 @@ class LanesView extends ChartView {
             return row % 2 ? neutralColor(surface.theme) : surface.colors[this.trace.head.steps_found ? 'series-host' : 'series-reserved'];
         if (lane.what === 'phase')
             return this.colorsNow().phases[lane.table.phase[row] - 1] || neutralColor(surface.theme);
+        if (lane.what === 'gap')
+            return surface.colors.muted;
         return lane.table.type[row] === 3 ? surface.colors.warning : this.colorsNow().names[lane.table.name[row]];
     }
 
@@ -199,6 +207,38 @@ class LanesView extends ChartView {
 
     drawOver(pen) {
         this.drawTimes(pen);
+        for (const row of new Set([this.picked, this.pointed])) {
+            if (row !== null)
+                this.drawArrow(pen, row);
+        }
+    }
+
+    /** The row that a call began, or the call that began a row; null: it is not in the trace. */
+    partnerOf(row) {
+        const {activity} = this.trace.loaded;
+        const {calls, work} = linksOf(activity);
+        return (isWork(activity, row) ? calls : work).get(activity.link[row]) ?? null;
+    }
+
+    /** From the call to its work, whichever of both *row* is. */
+    drawArrow(pen, row) {
+        const {activity} = this.trace.loaded;
+        const partner = this.partnerOf(row);
+        const [call, work] = partner !== null && isWork(activity, row) ? [partner, row] : [row, partner];
+        const laneOf = (of) => this.lanes.find((lane) => lane.key === laneKey(activity, of));
+        if (partner === null || !laneOf(call) || !laneOf(work))
+            return;
+        const area = this.plot();
+        const x = timeScale(visibleTime(this.trace, this.state), area);
+        const color = this.surface.colors.accent;
+        const [left, top] = [x(activity.start[call]), laneOf(call).top + LANE_HEIGHT];
+        const [right, bottom] = [x(activity.start[work]), laneOf(work).top];
+        const turn = Math.atan2(bottom - top, right - left);
+        pen.clip(area.left, 0, area.width, this.surface.height);
+        pen.line(left, top, right, bottom, color, 1.5);
+        for (const side of [-0.4, 0.4])
+            pen.line(right, bottom, right - 8 * Math.cos(turn + side), bottom - 8 * Math.sin(turn + side), color, 1.5);
+        pen.unclip();
     }
 
     /** The lane at a point, the row of it there, and how many rows its pixel stands for. */
@@ -228,11 +268,22 @@ class LanesView extends ChartView {
         const {table} = lane;
         const duration = table.duration[row];
         const facts = [['start', instantText(table.start[row], Math.max(1, duration / 10))], ['duration', formatTime(duration)]];
+        const nameOf = (of) => shorten(this.trace.head.names[this.trace.loaded.activity.name[of]] || 'unknown', 100);
         if (lane.what === 'activity') {
-            facts.unshift(['type', ACTIVITY_TYPES[table.type[row]]], ...lane.headed ? [['stream', lane.group]] : []);
+            const partner = this.partnerOf(row);
+            facts.unshift(['type', ACTIVITY_TYPES[table.type[row]]],
+                isWork(table, row) ? ['stream', lane.group] : ['thread', String(table.thread[row])]);
+            if (table.place[row])
+                facts.push(['call site', shorten(this.trace.head.names[table.place[row] - 1], 300)]);
+            if (partner !== null)
+                facts.push(isWork(table, row)
+                    ? ['called by', `${nameOf(partner)}, ${formatTime(table.start[row] - table.start[partner])} before its start`]
+                    : ['began', `${nameOf(partner)}, ${formatTime(table.start[partner] - table.start[row])} later`]);
             if (table.bytes[row])
                 facts.push(['bytes', `${formatBytes(table.bytes[row])}, ${formatBytes(table.bytes[row] / duration * 1e9)}/s`]);
         }
+        if (lane.what === 'gap')
+            facts.push(['after', nameOf(table.before[row])], ['before', nameOf(table.after[row])]);
         if (lane.what === 'phase')
             facts.push(['thread', String(table.thread ? table.thread[row] : 'unknown')]);
         if (lane.what === 'step' && this.trace.head.steps_found)

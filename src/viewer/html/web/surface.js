@@ -13,7 +13,7 @@ const SURFACE_COLORS = ['background', 'panel', 'ink', 'muted', 'grid', 'accent',
 const TIP_GAP = 14;
 const SAID_CHARACTERS = 1200;
 const TIP_CHARACTERS = 300; // of a name
-const LEGEND_SHORT = 8; // entries that need no fixed height
+const LEGEND_SHORT = 3; // entries that fit in a line, whatever they hold: they need no fixed height
 
 /** The custom properties of page.css, which have other values in each theme. */
 function readColors() {
