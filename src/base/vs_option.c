@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/vs_limit_spec.h"
+#include "base/steps/vs_schedule.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
@@ -145,6 +146,9 @@ static void explain(const struct vs_option_info *info, const char *value,
         snprintf(expect, sizeof expect,
                  "a size or share such as 8GiB or 50%%, or per device 0:8GiB,1:16GiB");
         break;
+    case VS_OPTION_STEPS:
+        snprintf(expect, sizeof expect, "steps such as 10-12, or skip_first=10,wait=5,warmup=1,active=2,repeat=3");
+        break;
     case VS_OPTION_STRING:
         snprintf(expect, sizeof expect, "a text of at most %d bytes", VS_OPTION_TEXT_MAX - 1);
         break;
@@ -162,6 +166,7 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
 {
     const struct vs_option_info *info = &infos[id];
     struct vs_limit_spec limit;
+    struct vs_schedule steps;
     uint64_t number = 0;
     enum vs_err err = VS_OK;
     switch (info->type) {
@@ -182,6 +187,9 @@ enum vs_err vs_options_set(struct vs_options *options, enum vs_option_id id, con
         break;
     case VS_OPTION_LIMIT:
         err = vs_limit_parse(value, &limit);
+        break;
+    case VS_OPTION_STEPS:
+        err = vs_schedule_parse(value, &steps);
         break;
     case VS_OPTION_STRING:
         break;

@@ -27,6 +27,7 @@ enum vs_option_type {
     VS_OPTION_SIZE,
     VS_OPTION_CHOICE,
     VS_OPTION_LIMIT, /* vs_limit_spec.h */
+    VS_OPTION_STEPS, /* vs_schedule.h */
 };
 enum vs_option_source { VS_FROM_DEFAULT, VS_FROM_ENVIRONMENT, VS_FROM_COMMAND };
 

@@ -3,7 +3,7 @@
  * The one table of options. VS_OPTION(name, type, default, min, max, unit, help)
  * gives each option its environment variable (VRAMSCOPE_<NAME>), its flag for
  * `vramscope run` (--<name>, '_' written '-'), its parser and its line in
- * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE, CHOICE or LIMIT; for
+ * `vramscope options`. *type* is STRING, BOOL, COUNT, SIZE, CHOICE, LIMIT or STEPS; for
  * CHOICE *unit* lists the words, separated by '|', for BOOL it is a third word,
  * which means more than "on" and has the number 2. min and max bound COUNT and
  * SIZE. No include guard: included with VS_OPTION defined by each user. */
@@ -35,6 +35,9 @@ VS_OPTION(max_trace_size, SIZE, "0", UINT64_C(1) << 20, UINT64_C(1) << 50, "byte
           "largest trace; drops kernels, then new stacks, then all but totals and peaks; 0: no limit")
 VS_OPTION(kernels, BOOL, "on", 0, 0, "api",
           "record kernels, copies, memsets and waits; api: also each call of CUDA, with call stacks of what begins work")
+VS_OPTION(kernels_steps, STEPS, "", 0, 0, "steps",
+          "record kernels of these steps only: 10-12, or wait=5,warmup=1,active=2,repeat=3 as in torch.profiler")
+VS_OPTION(kernels_range, STRING, "", 0, 0, "name", "record kernels only inside NVTX ranges with this name")
 VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy; included in kernels=api")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression level; 0: no compression")

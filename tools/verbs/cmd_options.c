@@ -50,7 +50,8 @@ static int options_main(int argc, char **argv)
     if (json) {
         static const char *const types[] = {
             [VS_OPTION_STRING] = "string", [VS_OPTION_BOOL] = "bool", [VS_OPTION_COUNT] = "count",
-            [VS_OPTION_SIZE] = "size", [VS_OPTION_CHOICE] = "choice", [VS_OPTION_LIMIT] = "limit"};
+            [VS_OPTION_SIZE] = "size", [VS_OPTION_CHOICE] = "choice", [VS_OPTION_LIMIT] = "limit",
+            [VS_OPTION_STEPS] = "steps"};
         struct vs_json out = {.out = stdout, .pretty = true};
         vs_json_begin_object(&out, NULL);
         vs_json_string(&out, "schema", "vramscope.options/1");

@@ -17,6 +17,7 @@
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
+#include "base/steps/vs_step_name.h"
 
 #define VS_PHASES_MAX 65536  /* further distinct paths are merged; a test of a suite is one */
 #define VS_RANGE_DEPTH_MAX 64 /* deeper ranges are counted, not shown */
@@ -24,16 +25,6 @@
 #define VS_RANGES_ROOM_MAX 262144 /* open ranges kept, for all threads together */
 #define VS_PLACE_TEXT_MAX 512
 #define VS_AFTER_LAST_STEP "after the last step"
-
-/* A parsed step-like name. */
-struct vs_step_name {
-    size_t prefix_length; /* bytes before the number, separators included */
-    size_t stem_length;   /* without the separators: the name of the phase */
-    bool numbered;
-    uint64_t number;
-};
-/* vs_step_name_parse: false when *name* does not look like a step. */
-bool vs_step_name_parse(const char *name, struct vs_step_name *out);
 
 /* Place of an event. Zero: outside any range. */
 struct vs_place {

@@ -20,8 +20,11 @@
 #include "intercept/cupti/call_site.h"
 #include "intercept/cupti/cupti_clock.h"
 #include "intercept/cupti/cupti_library.h"
+#include "intercept/cupti/kernel_switch.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/track/capture.h"
+#include "intercept/track/wait.h"
 #include "trace/record/selection.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20) /* about 5000 kernels */
@@ -52,6 +55,9 @@ static unsigned kept_count;         /* guarded by lock */
 static CUpti_ActivityThreadIdType thread_ids; /* guarded by handing_over: before calls_started */
 static bool calls_started;                    /* likewise */
 static bool all_calls; /* immutable after RUNNING: they get events; otherwise they only find copies' call sites */
+static _Atomic int part = VS_SCHEDULE_ON; /* enum vs_schedule_part; written with handing_over held */
+static bool part_asked;            /* guarded by handing_over */
+static size_t kinds_wanted;        /* likewise: as many of *kinds* as this CUPTI has */
 static size_t kinds_on;           /* guarded by handing_over: the first of *kinds* */
 static unsigned buffer_count;       /* guarded by lock: mapped and not returned */
 
@@ -246,8 +252,8 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
             (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
                                        call->cbid, &text);
         /* __cudaPushCallConfiguration and the like are part of a launch */
-        bool part = text && strstr(text, "CallConfiguration");
-        name = text && !part ? vs_process_string(text) * 4 : CALL_IGNORED;
+        bool of_launch = text && strstr(text, "CallConfiguration");
+        name = text && !of_launch ? vs_process_string(text) * 4 : CALL_IGNORED;
         name |= name != CALL_IGNORED && begins_work(text) ? CALL_BEGINS_WORK : 0;
         atomic_store_explicit(known, name, memory_order_relaxed);
     }
@@ -309,7 +315,7 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     (void)bytes;
     CUpti_Activity *activity = NULL;
     VS_OWN_WORK();
-    bool record = vs_process_records();
+    bool record = vs_process_records() && atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON;
     struct vs_cupti_clock clock = {.count = 0};
     if (record && valid)
         vs_cupti_clock_read(cupti, &clock);
@@ -403,6 +409,7 @@ static CUptiResult switch_on(void)
         kinds_stop(0);
         return r;
     }
+    kinds_wanted = WORK_KINDS;
     all_calls = vs_process_options()->number[VS_OPT_kernels] == 2;
     if (!all_calls && !vs_process_options()->number[VS_OPT_copy_stacks])
         return CUPTI_SUCCESS;
@@ -413,11 +420,54 @@ static CUptiResult switch_on(void)
         say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
         return CUPTI_SUCCESS;
     }
+    kinds_wanted = kinds_on;
     if (!all_calls)
         only_copies();
-    atomic_store_explicit(&vs_calls_wanted, VS_CALL_COPIES | (all_calls ? VS_CALL_WORK : 0),
-                          memory_order_relaxed);
     return CUPTI_SUCCESS;
+}
+
+/* What other files record, or not, with the kernels. */
+static void tell_part(bool on)
+{
+    unsigned calls = kinds_wanted > WORK_KINDS ? VS_CALL_COPIES | (all_calls ? VS_CALL_WORK : 0) : 0;
+    atomic_store_explicit(&vs_calls_wanted, on ? calls : 0, memory_order_relaxed);
+    atomic_store_explicit(&vs_waits_off, !on, memory_order_relaxed);
+}
+
+/* Of the part before *to*: its last records. */
+static void change_part(enum vs_schedule_part from, enum vs_schedule_part to)
+{
+    if (from == VS_SCHEDULE_OFF) {
+        (void)kinds_start(kinds_wanted);
+        if (kinds_wanted > WORK_KINDS && !all_calls)
+            only_copies();
+    }
+    cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (from == VS_SCHEDULE_ON)
+        record_held();
+    if (to == VS_SCHEDULE_OFF)
+        kinds_stop(0);
+}
+
+void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t step, const char *range)
+{
+    VS_OWN_WORK();
+    bool running = vs_collector_running();
+    int from = atomic_load_explicit(&part, memory_order_relaxed);
+    bool changes = (from == VS_SCHEDULE_ON) != (to == VS_SCHEDULE_ON);
+    if (running && changes && !vs_capture_any())
+        (void)VS_REAL_OF(cuCtxSynchronize, ());
+    VS_LOCK_SCOPE(&handing_over);
+    part_asked = true;
+    if (vs_collector_running()) {
+        if (from != (int)to)
+            change_part((enum vs_schedule_part)from, to);
+        tell_part(to == VS_SCHEDULE_ON);
+        if (changes)
+            VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
+                      .range = *range ? vs_process_string(range) : 0);
+    }
+    atomic_store_explicit(&part, (int)to, memory_order_relaxed);
 }
 
 /* Our kinds first, so that none of our records end up in the other tool's buffers. */
@@ -468,6 +518,9 @@ static void start_locked(bool subscribed)
     }
     if (cupti->flush_period && cupti->flush_period(FLUSH_PERIOD_MS) != CUPTI_SUCCESS)
         vs_log(VS_LOG_DEBUG, "CUPTI has no periodic flush");
+    if (atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_OFF)
+        kinds_stop(0);
+    tell_part(atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON);
     atomic_store_explicit(&state, RUNNING, memory_order_release);
 }
 
@@ -476,8 +529,14 @@ void vs_collector_start(bool subscribed)
     VS_LOCK_SCOPE(&handing_over);
     if (atomic_load(&state) == ASIDE)
         say(LEFT_TO_OTHERS);
-    else
+    else {
+        if (vs_switch_given() && !part_asked)
+            atomic_store_explicit(&part, VS_SCHEDULE_OFF, memory_order_relaxed);
         start_locked(subscribed);
+        bool range = *vs_process_options()->text[VS_OPT_kernels_range];
+        if (vs_switch_given() && atomic_load_explicit(&part, memory_order_relaxed) != VS_SCHEDULE_ON)
+            VS_RECORD(activity_switched, .by = range ? VS_SWITCH_RANGE : VS_SWITCH_STEP);
+    }
 }
 
 void vs_collector_flush(bool forced)

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/steps/vs_schedule.h"
+#include "trace/record/recorder.h"
+
 /* vs_collector_start: loads CUPTI and enables the activity kinds, unless another profiler uses it.
  * *subscribed*: we are CUPTI's subscriber ourselves (injected). Once per process, from
  * vs_process_begin. */
@@ -22,6 +25,11 @@ void vs_collector_hand_over(void);
 /* vs_collector_flush: delivers finished records to the trace; *forced*: also those of buffers in
  * use. Called before a context is destroyed and at exit, with vs_thread.inside > 0. */
 void vs_collector_flush(bool forced);
+
+/* vs_collector_switch: records from here on as *part* says; *by*, *step* and *range* are those of
+ * `activity_switched`. Waits for the work of the current context where recording begins or ends, so that exactly
+ * the work of the part is recorded, unless a stream is being captured. Also before the start. Any thread. */
+void vs_collector_switch(enum vs_schedule_part part, enum vs_switch by, uint64_t step, const char *range);
 
 /* vs_collector_running: whether it collects kernels and copies. Any thread. */
 bool vs_collector_running(void);

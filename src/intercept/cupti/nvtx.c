@@ -16,6 +16,7 @@
 #include "base/vs_clock.h"
 #include "base/vs_option.h"
 #include "intercept/cupti/automatic_steps.h"
+#include "intercept/cupti/kernel_switch.h"
 #include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
@@ -76,16 +77,56 @@ static bool waiting(void)
     return vs_process_state() == VS_PROCESS_IDLE && !vs_thread.inside;
 }
 
-void vs_nvtx_push_in(const char *name, const char *domain)
+/* How the program wants a range or mark to be shown. */
+struct nvtx_look {
+    uint64_t colour, payload_kind, payload;
+};
+
+static struct nvtx_look look_of(const nvtxEventAttributes_t *e)
+{
+    struct nvtx_look look = {.colour = e && e->colorType == NVTX_COLOR_ARGB ? e->color : 0};
+    double value = 0;
+    if (!e)
+        return look;
+    switch (e->payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64: look.payload = e->payload.ullValue; break;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32: look.payload = e->payload.uiValue; break;
+    case NVTX_PAYLOAD_TYPE_INT64: look.payload = (uint64_t)e->payload.llValue; break;
+    case NVTX_PAYLOAD_TYPE_INT32: look.payload = (uint64_t)(int64_t)e->payload.iValue; break;
+    case NVTX_PAYLOAD_TYPE_DOUBLE: value = e->payload.dValue; break;
+    case NVTX_PAYLOAD_TYPE_FLOAT: value = (double)e->payload.fValue; break;
+    default: return look;
+    }
+    bool is_signed = e->payloadType == NVTX_PAYLOAD_TYPE_INT64 || e->payloadType == NVTX_PAYLOAD_TYPE_INT32;
+    bool is_double = e->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE || e->payloadType == NVTX_PAYLOAD_TYPE_FLOAT;
+    look.payload_kind = is_double ? VS_PAYLOAD_DOUBLE : is_signed ? VS_PAYLOAD_SIGNED : VS_PAYLOAD_UNSIGNED;
+    if (is_double)
+        memcpy(&look.payload, &value, sizeof value);
+    return look;
+}
+
+#define NAMED(name_, domain_, look) \
+    .name = vs_process_string(name_), .domain = vs_process_string(domain_), .colour = (look).colour, \
+    .payload_kind = (look).payload_kind, .payload = (look).payload
+
+static void push_in(const char *name, const char *domain, const nvtxEventAttributes_t *attributes)
 {
     if (!recording() && !(waiting() && !vs_nvtx_pending_begin(0, name, domain)))
         return;
-    VS_RECORD(range_push, .name = vs_process_string(name), .domain = vs_process_string(domain));
+    struct nvtx_look look = look_of(attributes);
+    vs_switch_pushed(name, domain);
+    VS_RECORD(range_push, NAMED(name, domain, look));
+}
+
+void vs_nvtx_push_in(const char *name, const char *domain)
+{
+    push_in(name, domain, NULL);
 }
 
 static void record_pop(const char *domain)
 {
     VS_RECORD(range_pop, .domain = vs_process_string(domain));
+    vs_switch_popped(domain);
 }
 
 void vs_nvtx_pop_in(const char *domain)
@@ -94,9 +135,9 @@ void vs_nvtx_pop_in(const char *domain)
         record_pop(domain);
 }
 
-static int push(const char *name, nvtxDomainHandle_t domain)
+static int push(const char *name, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
-    vs_nvtx_push_in(name, domain_name(domain));
+    push_in(name, domain_name(domain), attributes);
     return push_depth++;
 }
 
@@ -106,33 +147,38 @@ static int pop(nvtxDomainHandle_t domain)
     return push_depth > 0 ? --push_depth : -1;
 }
 
-static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain)
+static nvtxRangeId_t start(const char *name, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
+    struct nvtx_look look = look_of(attributes);
     uint64_t id = atomic_fetch_add_explicit(&range_count, 1, memory_order_relaxed) + 1;
     if (recording() || (waiting() && !vs_nvtx_pending_begin(id, name, domain_name(domain)))) {
-        VS_RECORD(range_start, .range = id,
-                  .name = vs_process_string(name),
-                  .domain = vs_process_string(domain_name(domain)));
+        VS_RECORD(range_start, .range = id, NAMED(name, domain_name(domain), look));
     }
     return id;
 }
 
-void vs_nvtx_mark_in(const char *name, const char *domain)
+static void mark_in(const char *name, const char *domain, const nvtxEventAttributes_t *attributes)
 {
     if (!recording())
         return;
-    VS_RECORD(mark, .name = vs_process_string(name), .domain = vs_process_string(domain));
+    struct nvtx_look look = look_of(attributes);
+    VS_RECORD(mark, NAMED(name, domain, look));
 }
 
-static void mark(const char *name, nvtxDomainHandle_t domain)
+void vs_nvtx_mark_in(const char *name, const char *domain)
 {
-    vs_nvtx_mark_in(name, domain_name(domain));
+    mark_in(name, domain, NULL);
+}
+
+static void mark(const char *name, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
+{
+    mark_in(name, domain_name(domain), attributes);
 }
 
 void vs_nvtx_push(const char *name)
 {
     vs_automatic_give_way(strncmp(name, VS_TEST_PREFIX, strlen(VS_TEST_PREFIX)) == 0);
-    push(name, NULL);
+    push(name, NULL, NULL);
 }
 
 void vs_nvtx_pop(void)
@@ -190,16 +236,16 @@ void vs_nvtx_end_annotation(void)
     char text[256];        \
     snprintf(text, sizeof text, "%ls", (wide) ? (wide) : L"")
 
-static int on_push_a(const char *name) { return push(name ? name : "", NULL); }
-static int on_push_w(const wchar_t *name) { WITH_WIDE(name); return push(text, NULL); }
-static int on_push_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, NULL); }
+static int on_push_a(const char *name) { return push(name ? name : "", NULL, NULL); }
+static int on_push_w(const wchar_t *name) { WITH_WIDE(name); return push(text, NULL, NULL); }
+static int on_push_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, NULL, a); }
 static int on_pop(void) { return pop(NULL); }
-static nvtxRangeId_t on_start_a(const char *name) { return start(name ? name : "", NULL); }
-static nvtxRangeId_t on_start_w(const wchar_t *name) { WITH_WIDE(name); return start(text, NULL); }
-static nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, NULL); }
-static void on_mark_a(const char *name) { mark(name ? name : "", NULL); }
-static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark(text, NULL); }
-static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, NULL); }
+static nvtxRangeId_t on_start_a(const char *name) { return start(name ? name : "", NULL, NULL); }
+static nvtxRangeId_t on_start_w(const wchar_t *name) { WITH_WIDE(name); return start(text, NULL, NULL); }
+static nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, NULL, a); }
+static void on_mark_a(const char *name) { mark(name ? name : "", NULL, NULL); }
+static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark(text, NULL, NULL); }
+static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, NULL, a); }
 
 static void on_end(nvtxRangeId_t id)
 {
@@ -208,10 +254,10 @@ static void on_end(nvtxRangeId_t id)
     VS_RECORD(range_end, .range = id);
 }
 
-static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, d); }
-static int on_domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, d); }
+static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, d, a); }
+static int on_domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, d, a); }
 static int on_domain_pop(nvtxDomainHandle_t d) { return pop(d); }
-static nvtxRangeId_t on_domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, d); }
+static nvtxRangeId_t on_domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, d, a); }
 static void on_domain_end(nvtxDomainHandle_t d, nvtxRangeId_t id) { (void)d; on_end(id); }
 
 static nvtxDomainHandle_t on_domain_create(const char *name)

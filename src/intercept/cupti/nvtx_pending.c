@@ -16,6 +16,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_option.h"
+#include "intercept/cupti/kernel_switch.h"
 #include "intercept/process/process.h"
 
 #define NAME_MAX_BYTES 64
@@ -175,6 +176,8 @@ static void record_push(const struct slot *slot, unsigned i)
         .range_push = {.name = vs_process_string(named ? name_of(&slot->ranges[i]) : "range"),
                        .domain = vs_process_string(named ? slot->ranges[i].domain : "")}};
     vs_recorder_event(vs_process_recorder(), &event);
+    if (named && slot == mine)
+        vs_switch_pushed(name_of(&slot->ranges[i]), slot->ranges[i].domain);
 }
 
 void vs_nvtx_pending_replay(void)

@@ -11,9 +11,11 @@
 #include "intercept/track/context.h"
 #include "trace/record/selection.h"
 
+_Atomic bool vs_waits_off;
+
 static bool recording(void)
 {
-    return vs_process_state() == VS_PROCESS_ACTIVE && vs_process_options()->number[VS_OPT_kernels] &&
+    return !atomic_load_explicit(&vs_waits_off, memory_order_relaxed) && vs_process_state() == VS_PROCESS_ACTIVE && vs_process_options()->number[VS_OPT_kernels] &&
            vs_recorder_wants_activity(vs_process_recorder());
 }
 

@@ -7,12 +7,16 @@
 
 #include <cuda.h>
 #include <stdbool.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "trace/format/event.h"
 
 /* A shorter free, or asynchronous copy of pageable memory, did not wait for the device. */
 #define VS_WAIT_LEAST_NS 20000
+
+/* While the collector records nothing by the options kernels_steps and kernels_range: no waits either. */
+extern _Atomic bool vs_waits_off;
 
 /* vs_wait_begins: the time, before the real call; 0 if it is not to be recorded. *caller*: a return
  * address, as for vs_hook_called. Any thread. */

@@ -3,9 +3,10 @@
 """The kernels, copies, memsets and waits of a trace are those of the simulated GPU's own log.
 
     check_work.py BIN VICTIM ROUNDS
+    check_work.py BIN train_lm steps
 
 None is missing, each begins and ends within a microsecond of the log although CUPTI's clock drifts, and each
-has the call site of the function that began it.
+has the call site of the function that began it. With "steps": kernels of some steps are exactly theirs.
 """
 import bisect
 import os
@@ -68,8 +69,36 @@ def trace_of(path, functions):
     return found, sites, errors, dropped
 
 
+def kernels_of_steps(folder, program):
+    found = {}
+    for steps in ("", "2-3", "skip_first=1,wait=1,warmup=1,active=2,repeat=2"):
+        with tempfile.TemporaryDirectory() as scratch:
+            path = os.path.join(scratch, "t.vst")
+            subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "--kernels=api", "-q",
+                            "-o", path, *(["--kernels-steps=" + steps] if steps else []), os.path.join(folder, program),
+                            "--steps", "12"], check=True, capture_output=True)
+            spans, counts = [], Counter()
+            with vst.open(path) as trace:
+                for e in trace:
+                    if e.kind == "activity_switched":
+                        spans.append((e["on"], e["step"], e.time_ns))
+                    elif e.kind in (*WORK, "work_call", "api_call", "sync", "dropped"):
+                        counts[e.kind] += 1
+                        assert not steps or spans[-1][0], (e, spans)
+                        assert not steps or e.kind not in WORK or e["start_ns"] >= spans[-1][2], (e, spans)
+        found[steps] = counts
+        assert [s[:2] for s in spans] == {"": [], "2-3": [(0, 0), (1, 2), (0, 3)]}.get(
+            steps, [(0, 0), (1, 4), (0, 5), (1, 8), (0, 9)]), spans
+    whole, few, cycles = found.values()
+    assert whole["kernel"] == 6 * few["kernel"] == 3 * cycles["kernel"] > 0, found
+    assert few["work_call"] == sum(few[k] for k in WORK) and few["sync"] and not few["dropped"], found
+
+
 def main():
     folder, victim, rounds = sys.argv[1:]
+    if rounds == "steps":
+        kernels_of_steps(folder, victim)
+        return
     with tempfile.TemporaryDirectory() as scratch:
         trace, log = os.path.join(scratch, "t.vst"), os.path.join(scratch, "log")
         done = subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "--kernels=api", "-q",

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * See the header. */
+#include "intercept/cupti/kernel_switch.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/vs_option.h"
+#include "base/steps/vs_schedule.h"
+#include "base/steps/vs_step_name.h"
+#include "intercept/cupti/collector.h"
+#include "intercept/process/process.h"
+
+/* The range of this thread that counts, until it is closed. */
+static _Thread_local struct {
+    bool open;
+    unsigned nested; /* further ones of its domain */
+    const char *domain;
+    uint64_t number;
+} watched __attribute__((tls_model("initial-exec")));
+
+static _Atomic(const void *) stepping; /* the thread whose steps count: its *watched* */
+static uint64_t step_index;            /* of that thread */
+
+bool vs_switch_given(void)
+{
+    const struct vs_options *options = vs_process_options();
+    return *options->text[VS_OPT_kernels_steps] || *options->text[VS_OPT_kernels_range];
+}
+
+/* The option was valid when it was set. */
+static enum vs_schedule_part part_at(uint64_t number, uint64_t index)
+{
+    struct vs_schedule schedule;
+    if (vs_schedule_parse(vs_process_options()->text[VS_OPT_kernels_steps], &schedule) != VS_OK)
+        return VS_SCHEDULE_ON;
+    return vs_schedule_at(&schedule, number, index);
+}
+
+static bool begins_step(const char *name)
+{
+    struct vs_step_name step;
+    const void *none = NULL;
+    if (!*vs_process_options()->text[VS_OPT_kernels_steps] || !vs_step_name_parse(name, &step))
+        return false;
+    if (!atomic_compare_exchange_strong_explicit(&stepping, &none, &watched, memory_order_relaxed,
+                                                 memory_order_relaxed) &&
+        none != &watched)
+        return false;
+    watched.number = step.numbered ? step.number : step_index + 1;
+    return true;
+}
+
+void vs_switch_pushed(const char *name, const char *domain)
+{
+    if (watched.open) {
+        watched.nested += domain == watched.domain;
+        return;
+    }
+    if (!vs_switch_given())
+        return;
+    const char *range = vs_process_options()->text[VS_OPT_kernels_range];
+    bool is_range = *range && strcmp(name, range) == 0;
+    if (!is_range && !begins_step(name))
+        return;
+    watched.open = true;
+    watched.nested = 0;
+    watched.domain = domain;
+    if (is_range)
+        vs_collector_switch(VS_SCHEDULE_ON, VS_SWITCH_RANGE, 0, range);
+    else
+        vs_collector_switch(part_at(watched.number, step_index), VS_SWITCH_STEP, watched.number, "");
+}
+
+void vs_switch_popped(const char *domain)
+{
+    if (!watched.open || domain != watched.domain)
+        return;
+    if (watched.nested) {
+        watched.nested--;
+        return;
+    }
+    watched.open = false;
+    const char *range = vs_process_options()->text[VS_OPT_kernels_range];
+    if (*range) {
+        vs_collector_switch(VS_SCHEDULE_OFF, VS_SWITCH_RANGE, 0, range);
+        return;
+    }
+    step_index++;
+    enum vs_schedule_part next = part_at(watched.number + 1, step_index);
+    if (next == VS_SCHEDULE_OFF || part_at(watched.number, step_index - 1) == VS_SCHEDULE_ON)
+        vs_collector_switch(next, VS_SWITCH_STEP, watched.number, "");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels and copies of only a part of the run: of some steps (option kernels_steps), or of the ranges with one
+ * name (kernels_range). Steps are counted as in the report: the outermost ranges with a step-like name on the
+ * first thread that opens one. */
+#ifndef VS_KERNEL_SWITCH_H
+#define VS_KERNEL_SWITCH_H
+
+#include <stdbool.h>
+
+/* vs_switch_given: does one of the options ask for a part only? The options have been read. */
+bool vs_switch_given(void);
+
+/* vs_switch_pushed, _popped: the calling thread opened or closed a range that is recorded. *domain*: static
+ * text. */
+void vs_switch_pushed(const char *name, const char *domain);
+void vs_switch_popped(const char *domain);
+
+#endif
