@@ -135,6 +135,13 @@ static void note_event(struct pass *pass, const struct vs_event *event)
         add_pair(report, report->dropped, &report->dropped_count,
                  vs_reader_string(reader, event->dropped.what), count);
         return;
+    case VS_EVENT_clock_reading:
+        report->device_clock.known = true;
+        if (event->clock_reading.error_ns > report->device_clock.error_ns)
+            report->device_clock.error_ns = event->clock_reading.error_ns;
+        if (event->clock_reading.drift_ppb)
+            report->device_clock.drift_ppb = (int64_t)event->clock_reading.drift_ppb;
+        return;
     case VS_EVENT_alloc_failed:
         vs_refusal_add(&pass->report->refusals, event->alloc_failed.device,
                        event->alloc_failed.family, event->alloc_failed.error);
@@ -229,7 +236,7 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, &pass->chosen},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
-             VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
+             VS_KIND_BIT(VS_EVENT_clock_reading) | VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
          NULL, notes_after, pass},
         {VS_KIND_BIT(VS_EVENT_uncomputed_read), NULL, vs_copy_calls_event, &pass->copies},
         {vs_timeline_kinds(), NULL, vs_timeline_event, pass->timeline}};

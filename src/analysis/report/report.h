@@ -109,6 +109,11 @@ struct vs_report {
     size_t note_count;
     struct vs_report_pair *dropped; /* kind and count (as text) */
     size_t dropped_count;
+    struct {
+        bool known;
+        uint64_t error_ns; /* the largest; of times of the device against the host's */
+        int64_t drift_ppb; /* the latest; corrected in these times */
+    } device_clock;
     const struct vs_report_window *windows; /* of vs_window_peaks; the caller's; NULL: none were asked for */
     size_t window_count;
     struct vs_arena memory; /* owns everything else */

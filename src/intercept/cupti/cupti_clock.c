@@ -12,12 +12,14 @@
 
 #define DISTANCE_NS UINT64_C(50000000)
 #define RECORD_NS UINT64_C(1000000000)
+#define FIRST_RECORD_NS (RECORD_NS / 10) /* the second: short runs have a drift too */
 #define TRIES 8
 #define GOOD_NS 200 /* a reading as fast as this is not repeated */
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "CUPTI's clock");
 static struct vs_cupti_clock known;       /* guarded by lock */
 static struct vs_clock_reading recorded;  /* likewise; host_ns 0: none yet */
+static uint64_t record_after_ns = FIRST_RECORD_NS; /* likewise */
 
 /* The reading with the least delay counts. False if CUPTI has no time. */
 static bool read_both(const struct vs_cupti *cupti, struct vs_clock_reading *best)
@@ -43,6 +45,7 @@ static void record_locked(const struct vs_clock_reading *now)
     int64_t drift_ppb = recorded.host_ns ? (int64_t)((device_ns - host_ns) / host_ns * 1e9) : 0;
     VS_RECORD(clock_reading, .device_ns = now->device_ns, .error_ns = now->error_ns,
               .drift_ppb = (uint64_t)drift_ppb);
+    record_after_ns = recorded.host_ns ? RECORD_NS : FIRST_RECORD_NS;
     recorded = *now;
 }
 
@@ -63,7 +66,7 @@ void vs_cupti_clock_read(const struct vs_cupti *cupti, struct vs_cupti_clock *cl
         if (known.count == VS_CLOCK_READINGS)
             memmove(r, r + 1, --known.count * sizeof *r);
         r[known.count++] = now;
-        if (!recorded.host_ns || now.host_ns - recorded.host_ns >= RECORD_NS)
+        if (!recorded.host_ns || now.host_ns - recorded.host_ns >= record_after_ns)
             record_locked(&now);
     }
     *clock = known;

@@ -19,7 +19,7 @@ struct vs_cupti_clock {
     unsigned count;
 };
 
-/* vs_cupti_clock_read: reads both; *clock* receives the latest readings. Once a second the reading is recorded
+/* vs_cupti_clock_read: reads both; *clock* receives the latest readings. About once a second the reading is recorded
  * as `clock_reading`. Any thread. */
 void vs_cupti_clock_read(const struct vs_cupti *cupti, struct vs_cupti_clock *clock);
 

@@ -375,6 +375,9 @@ void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
     vs_json_string(json, "schema", "vramscope.report/1");
     process_json(json, report);
     vs_recording_json(json, report);
+    if (report->device_clock.known)
+        vs_json_members(json, VS_J_UINT("clock_error_ns", report->device_clock.error_ns),
+                        VS_J_RATIO("clock_drift_ppm", (double)report->device_clock.drift_ppb / 1000));
     vs_json_begin_array(json, "devices");
     for (size_t i = 0; i < report->device_count; i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)

@@ -193,6 +193,18 @@ static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, c
                       vs_time_text(peak_ns - line->before.work.end_ns));
 }
 
+/* The clocks, where CUPTI's was read. */
+static void clock_line(const struct vs_report *report, const struct vs_style *style)
+{
+    char drift[64] = "";
+    if (report->device_clock.drift_ppb)
+        snprintf(drift, sizeof drift, "; drift of %.2f ppm corrected",
+                 (double)report->device_clock.drift_ppb / 1000);
+    if (report->device_clock.known)
+        fprintf(style->out, "    times within %s of the host's clock%s\n",
+                vs_time_text(report->device_clock.error_ns), drift);
+}
+
 static void kernel_section(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
@@ -321,8 +333,10 @@ void vs_timeline_sections(const struct vs_report *report, const struct vs_report
     if (!any && (wish->kernels || wish->transfers || wish->syncs))
         fprintf(style->out, "  no kernels or copies %s\n",
                 report->part.point ? "are listed at a point in time: use --from and --to" : "were recorded");
-    if (any && wish->kernels)
+    if (any && wish->kernels) {
         kernel_section(device, style);
+        clock_line(report, style);
+    }
     if (any && wish->transfers)
         transfer_section(device, style);
     if (wish->syncs)
