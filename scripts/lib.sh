@@ -153,6 +153,8 @@ vs_parsers() {
     [ "$VS_INSTALL" = yes ] || return 0
     python3 "$VS_ROOT/tests/check/format_parsers.py" fetch ||
         vs_say "the parsers could not be installed; the test of vramscope check's formats is skipped"
+    python3 "$VS_ROOT/tests/exports/read_ui.py" fetch ||
+        vs_say "Perfetto's UI could not be installed; the test that opens timelines in it is skipped"
 }
 
 # vs_pytest: installs pytest and pytest-xdist, for the tests of the pytest plugin, in build/pytest.
