@@ -76,28 +76,30 @@ def tables(page):
             "counters": [(r[0].removesuffix(" bytes"), *r[1:]) for r in counters]}
 
 
-def check(recorded, problems, _root):
+def check(recorded, problems, root):
     read_timeline.record_calls(recorded)
-    ui = Ui()
-    for name in ("calls", "tensors"):
-        seen = {}
-        for form in ("chrome", "perfetto"):
-            path = os.path.join(recorded.folder, f"{name}.{form}")
-            with open(path, "wb") as file:
-                file.write(recorded.export(name, form, "--min-bytes", "1MB"))
-            page = ui.open(path)
-            seen[form] = tables(page)
-            page.close()
-            problems.same(f"{name}: {form}: errors", seen[form]["errors"], [])
-        with open(os.path.join(recorded.folder, name + ".chrome"), encoding="utf-8") as file:
-            events = json.load(file)["traceEvents"]
-        drawn = sum(e["ph"] in "XBbi" for e in events)
-        problems.same(f"{name}: slices in Perfetto's tables", len(seen["perfetto"]["slices"]), drawn)
-        lanes = sum(e["ph"] == "n" for e in events)
-        problems.same(f"{name}: slices of JSON", len(seen["chrome"]["slices"]), drawn + lanes)
-        problems.same(f"{name}: arrows", sum(f[2] for f in seen["perfetto"]["flows"]), sum(e["ph"] == "f" for e in events))
-        for what in ("flows", "counters"):
-            problems.same(f"{name}: {what}", seen["chrome"][what], seen["perfetto"][what])
+    ui, seen = Ui(), {}
+    for form in ("chrome", "perfetto"):
+        path = os.path.join(recorded.folder, form)
+        with open(path, "wb") as file:
+            file.write(recorded.export("calls", form, "--min-bytes", "100KiB"))
+        page = ui.open(path)
+        seen[form] = tables(page)
+        if form == "perfetto":  # the query of docs/timeline.md
+            with open(os.path.join(root, "docs/timeline.md"), encoding="utf-8") as file:
+                largest = page.evaluate(QUERY, file.read().split("```sql\n")[1].split("```")[0])
+        page.close()
+        problems.same(f"{form}: errors", seen[form]["errors"], [])
+    with open(os.path.join(recorded.folder, "chrome"), encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    lives = [e["args"]["Bytes"] for e in events if e["ph"] == "b"]
+    problems.same("the largest lives", [row[2] for row in largest], sorted(lives, reverse=True)[:10])
+    drawn, lanes = (sum(e["ph"] in phases for e in events) for phases in ("XBbi", "n"))
+    problems.same("slices in Perfetto's tables", len(seen["perfetto"]["slices"]), drawn)
+    problems.same("slices of JSON", len(seen["chrome"]["slices"]), drawn + lanes)
+    problems.same("arrows", sum(f[2] for f in seen["perfetto"]["flows"]), sum(e["ph"] == "f" for e in events))
+    for what in ("flows", "counters"):
+        problems.same(what, seen["chrome"][what], seen["perfetto"][what])
 
 
 def picture(path, png, begin=None, end=None):
