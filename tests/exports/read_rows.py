@@ -163,6 +163,14 @@ def check_timeline(recorded, problems, text):
         columns = ", ".join(NAMES.get(name, name) for name in names)
         problems.true(f"there are {table}", wanted)
         problems.same(table, sorted(db.execute(f"SELECT {columns} FROM {table} {where}")), sorted(wanted))
+    busy, work = 0, sorted(db.execute(" UNION ALL ".join(f"SELECT start_ns, end_ns FROM {table}" for table in
+                                                         ("kernels", "copies", "memsets"))))
+    begin = end = work[0][0]
+    for start, stop in work:
+        busy, end = busy + max(0, stop - max(start, end)), max(end, stop)
+    timeline = device["timeline"]
+    problems.same("busy and idle time", (timeline["busy_ns"], timeline["idle_ns"]), (busy, end - begin - busy))
+    problems.same("causes of idle time", timeline["gaps_by_cause"]["time_ns"] + timeline["short_gaps_ns"], timeline["idle_ns"])
     # the report's labels leave out the function that launches everything
     found, wanted = collections.Counter(), collections.Counter()
     for line, name, times, ns, _ in db.execute(text["kernels by line"]):
@@ -175,7 +183,7 @@ def check_timeline(recorded, problems, text):
     problems.same("waits of steps", waits,
                   {row["text"]: (row["step_count"], round(100 * row["step_ns"] / steps["total_ns"], 6))
                    for row in device["waits_by_site"] if row["step_count"]})
-    end = db.execute("SELECT (min(start_ns) + max(end_ns)) / 2 FROM kernels").fetchone()[0]
+    end = (begin + end) // 2
     part = database(recorded, "calls", "--to", f"{end / 1e9:.9f}s")
     problems.same("kernels of a part", part.execute("SELECT count(*) FROM kernels").fetchone(),
                   db.execute("SELECT count(*) FROM kernels WHERE start_ns <= ?", (end,)).fetchone())
