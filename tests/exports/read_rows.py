@@ -142,7 +142,7 @@ def check_span(recorded, problems, name, options, text):
 TIMELINE = {"kernel": ("kernels", "start_ns end_ns device context stream correlation grid_x grid_y grid_z block_x block_y"
                        " block_z shared_bytes"),
             "memcpy": ("copies", "start_ns end_ns device context stream bytes async correlation src_device"),
-            "memset": ("memsets", "start_ns end_ns device context stream bytes correlation"),
+            "memset": ("memsets", "start_ns end_ns device context stream bytes value correlation"),
             "api_call": ("calls", "start_ns end_ns thread api correlation driver result"),
             "work_call": ("launches", "correlation api"),
             "sync": ("waits", "start_ns end_ns device api"),

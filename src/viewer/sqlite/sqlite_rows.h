@@ -67,11 +67,13 @@ enum vs_err vs_database_close(struct vs_database *db, bool keep) VS_MUST_CHECK;
 
 #define VS_SQLITE_CALLS (UINT64_C(1) << 31) /* the first number of a site that is a call, not an allocation */
 
+#define VS_SQLITE_TIMELINE_TABLES 6
+
 /* Zero-initialise, but for the part of the trace, in its clock. */
 struct vs_sqlite_timeline {
     uint64_t from_ns, to_ns, device;
     bool one_device;
-    struct vs_database_insert *kernels, *copies, *memsets, *api_calls, *launches, *waits, *segments;
+    struct vs_database_insert *rows[VS_SQLITE_TIMELINE_TABLES], *segments;
     struct vs_intern calls; /* {stack, api} */
     struct vs_map names;    /* string id + 1 -> name of a kernel */
     struct vs_arena memory;

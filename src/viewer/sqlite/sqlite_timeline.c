@@ -3,7 +3,7 @@
  * The tables of the timeline: a row for each event, written while the trace is read. */
 #include "viewer/sqlite/sqlite_rows.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "analysis/report/summary.h"
 #include "analysis/state/activity.h"
@@ -28,14 +28,26 @@ static const char *kernel_name(struct vs_sqlite_timeline *t, const struct vs_rep
     return name;
 }
 
+/* A table has the fields of its events in their order, each as a letter says: t time, n number, z number but NULL for
+ * 0, s string, k name of a kernel, c kind of a copy, m kind of memory, x stack, as the site of a call whose api is the
+ * field before it. Behind them a wait has its thread, phase and step. */
+static const struct {
+    enum vs_event_kind kind;
+    const char *table, *fields;
+} tables[VS_SQLITE_TIMELINE_TABLES] = {
+    {VS_EVENT_kernel, "kernels", "ttnnnknnnnnnnnzz"},
+    {VS_EVENT_memcpy, "copies", "ttnnnncnnmmnnzz"},
+    {VS_EVENT_memset, "memsets", "ttnnnnnnmzz"},
+    {VS_EVENT_api_call, "calls", "ttnsnnn"},
+    {VS_EVENT_work_call, "launches", "nsxn"},
+    {VS_EVENT_sync, "waits", "ttnnznsx"},
+};
+
 void vs_sqlite_timeline_begin(struct vs_sqlite_timeline *t, struct vs_database *db)
 {
-    t->kernels = vs_database_prepare(db, "kernels", 16);
-    t->copies = vs_database_prepare(db, "copies", 15);
-    t->memsets = vs_database_prepare(db, "memsets", 9);
-    t->api_calls = vs_database_prepare(db, "calls", 7);
-    t->launches = vs_database_prepare(db, "launches", 7);
-    t->waits = vs_database_prepare(db, "waits", 10);
+    for (size_t i = 0; i < VS_SQLITE_TIMELINE_TABLES; i++)
+        t->rows[i] = vs_database_prepare(db, tables[i].table, (int)strlen(tables[i].fields) +
+                                                                  (tables[i].kind == VS_EVENT_sync ? 3 : 0));
     t->segments = vs_database_prepare(db, "segments", 8);
 }
 
@@ -69,76 +81,38 @@ static void segment(struct vs_sqlite_timeline *t, const struct vs_replay *replay
 void vs_sqlite_timeline_event(struct vs_sqlite_timeline *t, const struct vs_replay *replay,
                               const struct vs_event *event)
 {
-    uint64_t start = vs_replay_since(replay, event->activity.start_ns),
-             end = vs_replay_since(replay, event->activity.end_ns);
-    struct vs_place at;
-    if (vs_event_has(event, VS_PROPERTY_ACTIVITY) &&
-        (!vs_activity_within(event, t->from_ns, t->to_ns) || (t->one_device && event->activity.device != t->device)))
-        return;
-    switch (event->kind) {
-    case VS_EVENT_kernel:
-        vs_database_row(t->kernels, VS_UINT(start), VS_UINT(end), VS_UINT(event->kernel.device),
-                        VS_UINT(event->kernel.context), VS_UINT(event->kernel.stream),
-                        VS_TEXT(kernel_name(t, replay, event->kernel.name)), VS_UINT(event->kernel.correlation),
-                        VS_UINT(event->kernel.grid_x), VS_UINT(event->kernel.grid_y), VS_UINT(event->kernel.grid_z),
-                        VS_UINT(event->kernel.block_x), VS_UINT(event->kernel.block_y),
-                        VS_UINT(event->kernel.block_z), VS_UINT(event->kernel.shared_bytes),
-                        VS_KNOWN(event->kernel.graph, event->kernel.graph),
-                        VS_KNOWN(event->kernel.graph, event->kernel.graph_node));
-        break;
-    case VS_EVENT_memcpy: {
-        const struct vs_event_memcpy *copy = &event->memcpy;
-        bool known = copy->src_kind || copy->dst_kind;
-        vs_database_row(t->copies, VS_UINT(start), VS_UINT(end), VS_UINT(copy->device), VS_UINT(copy->context),
-                        VS_UINT(copy->stream), VS_UINT(copy->bytes), VS_TEXT(vs_copy_kind_name(copy->copy_kind)),
-                        VS_UINT(copy->async), VS_UINT(copy->correlation),
-                        VS_TEXT(known ? vs_memory_kind_name(copy->src_kind) : NULL),
-                        VS_TEXT(known ? vs_memory_kind_name(copy->dst_kind) : NULL),
-                        VS_KNOWN(known, copy->src_device), VS_KNOWN(known, copy->dst_device),
-                        VS_KNOWN(copy->graph, copy->graph), VS_KNOWN(copy->graph, copy->graph_node));
-        break;
-    }
-    case VS_EVENT_memset:
-        vs_database_row(t->memsets, VS_UINT(start), VS_UINT(end), VS_UINT(event->memset.device),
-                        VS_UINT(event->memset.context), VS_UINT(event->memset.stream), VS_UINT(event->memset.bytes),
-                        VS_UINT(event->memset.correlation), VS_KNOWN(event->memset.graph, event->memset.graph),
-                        VS_KNOWN(event->memset.graph, event->memset.graph_node));
-        break;
-    case VS_EVENT_api_call:
-        if (event->api_call.start_ns <= t->to_ns && event->api_call.end_ns >= t->from_ns)
-            vs_database_row(t->api_calls, VS_UINT(start), VS_UINT(end), VS_UINT(event->api_call.thread),
-                            VS_TEXT(vs_reader_string(replay->reader, event->api_call.api)),
-                            VS_UINT(event->api_call.correlation), VS_UINT(event->api_call.driver),
-                            VS_UINT(event->api_call.result));
-        break;
-    case VS_EVENT_work_call: {
-        if (event->time_ns > t->to_ns)
-            break;
-        uint64_t thread = event->work_call.thread ? event->work_call.thread : event->tid;
-        at = vs_phases_place(&replay->phases, (uint32_t)thread);
-        vs_database_row(t->launches, VS_UINT(event->work_call.correlation),
-                        VS_UINT(vs_replay_since(replay, event->time_ns)),
-                        VS_TEXT(vs_reader_string(replay->reader, event->work_call.api)), VS_UINT(thread),
-                        VS_UINT(site_of(t, event->work_call.stack, event->work_call.api)),
-                        VS_KNOWN(at.phase, at.phase), VS_KNOWN(at.step_known, at.step));
-        break;
-    }
-    case VS_EVENT_sync:
-        at = vs_phases_place(&replay->phases, event->tid);
-        vs_database_row(t->waits, VS_UINT(start), VS_UINT(end), VS_UINT(event->sync.device),
-                        VS_KNOWN(event->sync.sync_kind == VS_WAIT_STREAM, event->sync.stream),
-                        VS_UINT(event->sync.sync_kind),
-                        VS_TEXT(event->sync.api ? vs_reader_string(replay->reader, event->sync.api) : NULL),
-                        VS_UINT(event->tid),
-                        VS_KNOWN(event->sync.api, event->sync.api ? site_of(t, event->sync.stack, event->sync.api) : 0),
-                        VS_KNOWN(at.phase, at.phase), VS_KNOWN(at.step_known, at.step));
-        break;
-    case VS_EVENT_segment_alloc: case VS_EVENT_segment_free: case VS_EVENT_segment_map: case VS_EVENT_segment_unmap:
+    struct vs_database_value values[VS_EVENT_FIELDS_MAX + 3] = {{0}};
+    size_t table = 0, count = 0;
+    if (event->kind == VS_EVENT_segment_alloc || event->kind == VS_EVENT_segment_free ||
+        event->kind == VS_EVENT_segment_map || event->kind == VS_EVENT_segment_unmap)
         segment(t, replay, event);
-        break;
-    default:
-        break;
+    while (table < VS_SQLITE_TIMELINE_TABLES && tables[table].kind != event->kind)
+        table++;
+    bool work = vs_event_has(event, VS_PROPERTY_ACTIVITY);
+    if (table == VS_SQLITE_TIMELINE_TABLES ||
+        (work && (!vs_activity_within(event, t->from_ns, t->to_ns) ||
+                  (t->one_device && event->activity.device != t->device))) ||
+        (event->kind == VS_EVENT_api_call &&
+         (event->api_call.start_ns > t->to_ns || event->api_call.end_ns < t->from_ns)))
+        return;
+    for (const char *how = tables[table].fields; *how; how++, count++) {
+        struct vs_database_value *value = &values[count];
+        uint64_t of = event->fields[count];
+        value->number = *how == 't' ? vs_replay_since(replay, of)
+                        : *how == 'x' ? site_of(t, of, event->fields[count - 1]) : of;
+        value->known = *how == 't' || *how == 'n' || *how == 'x' || (*how == 'z' && of);
+        value->text = *how == 's'   ? vs_reader_string(replay->reader, of)
+                      : *how == 'k' ? kernel_name(t, replay, of)
+                      : *how == 'c' ? vs_copy_kind_name(of)
+                      : *how == 'm' && of ? vs_memory_kind_name(of) : NULL;
     }
+    if (event->kind == VS_EVENT_sync) {
+        struct vs_place at = vs_phases_place(&replay->phases, event->tid);
+        values[count++] = (struct vs_database_value)VS_UINT(event->tid);
+        values[count++] = (struct vs_database_value)VS_KNOWN(at.phase, at.phase);
+        values[count++] = (struct vs_database_value)VS_KNOWN(at.step_known, at.step);
+    }
+    vs_database_add(t->rows[table], values, count);
 }
 
 void vs_sqlite_timeline_free(struct vs_sqlite_timeline *t)
