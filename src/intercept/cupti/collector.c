@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/vs_arena.h"
+#include "base/vs_clock.h"
 #include "base/vs_lock.h"
 #include "base/vs_log.h"
 #include "base/vs_option.h"
@@ -30,7 +31,7 @@
 #define BUFFER_BYTES ((size_t)1 << 20) /* about 5000 kernels */
 #define BUFFERS_KEPT 4
 #define BUFFERS_MAX 16
-#define FLUSH_PERIOD_MS 1000
+#define FLUSH_PERIOD_MS 1000 /* of full buffers, by CUPTI; of others, by us, after a wait */
 
 #define LEFT_TO_OTHERS \
     VS_NOTE_ACTIVITY_LEFT " and gets the kernels and copies from here on; memory is still recorded"
@@ -94,35 +95,53 @@ static void buffer_return(uint8_t *buffer)
 /* --- work that waits for its call ---
  *
  * A trace has the call that begins work before the work, but CUPTI puts the record of a call, which is made at
- * its end, behind. So of each buffer the calls are recorded first, and work at the end of a buffer whose call is
- * still to come waits for the next. */
+ * its end, behind. So of each buffer the calls are recorded first, and work whose call is still to come waits for
+ * the next two. */
 
 #define HELD_MAX 4096 /* the work of a graph has one call */
+#define BUFFERS_WAITED 2
+#define CALLS_SEEN ((uint32_t)1 << 16)
 
-static struct vs_event held[HELD_MAX]; /* guarded by lock */
-static size_t held_count;              /* likewise */
-static _Atomic uint32_t latest_call;   /* the correlation of the last call that was recorded */
+static struct held_work {
+    struct vs_event event;
+    uint32_t correlation, waited; /* buffers */
+} held[HELD_MAX];              /* guarded by lock */
+static size_t held_count;      /* likewise */
+static _Atomic uint32_t calls_seen[CALLS_SEEN]; /* correlations of recorded calls */
+static _Atomic uint32_t latest_call;            /* the highest of them */
+
+/* Not of a call that came so long ago that it is no longer known. */
+static bool call_to_come(uint32_t correlation)
+{
+    uint32_t latest = atomic_load_explicit(&latest_call, memory_order_relaxed);
+    return (int32_t)(correlation - (latest - CALLS_SEEN)) > 0 &&
+           atomic_load_explicit(&calls_seen[correlation % CALLS_SEEN], memory_order_relaxed) != correlation;
+}
 
 static void record_work(struct vs_event *event, uint32_t correlation)
 {
     unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
-    if ((wanted & VS_CALL_WORK || (wanted && event->kind == VS_EVENT_memcpy)) &&
-        (int32_t)(correlation - atomic_load_explicit(&latest_call, memory_order_relaxed)) > 0) {
+    if ((wanted & VS_CALL_WORK || (wanted && event->kind == VS_EVENT_memcpy)) && call_to_come(correlation)) {
         VS_LOCK_SCOPE(&lock);
         if (held_count < HELD_MAX) {
-            held[held_count++] = *event;
+            held[held_count++] = (struct held_work){*event, correlation, 0};
             return;
         }
     }
     vs_recorder_event(vs_process_recorder(), event);
 }
 
-static void record_held(void)
+static void record_held(bool all)
 {
     VS_LOCK_SCOPE(&lock);
-    for (size_t i = 0; i < held_count; i++)
-        vs_recorder_event(vs_process_recorder(), &held[i]);
-    held_count = 0;
+    size_t kept_on = 0;
+    for (size_t i = 0; i < held_count; i++) {
+        if (all || ++held[i].waited > BUFFERS_WAITED || !call_to_come(held[i].correlation))
+            vs_recorder_event(vs_process_recorder(), &held[i].event);
+        else
+            held[kept_on++] = held[i];
+    }
+    held_count = kept_on;
 }
 
 #define RECORD_WORK(kind_, of, ...)                                                       \
@@ -240,6 +259,7 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
     const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)activity;
     bool driver = activity->kind == CUPTI_ACTIVITY_KIND_DRIVER;
     uint32_t latest = atomic_load_explicit(&latest_call, memory_order_relaxed);
+    atomic_store_explicit(&calls_seen[call->correlationId % CALLS_SEEN], call->correlationId, memory_order_relaxed);
     if ((int32_t)(call->correlationId - latest) > 0)
         atomic_store_explicit(&latest_call, call->correlationId, memory_order_relaxed);
     if (call->cbid >= CALL_IDS)
@@ -251,9 +271,9 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
         if (!only_asks(driver, call->cbid))
             (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
                                        call->cbid, &text);
-        /* __cudaPushCallConfiguration and the like are part of a launch */
-        bool of_launch = text && strstr(text, "CallConfiguration");
-        name = text && !of_launch ? vs_process_string(text) * 4 : CALL_IGNORED;
+        /* __cudaPushCallConfiguration and the like are part of a launch; CUPTI itself asks for names of kernels */
+        bool other = text && (strstr(text, "CallConfiguration") || strstr(text, "GetName"));
+        name = text && !other ? vs_process_string(text) * 4 : CALL_IGNORED;
         name |= name != CALL_IGNORED && begins_work(text) ? CALL_BEGINS_WORK : 0;
         atomic_store_explicit(known, name, memory_order_relaxed);
     }
@@ -324,7 +344,7 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
         if (activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity->kind == CUPTI_ACTIVITY_KIND_DRIVER)
             record_call(activity, &clock);
     if (record)
-        record_held();
+        record_held(false);
     activity = NULL;
     while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         record_activity(activity, &clock);
@@ -444,7 +464,7 @@ static void change_part(enum vs_schedule_part from, enum vs_schedule_part to)
     }
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (from == VS_SCHEDULE_ON)
-        record_held();
+        record_held(true);
     if (to == VS_SCHEDULE_OFF)
         kinds_stop(0);
 }
@@ -476,7 +496,7 @@ static void switch_off(void)
     VS_OWN_WORK();
     kinds_stop(0);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    record_held();
+    record_held(true);
     atomic_store_explicit(&vs_calls_wanted, 0, memory_order_relaxed);
     calls_stop();
     if (cupti->flush_period)
@@ -545,7 +565,17 @@ void vs_collector_flush(bool forced)
         return;
     cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     if (forced)
-        record_held();
+        record_held(true);
+}
+
+void vs_collector_waited(void)
+{
+    static _Atomic uint64_t flushed_ns;
+    uint64_t now_ns = vs_clock_ns(), before = atomic_load_explicit(&flushed_ns, memory_order_relaxed);
+    if (now_ns - before >= FLUSH_PERIOD_MS * UINT64_C(1000000) &&
+        atomic_compare_exchange_strong_explicit(&flushed_ns, &before, now_ns, memory_order_relaxed,
+                                                memory_order_relaxed))
+        vs_collector_flush(false);
 }
 
 bool vs_collector_running(void)

@@ -31,6 +31,10 @@ void vs_collector_flush(bool forced);
  * the work of the part is recorded, unless a stream is being captured. Also before the start. Any thread. */
 void vs_collector_switch(enum vs_schedule_part part, enum vs_switch by, uint64_t step, const char *range);
 
+/* vs_collector_waited: the program has waited for work: delivers its records, at most once a second. CUPTI itself
+ * delivers full buffers only, so a program that is killed would lose more. With vs_thread.inside > 0. */
+void vs_collector_waited(void);
+
 /* vs_collector_running: whether it collects kernels and copies. Any thread. */
 bool vs_collector_running(void);
 

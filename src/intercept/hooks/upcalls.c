@@ -60,5 +60,6 @@ const struct vs_upcalls vs_upcalls = {
     .context_gone = context_gone,
     .cached_block = cached_block,
     .stream_number = vs_collector_stream_id,
+    .waited = vs_collector_waited,
     .annotation_ends = vs_nvtx_end_annotation,
 };

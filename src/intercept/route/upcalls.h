@@ -33,6 +33,8 @@ struct vs_upcalls {
     bool (*cached_block)(uint64_t address, uint64_t *base, uint64_t *bytes);
     /* track: CUPTI's number for a stream (vs_collector_stream_id) */
     bool (*stream_number)(CUcontext context, CUstream stream, bool per_thread, uint32_t *id);
+    /* track: the program has waited for the device (vs_collector_waited) */
+    void (*waited)(void);
     /* track: the annotation of this thread's next allocation ends (nvtx.h) */
     void (*annotation_ends)(void);
 };

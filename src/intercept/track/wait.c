@@ -7,6 +7,7 @@
 #include "base/vs_option.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
+#include "intercept/route/upcalls.h"
 #include "intercept/track/capture.h"
 #include "intercept/track/context.h"
 #include "trace/record/selection.h"
@@ -70,4 +71,5 @@ void vs_wait_ended(uint64_t began_ns, enum vs_wait kind, const char *api, const 
               .sync_kind = kind,
               .api = vs_process_api(vs_api(api)),
               .stack = vs_process_stack());
+    vs_upcalls.waited();
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels, memsets, copies, launches of a graph and waits of two threads, each made by a function of its own.
- * Argument: rounds of each thread. Each round is a step. Prints the waits it made. */
+ * Argument: rounds of each thread; "kill": is killed after some, more than a second after the one before last.
+ * Prints the waits it made. */
 #include <cuda_runtime_api.h>
-#include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "simulator/sim_stub.h"
 
@@ -49,7 +53,7 @@ SITE void wait_here(cudaStream_t stream)
 
 static unsigned rounds;
 
-static void *work(void *own_steps)
+static void *work(void *killed)
 {
     cudaStream_t stream;
     cudaGraph_t graph;
@@ -66,10 +70,6 @@ static void *work(void *own_steps)
     must(cudaStreamEndCapture(stream, &graph));
     must(cudaGraphInstantiate(&launched, graph, 0));
     for (unsigned i = 0; i < rounds; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "step %u", i);
-        if (own_steps)
-            nvtxRangePushA(name);
         kernel_here(stream);
         memset_here(device, stream);
         copy_here(i % 2 ? device : other, pinned, stream);
@@ -77,24 +77,29 @@ static void *work(void *own_steps)
         graph_here(launched, stream);
         if (i % 16 == 0)
             wait_here(stream);
-        if (own_steps)
-            nvtxRangePop();
     }
+    if (killed)
+        usleep(1100000);
     wait_here(stream);
+    if (killed)
+        raise(SIGKILL);
     return NULL;
 }
 
 int main(int argc, char **argv)
 {
     pthread_t second;
-    rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 10;
+    bool killed = argc > 1 && strcmp(argv[1], "kill") == 0;
+    rounds = argc > 1 && !killed ? (unsigned)atoi(argv[1]) : 10;
     void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(handle, stub, "stub");
     __cudaRegisterFatBinaryEnd(handle);
     must(cudaFree(NULL));
+    if (killed)
+        work("");
     if (pthread_create(&second, NULL, work, NULL))
         return 3;
-    work("");
+    work(NULL);
     pthread_join(second, NULL);
     printf("%u\n", 2 * ((rounds + 15) / 16 + 1));
     return 0;
