@@ -4,9 +4,10 @@
 Prints one "result" line for each step with the loss as a hexadecimal float, and one
 at the end with a checksum of all weights. Matrix products, normalisation, dropout and
 Adam are in it; sizes vary from step to step, so that PyTorch's allocator splits,
-reuses and grows.
+reuses and grows. With --profile under torch.profiler: how much of the device's work it saw is a result too.
 """
 import argparse
+import contextlib
 import os
 import zlib
 
@@ -36,6 +37,7 @@ class Block(torch.nn.Module):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--steps", type=int, default=20)
+    p.add_argument("--profile", action="store_true")
     args = p.parse_args()
     torch.manual_seed(1)
     torch.use_deterministic_algorithms(True)
@@ -45,7 +47,21 @@ def main():
     model = torch.nn.Sequential(embed, *[Block(width, 8) for _ in range(4)],
                                 torch.nn.Linear(width, vocabulary)).cuda()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-    for step in range(args.steps):
+    profiler = torch.profiler.profile() if args.profile else contextlib.nullcontext()
+    with profiler:
+        train(args.steps, model, optimizer, vocabulary)
+        torch.cuda.synchronize()
+    if args.profile:
+        print("result profiled", sum(e.device_type == torch.autograd.DeviceType.CUDA for e in profiler.events()))
+    checksum = 0
+    for parameter in model.parameters():
+        checksum = zlib.crc32(parameter.detach().cpu().numpy().tobytes(), checksum)
+    print(f"result weights {checksum:08x}")
+    print(f"peak allocated {torch.cuda.max_memory_allocated()} reserved {torch.cuda.max_memory_reserved()}")
+
+
+def train(steps, model, optimizer, vocabulary):
+    for step in range(steps):
         length = 64 + 32 * (step % 5)
         generator = torch.Generator().manual_seed(step)
         tokens = torch.randint(vocabulary, (8, length + 1), generator=generator)
@@ -56,11 +72,6 @@ def main():
         loss.backward()
         optimizer.step()
         print(f"result step {step} loss {loss.item().hex()}")
-    checksum = 0
-    for parameter in model.parameters():
-        checksum = zlib.crc32(parameter.detach().cpu().numpy().tobytes(), checksum)
-    print(f"result weights {checksum:08x}")
-    print(f"peak allocated {torch.cuda.max_memory_allocated()} reserved {torch.cuda.max_memory_reserved()}")
 
 
 if __name__ == "__main__":
