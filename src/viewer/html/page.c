@@ -28,7 +28,7 @@ static const struct {
                                      "phase step .kind .family"},
     [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
-    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes link thread place"},
+    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes ~link thread place"},
 };
 
 struct vs_page_data *vs_page_data_open(const struct vs_span *span)

@@ -103,7 +103,7 @@ export function linksOf(activity) {
 
 function addActivity(lanes, activity, head, device) {
     const base = 1e6;
-    const threads = [];
+    const threads = new Map(); // in the order in which they called
     const gaps = gapsOf(activity, device);
     for (let i = 0; i < activity.count; i++) {
         const type = activity.type[i];
@@ -111,10 +111,10 @@ function addActivity(lanes, activity, head, device) {
             continue;
         if (type >= HOST) {
             const thread = activity.thread[i];
-            if (!threads.includes(thread))
-                threads.push(thread);
+            if (!threads.has(thread))
+                threads.set(thread, threads.size);
             addLane(lanes, laneKey(activity, i), `thread ${thread}`, ['host waits', 'calls', 'driver'][type - HOST],
-                'activity', activity, base / 2 + threads.indexOf(thread) * HOST + type).list.push(i);
+                'activity', activity, base / 2 + threads.get(thread) * HOST + type).list.push(i);
             continue;
         }
         const stream = activity.stream[i];
@@ -126,7 +126,7 @@ function addActivity(lanes, activity, head, device) {
         lane.list.push(i);
     }
     for (const lane of lanes.values())
-        lane.headed = lane.headed || (lane.key.startsWith('host ') && threads.length > 1);
+        lane.headed = lane.headed || (lane.key.startsWith('host ') && threads.size > 1);
     if (gaps.count)
         addLane(lanes, 'idle', 'device', 'idle', 'gap', gaps, base - 1).list = [...gaps.start.keys()];
 }
