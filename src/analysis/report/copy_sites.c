@@ -45,7 +45,7 @@ enum vs_err vs_copy_calls_event(void *context, struct vs_replay *replay,
 void vs_copy_calls_of(struct vs_copy_calls *calls, const struct vs_timeline *timeline)
 {
     struct vs_timeline_sums sums;
-    for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
+    for (size_t i = 0; vs_timeline_has_calls(timeline) && i < vs_timeline_rows(timeline); i++) {
         const struct vs_timeline_key *key = vs_timeline_row(timeline, i, &sums);
         struct copied like = {.stack = key->stack, .api = key->api, .device = key->device, .kind = key->kind};
         if (key->what == VS_ROWS_COPIES && (key->stack || key->api))

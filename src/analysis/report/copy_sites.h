@@ -2,7 +2,7 @@
  *
  * Which call sites copied how much: the calls of a trace with their stacks, matched with the
  * copies that they made; and which read values that were not computed.
- * Calls of copies are in traces that were recorded with the option copy_stacks. */
+ * Calls of copies are in traces that were recorded with the option copy_stacks, or kernels=api. */
 #ifndef VS_COPY_SITES_H
 #define VS_COPY_SITES_H
 
@@ -22,7 +22,7 @@ struct vs_copy_calls {
 enum vs_err vs_copy_calls_event(void *calls, struct vs_replay *replay,
                                 const struct vs_event *event);
 
-/* vs_copy_calls_of: counts the copies of *timeline* whose calls are known. */
+/* vs_copy_calls_of: counts the copies of *timeline* whose calls are recorded. */
 void vs_copy_calls_of(struct vs_copy_calls *calls, const struct vs_timeline *timeline);
 
 /* vs_copy_sites_fill: the sites of the copies of *kind* on *device*, or of the reads of *kind*

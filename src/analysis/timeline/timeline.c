@@ -484,6 +484,11 @@ const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *t,
     return device < VS_DEVICES_MAX && t->devices[device].works ? &t->devices[device] : NULL;
 }
 
+bool vs_timeline_has_calls(const struct vs_timeline *t)
+{
+    return t->calls.count;
+}
+
 size_t vs_timeline_rows(const struct vs_timeline *t)
 {
     return t->rows.count;

@@ -97,6 +97,9 @@ void vs_timeline_finish(struct vs_timeline *timeline, const struct vs_replay *re
 /* vs_timeline_device: what is known of the device with that number; NULL: it had no work. */
 const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *timeline, uint64_t device);
 
+/* vs_timeline_has_calls: the calls that begin work were recorded, at least those of copies. */
+bool vs_timeline_has_calls(const struct vs_timeline *timeline);
+
 /* vs_timeline_rows: how many; vs_timeline_row: one, with its sums. */
 size_t vs_timeline_rows(const struct vs_timeline *timeline);
 const struct vs_timeline_key *vs_timeline_row(const struct vs_timeline *timeline, size_t row,
