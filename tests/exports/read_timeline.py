@@ -148,6 +148,8 @@ def check(recorded, problems, _root):
         device = recorded.report(name)["devices"][0]
         problems.same(f"{name}: allocated", counter(timeline, "allocated"), device["peak_allocated"]["allocated_bytes"])
         problems.same(f"{name}: reserved", counter(timeline, "reserved"), device["peak_reserved"]["reserved_bytes"])
+        problems.same(f"{name}: device in use", counter(timeline, "device in use"),
+                      device["device_memory"]["highest_use"]["used_bytes"])
         tensors = device.get("framework", {}).get("peak_allocated_bytes", 0)
         problems.true(f"{name}: tensors where the program has them", (tensors > 0) == (name != "calls"))
         problems.same(f"{name}: tensors", counter(timeline, "tensors"), tensors)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/vs_utf8.h"
 
 #define VARINT 0u
 #define FIXED64 1u
@@ -84,7 +85,24 @@ void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value)
 
 void vs_proto_text(struct vs_proto *message, unsigned field, const char *text)
 {
-    vs_proto_bytes(message, field, text, strlen(text));
+    const unsigned char *from = (const unsigned char *)text;
+    size_t valid = 0, bad = 0, length;
+    for (; from[valid]; valid += length) {
+        length = from[valid] < 0x80 ? 1 : vs_utf8_length(from + valid, SIZE_MAX);
+        bad += !length;
+        length += !length;
+    }
+    append_varint(message, field << 3 | LENGTH);
+    append_varint(message, valid + bad * (sizeof VS_UTF8_REPLACEMENT - 2));
+    if (!bad) {
+        append(message, text, valid);
+        return;
+    }
+    for (; *from; from += length + !length) {
+        length = vs_utf8_length(from, SIZE_MAX);
+        append(message, length ? (const char *)from : VS_UTF8_REPLACEMENT,
+               length ? length : sizeof VS_UTF8_REPLACEMENT - 1);
+    }
 }
 
 void vs_proto_message(struct vs_proto *message, unsigned field, struct vs_proto *inner)

@@ -332,6 +332,22 @@ TEST(the_json_writer_repairs_text_by_itself)
     free(text);
 }
 
+TEST(packets_have_names_in_utf8)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    struct vs_export_result result;
+    begin_trace("observe", "device 1G GPU; kernel 7 2000 10 bad \xff\xc0\xaf bytes; push gr\xc3\xb6\xc3\x9f" "e");
+    read_trace(0);
+    FILE *out = open_memstream(&bytes, &length);
+    assert_int_equal(vs_export_perfetto(reader, out, &(struct vs_export_options){0}, &result), VS_OK);
+    fclose(out);
+    static const char repaired[] = "\x13" "bad \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd bytes";
+    assert_non_null(memmem(bytes, length, repaired, sizeof repaired - 1));
+    assert_non_null(memmem(bytes, length, "\x07gr\xc3\xb6\xc3\x9f" "e", 8));
+    free(bytes);
+}
+
 TEST(a_full_heap_hands_out_the_earliest_slice)
 {
     struct vs_slices slices = {0};
