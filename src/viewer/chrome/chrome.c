@@ -213,35 +213,37 @@ static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
     return &c->threads[number];
 }
 
-/* With what NVTX has of a range or mark besides its name. */
-static void write_annotation(struct chrome *c, const struct vs_emitted *out, uint64_t domain, uint64_t colour,
-                             uint64_t payload_kind, uint64_t payload)
+/* *id*: of a range that may end on another thread. */
+static struct vs_emitted edge(struct chrome *c, char phase, uint32_t tid, uint64_t id, uint64_t name, uint64_t time_ns)
 {
+    return (struct vs_emitted){.phase = phase, .name = text(c, name), .pid = host_pid(c), .tid = tid, .id = id,
+                               .category = phase == 'i' ? "cpu_instant_event" : id ? "range" : "user_annotation",
+                               .time_ns = time_ns};
+}
+
+static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t id, uint64_t name, uint64_t time_ns)
+{
+    const struct vs_emitted out = edge(c, phase, tid, id, name, time_ns);
+    vs_emit_event(&c->emit, &out);
+}
+
+/* A mark or the begin of a range. *of*: its fields in the trace, from the name on. */
+static void annotate(struct chrome *c, char phase, const struct vs_event *event, uint64_t id, const uint64_t *of)
+{
+    const struct vs_emitted out = edge(c, phase, event->tid, id, of[0], event->time_ns);
+    uint64_t domain = of[1], colour = of[2], kind = of[3], payload = of[4];
     char rgb[16];
     double real;
     memcpy(&real, &payload, sizeof real);
     snprintf(rgb, sizeof rgb, "#%06" PRIx64, colour & 0xffffff);
-    struct vs_json_item number = VS_J_UINT_IF(payload_kind == VS_PAYLOAD_UNSIGNED, "payload", payload);
-    if (payload_kind == VS_PAYLOAD_SIGNED)
+    struct vs_json_item number = VS_J_UINT_IF(kind == VS_PAYLOAD_UNSIGNED, "payload", payload);
+    if (kind == VS_PAYLOAD_SIGNED)
         number = (struct vs_json_item)VS_J_INT("payload", (int64_t)payload);
-    else if (payload_kind == VS_PAYLOAD_DOUBLE)
+    else if (kind == VS_PAYLOAD_DOUBLE)
         number = (struct vs_json_item)VS_J_RATIO("payload", real);
     const struct vs_json_item args[] = {VS_J_TEXT_IF(domain != 0, "domain", text(c, domain)),
                                         VS_J_TEXT_IF(colour != 0, "colour", rgb), number, {.key = NULL}};
-    bool any = domain || colour || payload_kind;
-    vs_emit_put(&c->emit, out, any ? args : args + 3);
-}
-
-static struct vs_emitted edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
-{
-    return (struct vs_emitted){.phase = phase, .name = text(c, name), .category = "user_annotation",
-                               .pid = host_pid(c), .tid = tid, .time_ns = time_ns};
-}
-
-static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t name, uint64_t time_ns)
-{
-    const struct vs_emitted out = edge(c, phase, tid, name, time_ns);
-    vs_emit_event(&c->emit, &out);
+    vs_emit_put(&c->emit, &out, domain || colour || kind ? args : args + 3);
 }
 
 static void push(struct chrome *c, const struct vs_event *event)
@@ -252,9 +254,7 @@ static void push(struct chrome *c, const struct vs_event *event)
     vs_vec_room(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
     thread->ranges[thread->depth - 1] =
         (struct open_range){event->range_push.name, event->range_push.domain};
-    const struct vs_event_range_push *range = &event->range_push;
-    const struct vs_emitted out = edge(c, 'B', event->tid, range->name, event->time_ns);
-    write_annotation(c, &out, range->domain, range->colour, range->payload_kind, range->payload);
+    annotate(c, 'B', event, 0, &event->range_push.name);
 }
 
 static void pop(struct chrome *c, const struct vs_event *event)
@@ -270,38 +270,24 @@ static void pop(struct chrome *c, const struct vs_event *event)
     if (at == 0)
         return; /* no range of this domain is open */
     for (size_t i = thread->depth; i >= at; i--)
-        write_edge(c, 'E', event->tid, thread->ranges[i - 1].name, event->time_ns);
+        write_edge(c, 'E', event->tid, 0, thread->ranges[i - 1].name, event->time_ns);
     for (size_t i = at; i < thread->depth; i++) {
         thread->ranges[i - 1] = thread->ranges[i];
-        write_edge(c, 'B', event->tid, thread->ranges[i].name, event->time_ns);
+        write_edge(c, 'B', event->tid, 0, thread->ranges[i].name, event->time_ns);
     }
     thread->depth--;
 }
 
-static struct vs_emitted async_edge(struct chrome *c, char phase, uint32_t tid, uint64_t range, uint64_t name,
-                                    uint64_t time_ns)
-{
-    return (struct vs_emitted){.phase = phase, .name = text(c, name), .category = "range", .pid = host_pid(c),
-                               .tid = tid, .time_ns = time_ns, .id = range};
-}
-
 static void async(struct chrome *c, const struct vs_event *event)
 {
-    uint64_t name;
-    if (event->kind == VS_EVENT_range_start) {
-        const struct vs_event_range_start *start = &event->range_start;
-        if (start->range == 0 || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, start->range))
-            return;
-        const struct vs_emitted out = async_edge(c, 'b', event->tid, start->range, start->name, event->time_ns);
-        write_annotation(c, &out, start->domain, start->colour, start->payload_kind, start->payload);
-        vs_xmap_put(&c->async, start->range, start->name + 1);
+    bool begins = event->kind == VS_EVENT_range_start;
+    uint64_t range = begins ? event->range_start.range : event->range_end.range, name;
+    if (!begins && range && vs_map_remove(&c->async, range, &name))
+        write_edge(c, 'e', event->tid, range, name - 1, event->time_ns);
+    if (!begins || !range || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
         return;
-    }
-    uint64_t range = event->range_end.range;
-    if (range != 0 && vs_map_remove(&c->async, range, &name)) {
-        const struct vs_emitted out = async_edge(c, 'e', event->tid, range, name - 1, event->time_ns);
-        vs_emit_event(&c->emit, &out);
-    }
+    annotate(c, 'b', event, range, &event->range_start.name);
+    vs_xmap_put(&c->async, range, event->range_start.name + 1);
 }
 
 /* --- waits and calls --- */
@@ -327,7 +313,7 @@ static void name_thread_track(struct chrome *c, uint64_t track, const char *what
         return;
     vs_xmap_put(&c->thread_tracks, track, 1);
     const struct host_thread *thread = thread_of(c, (uint32_t)tid);
-    const char *name = thread->name ? text(c, thread->name) : tid == c->emit.host_pid ? "main thread" : "thread";
+    const char *name = thread->name ? text(c, thread->name) : tid == c->replay->process.process.pid ? "main thread" : "thread";
     snprintf(label, sizeof label, "%s %.200s %" PRIu64, what, name, tid);
     vs_emit_name(&c->emit, true, host_pid(c), track, label);
     vs_emit_order(&c->emit, true, host_pid(c), track, 2 * (uint64_t)(thread - c->threads) + 3);
@@ -486,23 +472,13 @@ static void draw(struct chrome *c, const struct vs_event *event)
         if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns))
             wait(c, event);
         break;
-    case VS_EVENT_api_call:
-    case VS_EVENT_work_call:
-    case VS_EVENT_cupti_overhead: late(c, event); break;
     case VS_EVENT_activity_switched: switched(c, event); break;
     case VS_EVENT_range_push: push(c, event); break;
     case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: async(c, event); break;
-    case VS_EVENT_mark: {
-        const struct vs_emitted mark = {.phase = 'i', .name = text(c, event->mark.name),
-                                        .category = "cpu_instant_event", .pid = host_pid(c),
-                                        .tid = event->tid, .time_ns = event->time_ns};
-        write_annotation(c, &mark, event->mark.domain, event->mark.colour, event->mark.payload_kind,
-                         event->mark.payload);
-        break;
-    }
-    default: break;
+    case VS_EVENT_mark: annotate(c, 'i', event, 0, &event->mark.name); break;
+    default: late(c, event); break;
     }
 }
 
@@ -609,15 +585,12 @@ static uint64_t close_all(struct chrome *c)
         struct host_thread *thread = &c->threads[t];
         size_t i = thread->depth < OPEN_RANGES_MAX ? thread->depth : OPEN_RANGES_MAX;
         for (; i > 0; i--)
-            write_edge(c, 'E', thread->tid, thread->ranges[i - 1].name, now);
+            write_edge(c, 'E', thread->tid, 0, thread->ranges[i - 1].name, now);
     }
     size_t cursor = 0;
     const struct vs_map_slot *slot;
-    while ((slot = vs_map_next(&c->async, &cursor)) != NULL) {
-        const struct vs_emitted out =
-            async_edge(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
-        vs_emit_event(&c->emit, &out);
-    }
+    while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
+        write_edge(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
     for (size_t i = 0; i < c->track_count; i++) {
         struct vs_slice slice;
         while (vs_slices_take(&c->tracks[i].slices, &slice))

@@ -5,7 +5,6 @@
 #include "viewer/chrome/chrome_emit.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +33,6 @@ static void put_uint(struct vs_emit *emit, uint64_t value)
         value /= 10;
     } while (value);
     put_bytes(emit, first, (size_t)(text + sizeof text - first));
-}
-
-static void put_hex(struct vs_emit *emit, uint64_t value)
-{
-    char text[24];
-    put_bytes(emit, text, (size_t)snprintf(text, sizeof text, "\"0x%" PRIx64 "\"", value));
 }
 
 /* A duration in µs with three decimals. */
@@ -157,7 +150,41 @@ uint64_t vs_length_begins(unsigned index)
     return index < 8 ? index : (UINT64_C(8) | index % 8) << (index / 8 - 1);
 }
 
-static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args);
+static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args)
+{
+    if (emit->perfetto) {
+        emit->written++;
+        vs_perfetto_event(emit->perfetto, emit, event, args);
+        return;
+    }
+    begin(emit, event->phase, event->name, event->pid, event->tid, event->time_ns);
+    if (event->phase == 'X') {
+        uint64_t end_ns = event->time_ns + event->duration_ns;
+        uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
+        PUT(emit, ",\"dur\":");
+        put_us(emit, end_ns > from ? end_ns - from : 0);
+    }
+    if (event->category) {
+        PUT(emit, ",\"cat\":");
+        put_text(emit, event->category);
+    }
+    if (strchr("ben", event->phase)) {
+        PUT(emit, ",\"id2\":{\"local\":\"");
+        put_uint(emit, event->id);
+        PUT(emit, "\"}");
+    }
+    if (event->phase == 'i')
+        put_bytes(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);
+    const struct vs_chrome_stack *stack = event->stack && event->stack->frame ? event->stack : NULL;
+    if (args->key || stack)
+        put_arguments(emit, args, stack);
+    if (stack && !emit->clock) { /* the numbers of frames are a trace's own */
+        PUT(emit, ",\"sf\":\"");
+        put_uint(emit, stack->frame);
+        PUT(emit, "\"");
+    }
+    end(emit);
+}
 
 /* Perfetto names the track of async slices by the first event on it, and groups tracks by name. */
 static void name_lane(struct vs_emit *emit, const struct vs_emitted *event)
@@ -200,42 +227,6 @@ bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
     if (lengths)
         lengths->bytes[vs_length_of(event->duration_ns)] += emit->bytes - before;
     return true;
-}
-
-static void put_event(struct vs_emit *emit, const struct vs_emitted *event, const struct vs_json_item *args)
-{
-    if (emit->perfetto) {
-        emit->written++;
-        vs_perfetto_event(emit->perfetto, emit, event, args);
-        return;
-    }
-    begin(emit, event->phase, event->name, event->pid, event->tid, event->time_ns);
-    if (event->phase == 'X') {
-        uint64_t end_ns = event->time_ns + event->duration_ns;
-        uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
-        PUT(emit, ",\"dur\":");
-        put_us(emit, end_ns > from ? end_ns - from : 0);
-    }
-    if (event->category) {
-        PUT(emit, ",\"cat\":");
-        put_text(emit, event->category);
-    }
-    if (strchr("ben", event->phase)) {
-        PUT(emit, ",\"id2\":{\"local\":");
-        put_hex(emit, event->id);
-        PUT(emit, "}");
-    }
-    if (event->phase == 'i')
-        put_bytes(emit, event->instant_of_all ? ",\"s\":\"p\"" : ",\"s\":\"t\"", 8);
-    const struct vs_chrome_stack *stack = event->stack && event->stack->frame ? event->stack : NULL;
-    if (args->key || stack)
-        put_arguments(emit, args, stack);
-    if (stack && !emit->clock) { /* the numbers of frames are a trace's own */
-        PUT(emit, ",\"sf\":\"");
-        put_uint(emit, stack->frame);
-        PUT(emit, "\"");
-    }
-    end(emit);
 }
 
 void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
