@@ -159,7 +159,10 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
         fprintf(style->out, "%s%sgaps of less than 5 µs, between queued work%s\n",
                 row_lead(device->short_ns, device->gap_ns, device->short_count), vs_paint(style, VS_DIM),
                 vs_unpaint(style));
-    if (line->gaps.count && line->gaps.items[0].cause == VS_GAP_HOST && !line->gaps.items[0].until)
+    bool known = false;
+    for (size_t i = 0; i < line->kernels.count; i++)
+        known |= line->kernels.items[i].site != NULL;
+    if (!known && line->gaps.count && line->gaps.items[0].cause == VS_GAP_HOST && !line->gaps.items[0].until)
         fprintf(style->out, "    (recorded with --kernels=api, launches have their lines)\n");
     if (device->unknown_ns)
         fprintf(style->out, "    work was not recorded for %s between them: not counted\n",
