@@ -171,6 +171,14 @@ def check_timeline(recorded, problems, text):
     timeline = device["timeline"]
     problems.same("busy and idle time", (timeline["busy_ns"], timeline["idle_ns"]), (busy, end - begin - busy))
     problems.same("causes of idle time", timeline["gaps_by_cause"]["time_ns"] + timeline["short_gaps_ns"], timeline["idle_ns"])
+    for span in ((), ("--from", "20%", "--to", "60%"), ("--from", "50%")):
+        part = recorded.report("calls", *span)["devices"][0]
+        line, copies = part["timeline"], part["copies"].values()
+        problems.same(f"{span}: kernels, copies, waits and time in the part", (
+            line["kernels_by_site"]["time_ns"], line["copies_by_size"]["time_ns"], line["busy_ns"] + line["idle_ns"],
+            sum(wait["time_ns"] for wait in part["waits_by_site"])), (
+            part["kernels"]["time_ns"], sum(kind["time_ns"] for kind in copies), line["end_ns"] - line["start_ns"],
+            part["syncs"]["time_ns"]))
     # the report's labels leave out the function that launches everything
     found, wanted = collections.Counter(), collections.Counter()
     for line, name, times, ns, _ in db.execute(text["kernels by line"]):
