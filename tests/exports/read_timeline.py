@@ -94,6 +94,10 @@ def check_selection(recorded, problems):
     steps = json.loads(recorded.export("calls", "chrome", "--steps", "2-3"))["traceEvents"]
     problems.same("--steps", sorted(e["name"] for e in steps if e["ph"] == "X" and e["name"].startswith("step ")),
                   ["step 2", "step 3"])
+    kinds = {b["args"]["kind"] for _, _, b in lives(json.loads(recorded.export(
+        "tensors", "chrome", "--steps", "3-4", "--min-bytes", "1MB"))["traceEvents"])}
+    problems.same("kinds in a part", kinds, {r["kind"] or r["family"] for r in read_rows.rows_of(recorded.export(
+        "tensors", "csv", "--steps", "3-4")) if int(r["size_bytes"]) >= 1000000})
     for options, wanted in ((("--steps", "9"), b"no step 9; the trace has steps 1 to 4"),
                             (("--max-size", "1KB"), b"counters, ranges and instants alone take ")):
         out = recorded.run("export", "-f", "chrome", *options, "-o", path, recorded.traces["calls"])

@@ -512,6 +512,29 @@ static enum vs_err learn(struct chrome *c)
     return err;
 }
 
+static enum vs_err retain(void *point, struct vs_replay *replay, const struct vs_event *event)
+{
+    (void)replay;
+    vs_retained_event(&((struct vs_trace_state *)point)->retained, event);
+    return VS_OK;
+}
+
+/* As vs_span_open, which begins here as well if the trace has no checkpoints: tensors have their kinds then. */
+static enum vs_err open_from_start(struct chrome *c, const struct vs_time_window *window)
+{
+    struct vs_time_window before = {.to = window->from};
+    before.to.value -= before.to.value > 0;
+    c->point = vs_trace_state_open(c->reader);
+    c->memory_tracks.kinds = vs_kinds_open(c->point->replay, c->stacks.symbols);
+    const struct vs_observer observers[] = {{VS_KINDS_EVERY, NULL, retain, c->point},
+                                            vs_kinds_observer(c->memory_tracks.kinds)};
+    vs_reader_rewind(c->reader);
+    enum vs_err err = vs_reading_run(c->reader, c->point->replay, &before, observers, 2);
+    if (!err)
+        vs_trace_state_window(c->point, window->from.by_event ? 0 : window->from.value);
+    return err;
+}
+
 static enum vs_err read_all(struct chrome *c)
 {
     static const struct vs_time_window whole;
@@ -521,7 +544,8 @@ static enum vs_err read_all(struct chrome *c)
         .emit = &c->emit, .stacks = &c->stacks, .min_bytes = c->options.min_bytes, .counter_ns = c->options.counter_ns};
     enum vs_err err = window->from.given ? VS_OK : learn(c);
     if (!err)
-        err = vs_span_open(c->reader, window, &c->point);
+        err = window->from.given && !vs_reader_checkpoints(c->reader)
+                  ? open_from_start(c, window) : vs_span_open(c->reader, window, &c->point);
     if (err)
         return err;
     c->replay = c->point->replay;
