@@ -129,7 +129,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     struct vs_page_data *data = context;
     if (!data->begun)
         return VS_OK;
-    if (vs_event_has(event, VS_PROPERTY_ACTIVITY) || event->kind == VS_EVENT_api_call) {
+    if (vs_event_has(event, VS_PROPERTY_ACTIVITY) || event->kind == VS_EVENT_api_call ||
+        event->kind == VS_EVENT_work_call) {
         vs_page_activity_event(&data->activity, replay, event);
     } else if (data->rows.ended) {
         return VS_OK;
@@ -156,7 +157,8 @@ struct vs_observer vs_page_observer(struct vs_page_data *data)
 {
     uint64_t kinds = vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_RANGE) |
                      VS_KIND_BIT(VS_EVENT_vmm_map) | VS_KIND_BIT(VS_EVENT_vmm_unmap) |
-                     VS_KIND_BIT(VS_EVENT_end) | VS_KIND_BIT(VS_EVENT_api_call);
+                     VS_KIND_BIT(VS_EVENT_end) | VS_KIND_BIT(VS_EVENT_api_call) |
+                     VS_KIND_BIT(VS_EVENT_work_call);
     return (struct vs_observer){data->window.whole ? kinds : VS_KINDS_EVERY, before_event,
                                 after_event, data};
 }

@@ -228,17 +228,18 @@ TEST(a_device_keeps_its_figures_if_another_is_used_first)
                 "devices/0/axis 10M; devices/1/axis 1M; streams/name=stream~7/device 1");
 }
 
-TEST(calls_have_the_link_of_their_work_and_waits_their_line)
+TEST(calls_have_the_link_of_their_work_which_has_its_line_as_waits_have)
 {
     vs_builder_open(&b, "observe");
     vs_trace(&b, "%s", "device 1G GPU; at site_weights; alloc 0 1M; wait 3 500 100");
     uint64_t t = b.start_ns;
     vs_builder_event(&b, EVENT(api_call, .start_ns = t + 100, .end_ns = t + 150, .thread = 7, .correlation = 9,
                                .api = vs_builder_string(&b, "__cudaLaunchKernel_v13000")));
+    vs_builder_event(&b, EVENT(work_call, .correlation = 9, .stack = b.stack));
     vs_builder_event(&b, EVENT(kernel, .start_ns = t + 200, .end_ns = t + 300, .correlation = 9,
                                .name = vs_builder_string(&b, "gemm")));
     make(NULL, VS_PAGE_EVENTS_MAX);
-    expect_page("activity.type 4 0 3; activity.link 9 9 0; activity.name 2 3 1; activity.place 0 0 1",
+    expect_page("activity.type 4 0 3; activity.link 9 9 0; activity.name 2 3 1; activity.place 0 1 1",
                 "names/0 has site_weights; names/2 cudaLaunchKernel; names/3 gemm");
 }
 
