@@ -107,6 +107,11 @@ static void put_arguments(struct vs_emit *emit, const struct vs_json_item *args,
     if (stack) {
         if (emit->length > before)
             PUT(emit, ",");
+        if (*stack->site) {
+            PUT(emit, "\"call site\":");
+            put_text(emit, stack->site);
+            PUT(emit, ",");
+        }
         PUT(emit, "\"stack\":");
         put_text(emit, stack->text);
     }

@@ -63,6 +63,7 @@ void vs_slices_free(struct vs_slices *slices);
 
 struct vs_chrome_stack {
     uint32_t frame; /* the innermost, by number from 1; 0: no stack */
+    const char *site; /* the line of the user's code, where the text begins with a library's; "" */
     const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
 };
 

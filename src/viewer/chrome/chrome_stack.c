@@ -38,7 +38,7 @@ static uint32_t frame_of(struct vs_chrome_stacks *stacks, uint32_t caller, const
 static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
 {
     struct vs_chain_frame chain[VS_CHAIN_MAX];
-    struct vs_chrome_stack out = {0, ""};
+    struct vs_chrome_stack out = {0, "", ""};
     char name[NAME_MAX_BYTES], torch[VS_THROUGH_MAX];
     size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, false, chain);
     for (size_t i = count; i > 0; i--) {
@@ -47,7 +47,8 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
         if (!out.frame)
             return out;
     }
-    if (count && !vs_naming_fold(chain, count) && *vs_naming_torch(chain, count, torch)) {
+    bool folds = count && vs_naming_fold(chain, count);
+    if (count && !folds && *vs_naming_torch(chain, count, torch)) {
         out.text = vs_xarena_text(&stacks->memory, torch);
     } else if (count) {
         /* The innermost frames as text, from the most informative frame on. */
@@ -61,13 +62,18 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
         if (length >= sizeof text) /* truncated: not a complete name */
             memcpy(text + sizeof text - 4, "...", 4);
         out.text = vs_xarena_text(&stacks->memory, text);
+        size_t own = lead;
+        while (folds && own < count && *chain[own].library)
+            own++;
+        if (own > lead && own < count)
+            out.site = vs_xarena_text(&stacks->memory, vs_naming_text(&chain[own], name, sizeof name));
     }
     return out;
 }
 
 struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
 {
-    static const struct vs_chrome_stack none = {0, ""};
+    static const struct vs_chrome_stack none = {0, "", ""};
     const uint64_t *found = stack ? vs_map_get(&stacks->by_stack, stack) : NULL;
     if (found)
         return stacks->stacks[*found];

@@ -202,6 +202,8 @@ void vs_perfetto_event(struct vs_perfetto *p, struct vs_emit *emit,
         for (; args->key; args++)
             if (args->type != VS_JSON_ABSENT && args->type != VS_JSON_NULL)
                 put_argument(p, args);
+        if (event->stack && event->stack->frame && *event->stack->site)
+            put_argument(p, &(struct vs_json_item)VS_J_TEXT("call site", event->stack->site));
         if (event->stack && event->stack->frame)
             put_argument(p, &(struct vs_json_item)VS_J_TEXT("stack", event->stack->text));
         if (event->phase == 'X' && event->id)

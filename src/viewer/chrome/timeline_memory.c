@@ -74,6 +74,7 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
     const struct vs_site *site = &replay->sites.items[live->site];
     bool tensor = live->level == VS_LEVEL_FRAMEWORK, host = live->device == VS_HOST_INDEX;
     struct vs_chrome_stack stack = vs_chrome_stack(m->stacks, site->stack);
+    stack.site = ""; /* the report's, below */
     const char *kind = !tensor ? vs_family_name(live->family)
                        : m->kinds ? vs_kind_name((enum vs_kind)live->kind) : "tensor";
     const char *label = vs_site_labels_of(&m->labels, replay, live->site)->text;

@@ -252,7 +252,7 @@ TEST(counters_reach_exactly_the_reported_peaks)
 /* What CUPTI and NVTX report besides times and names. */
 TEST(work_has_its_call_and_its_kinds_of_memory_and_ranges_their_colours)
 {
-    begin_trace("observe", "device 1G GPU; at launch < main");
+    begin_trace("observe", "device 1G GPU; at linear /x/site-packages/torch/functional.py:9 < train /net.py:7");
     vs_trace(&b, "alloc 0 1M");
     uint64_t name = vs_builder_string(&b, "range"), domain = vs_builder_string(&b, "library");
     double real = 2.5;
@@ -270,7 +270,8 @@ TEST(work_has_its_call_and_its_kinds_of_memory_and_ranges_their_colours)
     vs_builder_event(&b, EVENT(mark, .name = name, .payload_kind = VS_PAYLOAD_SIGNED, .payload = (uint64_t)-3));
     expect_timeline(
         "X Memcpy HtoD (Pageable -> Device) 1; X flush of records 1; i kernels and copies recorded from here 1",
-        "traceEvents/cat=gpu_memcpy/args/stack has launch (train.py:1) < main; "
+        "traceEvents/cat=gpu_memcpy/args/stack has linear (functional.py:9) < train (net.py:7); "
+        "traceEvents/cat=gpu_memcpy/args/call~site train (net.py:7); "
         "traceEvents/cat=gpu_memcpy/args/toDevice 1; traceEvents/cat=gpu_memcpy/args/graph~node~id 4; traceEvents/ph=B/args/colour #0080ff; "
         "traceEvents/ph=B/args/payload 2.5; traceEvents/ph=B/args/domain library; "
         "traceEvents/ph=i&name=range/args/payload -3; traceEvents/ph=i/args/step 12");
