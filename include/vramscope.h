@@ -245,6 +245,12 @@ VRAMSCOPE_API int vramscope_set_memory_fraction(int device, double fraction);
 VRAMSCOPE_API int vramscope_stop_recording(void);
 VRAMSCOPE_API int vramscope_start_recording(void);
 
+/* Record kernels, copies, memsets and waits from here on, or no longer (*on* 0); memory is recorded
+ * throughout. Waits for the current context's work, unless a stream is being captured, so that exactly
+ * the work of the part is recorded. Before the first CUDA call it decides how the recording starts.
+ * -1 in a forked child, with kernels=off and without a trace. */
+VRAMSCOPE_API int vramscope_record_kernels(int on);
+
 /* Write all recorded events to the trace file. Returns when they are written. */
 VRAMSCOPE_API void vramscope_flush(void);
 

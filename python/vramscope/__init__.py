@@ -17,7 +17,7 @@ be called from any thread.
 from vramscope.annotations import annotate, mark, range, step, step_end
 from vramscope.commands import (command, library_path, restart, run_command)
 from vramscope.library import (Error, NotLoaded, device_stats, dump, flush, loaded, memory_info,
-                               recording, reset_peaks, start, stats, stop, trace_path, trim, version)
+                               record_kernels, recording, reset_peaks, start, stats, stop, trace_path, trim, version)
 from vramscope.trace_report import Event, Frame, Peak, Site, Trace, WindowPeak
 from vramscope.tracker import GPUMemoryTracker, WindowStats
 
@@ -26,6 +26,6 @@ __version__ = version()
 __all__ = [
     "Error", "Event", "Frame", "GPUMemoryTracker", "NotLoaded", "Peak", "Site", "Trace", "WindowPeak", "WindowStats",
     "annotate", "command", "device_stats", "dump", "flush", "library_path", "loaded", "mark",
-    "memory_info", "range", "recording", "reset_peaks", "restart", "run_command", "start", "stats",
+    "memory_info", "range", "record_kernels", "recording", "reset_peaks", "restart", "run_command", "start", "stats",
     "step", "step_end", "stop", "trace_path", "trim", "version",
 ]

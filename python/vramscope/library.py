@@ -70,6 +70,7 @@ _PROTOTYPES: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "vramscope_trim": (ctypes.c_uint64, (ctypes.c_int,)),
     "vramscope_stop_recording": (ctypes.c_int, ()),
     "vramscope_start_recording": (ctypes.c_int, ()),
+    "vramscope_record_kernels": (ctypes.c_int, (ctypes.c_int,)),
     "vramscope_flush": (None, ()),
     "vramscope_dump": (ctypes.c_int, (ctypes.c_char_p,)),
 }
@@ -196,6 +197,13 @@ def start() -> None:
     """Continue the recording after stop()."""
     if need("vramscope.start()").start_recording() != 0:
         raise Error("vramscope.start(): this process has no trace (record=off, or a forked child)")
+
+
+def record_kernels(on: bool = True) -> None:
+    """Record kernels, copies and waits from here on, or no longer; memory is recorded throughout."""
+    if need("vramscope.record_kernels()").record_kernels(int(on)) != 0:
+        raise Error("vramscope.record_kernels(): this process records no kernels (kernels=off, no trace, or a "
+                    "forked child)")
 
 
 Device = Union[int, str, Any]  # 1, "cuda:1" or torch.device("cuda:1"); Any: torch need not be there

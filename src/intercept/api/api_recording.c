@@ -103,6 +103,17 @@ VS_EXPORT int vramscope_start_recording(void)
     return pause_recording(false);
 }
 
+VS_EXPORT int vramscope_record_kernels(int on)
+{
+    enum vs_process_state state = vs_process_state();
+    if (vs_process_forked() || (state != VS_PROCESS_IDLE && state != VS_PROCESS_ACTIVE) ||
+        (state == VS_PROCESS_ACTIVE &&
+         (!vs_process_recorder() || !vs_process_options()->number[VS_OPT_kernels])))
+        return -1;
+    vs_collector_switch(on ? VS_SCHEDULE_ON : VS_SCHEDULE_OFF, VS_SWITCH_CALL, 0, "");
+    return 0;
+}
+
 VS_EXPORT void vramscope_flush(void)
 {
     if (!vs_process_records() || !vs_process_recorder())

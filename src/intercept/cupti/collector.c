@@ -554,8 +554,10 @@ void vs_collector_start(bool subscribed)
             atomic_store_explicit(&part, VS_SCHEDULE_OFF, memory_order_relaxed);
         start_locked(subscribed);
         bool range = *vs_process_options()->text[VS_OPT_kernels_range];
-        if (vs_switch_given() && atomic_load_explicit(&part, memory_order_relaxed) != VS_SCHEDULE_ON)
-            VS_RECORD(activity_switched, .by = range ? VS_SWITCH_RANGE : VS_SWITCH_STEP);
+        if (atomic_load_explicit(&part, memory_order_relaxed) != VS_SCHEDULE_ON)
+            VS_RECORD(activity_switched, .by = !vs_switch_given() ? VS_SWITCH_CALL
+                                               : range            ? VS_SWITCH_RANGE
+                                                                  : VS_SWITCH_STEP);
     }
 }
 

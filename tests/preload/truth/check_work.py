@@ -4,11 +4,11 @@
 
     check_work.py BIN VICTIM ROUNDS
     check_work.py BIN train_lm steps
-    check_work.py BIN VICTIM kill
+    check_work.py BIN VICTIM kill|switch
 
 None is missing, each begins and ends within a microsecond of the log although CUPTI's clock drifts, and each
 has the call site of the function that began it. With "steps": kernels of some steps are exactly theirs.
-With "kill": a killed program leaves the work that it had waited for.
+With "kill": a killed program leaves the work that it had waited for; with "switch": one that chose its rounds.
 """
 import bisect
 import os
@@ -96,20 +96,22 @@ def kernels_of_steps(folder, program):
     assert few["work_call"] == sum(few[k] for k in WORK) and few["sync"] and not few["dropped"], found
 
 
-def work_of_a_killed_program(folder, victim):
+def work_of_a_part(folder, victim, case):
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "t.vst")
         subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "-q", "-o", path, victim,
-                        "kill"], capture_output=True)
+                        case], capture_output=True)
         with vst.open(path) as trace:
             found = Counter(e.kind for e in trace)
-    assert found["kernel"] == 30 and found["memcpy"] == found["memset"] == 20 and not found["end"], found
+    part = 2 if case == "switch" else 1
+    assert (found["kernel"], found["memcpy"], found["memset"]) == (30 // part, 20 // part, 20 // part), found
+    assert found["end"] == (case == "switch") and found["activity_switched"] == (11 if case == "switch" else 0), found
 
 
 def main():
     folder, victim, rounds = sys.argv[1:]
-    if rounds == "kill":
-        work_of_a_killed_program(folder, victim)
+    if rounds in ("kill", "switch"):
+        work_of_a_part(folder, victim, rounds)
         return
     if rounds == "steps":
         kernels_of_steps(folder, victim)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels, memsets, copies, launches of a graph and waits of two threads, each made by a function of its own.
- * Argument: rounds of each thread; "kill": is killed after some, more than a second after the one before last.
+ * Argument: rounds of each thread; "switch": kernels are recorded in every second of one thread's; "kill": is killed after some, more than a second after the one before last.
  * Prints the waits it made. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -53,6 +55,9 @@ SITE void wait_here(cudaStream_t stream)
 
 static unsigned rounds;
 
+/* *record*: our function that switches, or NULL. */
+static int (*record)(int on);
+
 static void *work(void *killed)
 {
     cudaStream_t stream;
@@ -70,6 +75,8 @@ static void *work(void *killed)
     must(cudaStreamEndCapture(stream, &graph));
     must(cudaGraphInstantiate(&launched, graph, 0));
     for (unsigned i = 0; i < rounds; i++) {
+        if (record && record((int)i % 2))
+            exit(4);
         kernel_here(stream);
         memset_here(device, stream);
         copy_here(i % 2 ? device : other, pinned, stream);
@@ -89,14 +96,18 @@ static void *work(void *killed)
 int main(int argc, char **argv)
 {
     pthread_t second;
-    bool killed = argc > 1 && strcmp(argv[1], "kill") == 0;
-    rounds = argc > 1 && !killed ? (unsigned)atoi(argv[1]) : 10;
+    bool killed = argc > 1 && strcmp(argv[1], "kill") == 0, switched = argc > 1 && strcmp(argv[1], "switch") == 0;
+    void *found = switched ? dlsym(RTLD_DEFAULT, "vramscope_record_kernels") : NULL;
+    memcpy(&record, &found, sizeof found);
+    rounds = argc > 1 && !killed && !switched ? (unsigned)atoi(argv[1]) : 10;
     void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(handle, stub, "stub");
     __cudaRegisterFatBinaryEnd(handle);
     must(cudaFree(NULL));
     if (killed)
         work("");
+    if (switched)
+        return work(NULL) || !record || record(0);
     if (pthread_create(&second, NULL, work, NULL))
         return 3;
     work(NULL);
