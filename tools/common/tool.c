@@ -129,7 +129,8 @@ bool vs_tool_report(const char *who, const char *path, bool partial, const char 
                     size_t sites_max, struct vs_reader **reader, struct vs_report **report)
 {
     static const struct vs_part_args whole;
-    struct vs_report_options options = {.sites_max = sites_max};
+    struct vs_report_wish wish = {0};
+    struct vs_report_options options = {.sites_max = sites_max, .wish = &wish, .timeline = true};
     return vs_tool_report_part(who, path, partial, flag, &options, &whole, reader, report);
 }
 

@@ -192,7 +192,7 @@ static bool report_one(const char *who, const char *path, const struct report_ar
     struct vs_report *report;
     struct vs_report_wish wish = args->wish;
     wish.everything = args->json;
-    struct vs_report_options options = {.sites_max = args->top, .wish = &wish, .all_growth = args->full};
+    struct vs_report_options options = {.sites_max = args->top, .wish = &wish, .timeline = true, .all_growth = args->full};
     if (!vs_tool_report_part(who, path, args->partial, "--partial", &options, &args->part, &reader,
                              &report))
         return false;

@@ -541,8 +541,11 @@ static enum vs_err build(struct pass *pass, const char *path,
         for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
             vs_copy_sites_fill(&pass->copies, &summary, device->device, kind,
                                &device->copy_sites[kind]);
-        if (pass->timeline)
-            vs_timeline_fill(&summary, pass->timeline, device->device, &device->timeline);
+        const struct vs_report_wish *wish = &report->wish;
+        if (pass->timeline && options->timeline)
+            vs_timeline_fill(&summary, pass->timeline, device->device,
+                             wish->everything || wish->kernels || wish->transfers || wish->syncs || !options->wish,
+                             &device->timeline);
         uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
                             ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
                             : VS_LIMIT_NONE;
@@ -571,7 +574,7 @@ static enum vs_err build(struct pass *pass, const char *path,
 enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
                             const struct vs_report_options *options, struct vs_report **out)
 {
-    static const struct vs_report_options defaults;
+    static const struct vs_report_options defaults = {.timeline = true};
     struct pass pass = {.reader = reader, .report = vs_xcalloc(1, sizeof *pass.report),
                         .to_ns = UINT64_MAX};
     if (!options)

@@ -131,6 +131,7 @@ struct vs_report_options {
     /* NULL: the whole trace. With from: that window; with only to: the state at that time */
     const struct vs_time_window *window;
     const struct vs_report_wish *wish; /* NULL: nothing */
+    bool timeline;   /* the call sites of waits, gaps and copies are named; with wish.everything or its sections all */
     bool all_growth; /* growing sites below a thousandth of the peak are listed too */
     const struct vs_observer *observers; /* further ones of the reading, at most */
     size_t observer_count;               /* VS_REPORT_OBSERVERS_MAX */

@@ -10,6 +10,9 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
+#define ROWS_BRIEF 4      /* of a list in the paragraph */
+#define WRAPPERS_BRIEF 16 /* stacks that say which function launches everything */
+
 struct named_row {
     struct vs_timeline_key key;
     struct vs_timeline_sums sums;
@@ -85,6 +88,7 @@ struct row_choice {
     uint64_t device;
     const uint32_t *memory, *size;
     bool by_site;
+    size_t most; /* rows; 0: the summary's */
 };
 
 static void list_rows(struct site_numbers *sites, const struct vs_timeline *timeline, const struct row_choice *choice,
@@ -110,7 +114,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
         out->total.step_ns += sums.step_ns;
     }
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
-    size_t most = listed(summary);
+    size_t most = choice->most && choice->most < listed(summary) ? choice->most : listed(summary);
     size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
     for (size_t i = 0; i < looked_at; i++) {
         struct vs_timeline_key key = rows.items[i].key;
@@ -149,7 +153,7 @@ static struct vs_report_near near_of(const struct vs_summary *summary, const str
     return near;
 }
 
-void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number,
+void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number, bool all,
                       struct vs_report_timeline *out)
 {
     static const uint32_t pageable = VS_MEMORY_PAGEABLE, small = VS_COPY_SMALL;
@@ -164,8 +168,8 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     /* Functions that allocate are not those that launch. */
     struct vs_wrappers wrappers;
     uint64_t stacks[VS_WRAPPER_STACKS];
-    size_t stack_count = 0;
-    for (size_t i = 0; i < vs_timeline_rows(timeline) && stack_count < VS_WRAPPER_STACKS; i++) {
+    size_t stack_count = 0, stacks_max = all ? VS_WRAPPER_STACKS : WRAPPERS_BRIEF;
+    for (size_t i = 0; i < vs_timeline_rows(timeline) && stack_count < stacks_max; i++) {
         struct vs_timeline_sums sums;
         const struct vs_timeline_key *key = vs_timeline_row(timeline, i, &sums);
         if (key->what == VS_ROWS_KERNELS && key->device == number && key->stack)
@@ -173,16 +177,17 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     }
     vs_summary_wrappers_of(summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
+    size_t few = all ? 0 : ROWS_BRIEF;
     const struct {
         struct row_choice choice;
         struct vs_report_works *out;
     } lists[] = {{{VS_ROWS_KERNELS, number, .by_site = true}, &out->kernels},
                  {{VS_ROWS_COPIES, number, .by_site = false}, &out->copies},
-                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true}, &out->pageable},
-                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true}, &out->small},
+                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true, .most = few}, &out->pageable},
+                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true, .most = few}, &out->small},
                  {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
-                 {{VS_ROWS_GAPS, number, .by_site = true}, &out->gaps}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+                 {{VS_ROWS_GAPS, number, .by_site = true, .most = few}, &out->gaps}};
+    for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++)
         list_rows(&sites, timeline, &lists[i].choice, lists[i].out);
     vs_map_free(&sites.list.by_text);
     vs_map_free(&sites.by_stack);

@@ -44,8 +44,9 @@ struct vs_report_timeline {
     size_t running_count;
 };
 
-/* vs_timeline_fill: that of the device with *number*, in the summary's arena. */
-void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number,
+/* vs_timeline_fill: that of the device with *number*, in the summary's arena. Without *all* no kernels, and only a few
+ * rows of the other lists but waits, for the paragraph of the report: names take time to look up. */
+void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number, bool all,
                       struct vs_report_timeline *out);
 
 #endif

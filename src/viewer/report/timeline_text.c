@@ -266,14 +266,15 @@ bool vs_timeline_saved(const struct vs_timeline_device *device, const struct vs_
     return true;
 }
 
-/* Of all listed pageable copies; false if nothing is known. */
+/* Of all pageable copies; false if nothing is known. */
 static bool all_saved(const struct vs_report_timeline *line, uint64_t *ns)
 {
     bool known = false;
     *ns = 0;
-    for (size_t i = 0; i < line->pageable.count; i++) {
+    for (size_t i = 0; i < line->copies.count; i++) {
         uint64_t saved;
-        bool of_these = vs_timeline_saved(line->device, &line->pageable.items[i], &saved);
+        const struct vs_report_work *copies = &line->copies.items[i];
+        bool of_these = copies->memory == VS_MEMORY_PAGEABLE && vs_timeline_saved(line->device, copies, &saved);
         *ns += of_these ? saved : 0;
         known |= of_these;
     }
