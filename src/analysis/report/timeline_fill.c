@@ -175,20 +175,23 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
         if (key->what == VS_ROWS_KERNELS && key->device == number && key->stack)
             stacks[stack_count++] = key->stack;
     }
-    vs_summary_wrappers_of(summary, stacks, stack_count, &wrappers);
+    sites.summary.own_only = !all;
+    vs_summary_wrappers_of(&sites.summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
     size_t few = all ? 0 : ROWS_BRIEF;
     const struct {
         struct row_choice choice;
         struct vs_report_works *out;
     } lists[] = {{{VS_ROWS_KERNELS, number, .by_site = true}, &out->kernels},
+                 {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
                  {{VS_ROWS_COPIES, number, .by_site = false}, &out->copies},
                  {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true, .most = few}, &out->pageable},
                  {{VS_ROWS_COPIES, number, .size = &small, .by_site = true, .most = few}, &out->small},
-                 {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
                  {{VS_ROWS_GAPS, number, .by_site = true, .most = few}, &out->gaps}};
-    for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++) {
+        sites.summary.own_only = !all && lists[i].choice.what != VS_ROWS_WAITS; /* for sentences */
         list_rows(&sites, timeline, &lists[i].choice, lists[i].out);
+    }
     vs_map_free(&sites.list.by_text);
     vs_map_free(&sites.by_stack);
     if (!device)
