@@ -13,6 +13,7 @@ With "kill": a killed program leaves the work that it had waited for; with "swit
 import bisect
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -102,7 +103,11 @@ def work_of_a_part(folder, victim, case):
         subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "-q", "-o", path, victim,
                         case], capture_output=True)
         with vst.open(path) as trace:
-            found = Counter(e.kind for e in trace)
+            events = list(trace)
+    found = Counter(e.kind for e in events)
+    shown = [(e.kind, e["colour"], e["payload_kind"], e["payload"]) for e in events if e.kind in ("range_push", "mark")]
+    half = struct.unpack("<Q", struct.pack("<d", 0.5))[0]
+    assert shown == [("range_push", 0xff00ff00, 2, (1 << 64) - 3), ("mark", 0xff00ff00, 3, half)] * (case == "switch")
     part = 2 if case == "switch" else 1
     assert (found["kernel"], found["memcpy"], found["memset"]) == (30 // part, 20 // part, 20 // part), found
     assert found["end"] == (case == "switch") and found["activity_switched"] == (11 if case == "switch" else 0), found

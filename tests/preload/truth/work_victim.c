@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -51,6 +52,20 @@ SITE void graph_here(cudaGraphExec_t graph, cudaStream_t stream)
 SITE void wait_here(cudaStream_t stream)
 {
     must(cudaStreamSynchronize(stream));
+}
+
+/* A range and a mark as the program wants them to be shown. */
+static void annotate(void)
+{
+    nvtxEventAttributes_t shown = {.version = NVTX_VERSION, .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                   .colorType = NVTX_COLOR_ARGB, .color = 0xff00ff00,
+                                   .payloadType = NVTX_PAYLOAD_TYPE_INT32, .payload.iValue = -3,
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII, .message.ascii = "shown"};
+    nvtxRangePushEx(&shown);
+    nvtxRangePop();
+    shown.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
+    shown.payload.fValue = 0.5f;
+    nvtxMarkEx(&shown);
 }
 
 static unsigned rounds;
@@ -106,6 +121,8 @@ int main(int argc, char **argv)
     must(cudaFree(NULL));
     if (killed)
         work("");
+    if (switched)
+        annotate();
     if (switched)
         return work(NULL) || !record || record(0);
     if (pthread_create(&second, NULL, work, NULL))
