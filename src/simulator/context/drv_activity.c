@@ -210,14 +210,6 @@ uint32_t vs_sim_correlate(enum vs_sim_activity_kind kind)
 {
     if (!vs_sim_wants(VS_SIM_WANT(kind)))
         return 0;
-    struct vs_sim_call *call = vs_sim_call_current();
-    if (call) {
-        call->submitted = true;
-        return call->correlation;
-    }
-    uint32_t n = vs_sim_correlation_new();
-    const struct vs_sim_observer *who = atomic_load(&observer);
-    if (who && vs_sim_wants(VS_SIM_WANT_SUBMISSIONS))
-        who->submitted(n);
-    return n;
+    const struct vs_sim_call *call = vs_sim_call_current();
+    return call ? call->correlation : vs_sim_correlation_new();
 }

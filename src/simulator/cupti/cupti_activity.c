@@ -29,8 +29,7 @@ static const struct kind {
                                     VS_SIM_WANT(VS_SIM_ACTIVITY_SET)},
     [CUPTI_ACTIVITY_KIND_SYNCHRONIZATION] = {sizeof(CUpti_ActivitySynchronization2),
                                              VS_SIM_WANT(VS_SIM_ACTIVITY_SYNC)},
-    [CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] = {sizeof(CUpti_ActivityExternalCorrelation),
-                                                  VS_SIM_WANT_SUBMISSIONS},
+    [CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] = {sizeof(CUpti_ActivityExternalCorrelation), 0},
     [CUPTI_ACTIVITY_KIND_DRIVER] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_DRIVER_CALLS},
     [CUPTI_ACTIVITY_KIND_RUNTIME] = {sizeof(CUpti_ActivityAPI), VS_SIM_WANT_RUNTIME_CALLS},
     [CUPTI_ACTIVITY_KIND_MEMORY2] = {sizeof(CUpti_ActivityMemory4),
@@ -163,7 +162,7 @@ static CUptiResult set_in(CUcontext context, CUpti_ActivityKind kind, bool on)
     uint32_t id;
     CUptiResult r = refusal_of(kind);
     if (r == CUPTI_SUCCESS &&
-        (!(kinds[kind].want & ~VS_SIM_WANT_SUBMISSIONS) || (kinds[kind].want & CALLS)))
+        (!kinds[kind].want || (kinds[kind].want & CALLS)))
         r = CUPTI_ERROR_NOT_COMPATIBLE; /* its records belong to no context */
     if (r == CUPTI_SUCCESS)
         r = cuptiGetContextId(context, &id);

@@ -107,7 +107,6 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits)
 {
     static const struct vs_sim_observer observer = {.bytes = sizeof observer,
                                                     .done = vs_cupti_activity_done,
-                                                    .submitted = vs_cupti_submitted,
                                                     .resource = vs_cupti_resource,
                                                     .entered = vs_cupti_call_entered,
                                                     .left = vs_cupti_call_left};

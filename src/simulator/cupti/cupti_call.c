@@ -136,7 +136,8 @@ CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind 
     return CUPTI_SUCCESS;
 }
 
-void vs_cupti_submitted(uint32_t correlation)
+/* Only calls that have a record have these, whatever work they begin (as on an H200 with CUDA 13.0). */
+static void put_external(uint32_t correlation)
 {
     if (!vs_cupti_enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
         return;
@@ -155,11 +156,9 @@ void vs_cupti_submitted(uint32_t correlation)
 
 void vs_cupti_call_record(const struct vs_sim_call *call)
 {
-    bool recorded = is_chosen(call);
-    if (recorded || call->submitted)
-        vs_cupti_submitted(call->correlation);
-    if (!recorded)
+    if (!is_chosen(call))
         return;
+    put_external(call->correlation);
     CUpti_ActivityAPI r = {.kind = call->domain == VS_SIM_DOMAIN_DRIVER
                                        ? CUPTI_ACTIVITY_KIND_DRIVER
                                        : CUPTI_ACTIVITY_KIND_RUNTIME,

@@ -34,7 +34,6 @@ void vs_cupti_want(enum vs_cupti_source source, uint32_t bits);
 
 /* Receivers of the driver's reports. */
 void vs_cupti_activity_done(const struct vs_sim_activity *activity); /* cupti_record.c */
-void vs_cupti_submitted(uint32_t correlation);                       /* cupti_call.c */
 /* In cupti_memory.c, called by vs_cupti_activity_done: */
 void vs_cupti_memory(const struct vs_sim_activity *activity);
 void vs_cupti_pool(const struct vs_sim_activity *activity);

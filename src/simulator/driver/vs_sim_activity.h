@@ -117,13 +117,11 @@ struct vs_sim_call {
     uint32_t context_id;    /* 0: none */
     int result;             /* valid at exit */
     bool inner;             /* inside an observed call: not reported */
-    bool submitted;         /* work that will be reported */
     uint64_t observer_data; /* for the observer, from *entered* to *left* */
 };
 
 #define VS_SIM_WANT(kind) (1u << (kind)) /* kind: enum vs_sim_activity_kind */
 #define VS_SIM_WANT_RESOURCES (1u << 16)
-#define VS_SIM_WANT_SUBMISSIONS (1u << 17)
 #define VS_SIM_WANT_DRIVER_CALLS (1u << 18)
 #define VS_SIM_WANT_RUNTIME_CALLS (1u << 19)
 
@@ -132,9 +130,6 @@ struct vs_sim_observer {
     /* *done* is called by the thread that ran the work, before its completion is visible; it must
      * not call CUDA. */
     void (*done)(const struct vs_sim_activity *activity);
-    /* Called by the thread that submits work to be reported by *done*, if it does so outside an
-     * observed call. */
-    void (*submitted)(uint32_t correlation);
     /* Called by the thread that creates or destroys the resource. Must not retain, release or reset
      * a primary context, which is locked during VS_SIM_CONTEXT_DESTROYING. */
     void (*resource)(enum vs_sim_resource what, CUcontext context, CUstream stream);
