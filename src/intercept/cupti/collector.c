@@ -479,14 +479,12 @@ void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t s
         (void)VS_REAL_OF(cuCtxSynchronize, ());
     VS_LOCK_SCOPE(&handing_over);
     part_asked = true;
-    if (vs_collector_running()) {
-        if (from != (int)to)
-            change_part((enum vs_schedule_part)from, to);
-        tell_part(to == VS_SCHEDULE_ON);
-        if (changes)
-            VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
-                      .range = *range ? vs_process_string(range) : 0);
-    }
+    if (vs_collector_running() && from != (int)to)
+        change_part((enum vs_schedule_part)from, to);
+    tell_part(to == VS_SCHEDULE_ON); /* of waits also without CUPTI */
+    if (changes && vs_process_records())
+        VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
+                  .range = *range ? vs_process_string(range) : 0);
     atomic_store_explicit(&part, (int)to, memory_order_relaxed);
 }
 
@@ -540,7 +538,6 @@ static void start_locked(bool subscribed)
         vs_log(VS_LOG_DEBUG, "CUPTI has no periodic flush");
     if (atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_OFF)
         kinds_stop(0);
-    tell_part(atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON);
     atomic_store_explicit(&state, RUNNING, memory_order_release);
 }
 
@@ -553,6 +550,7 @@ void vs_collector_start(bool subscribed)
         if (vs_switch_given() && !part_asked)
             atomic_store_explicit(&part, VS_SCHEDULE_OFF, memory_order_relaxed);
         start_locked(subscribed);
+        tell_part(atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON);
         bool range = *vs_process_options()->text[VS_OPT_kernels_range];
         if (atomic_load_explicit(&part, memory_order_relaxed) != VS_SCHEDULE_ON)
             VS_RECORD(activity_switched, .by = !vs_switch_given() ? VS_SWITCH_CALL
