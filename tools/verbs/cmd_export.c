@@ -116,6 +116,8 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"output", 'o', .text = &args->output},
         {"min-bytes", .parse = parse_min_bytes, .to = args, .quoted = true,
          .takes = "a size such as 64MiB"},
+        {"instant-min", .parse = parse_min_bytes, .to = args, .quoted = true, /* its earlier name */
+         .takes = "a size such as 64MiB"},
         {"max-size", .parse = parse_max_size, .to = args, .quoted = true,
          .takes = "a size such as 200MB"},
         {"steps", .parse = parse_steps, .to = args, .quoted = true,

@@ -134,9 +134,10 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
 static unsigned failure(struct vs_timeline_memory *m, const struct vs_event *event)
 {
     const struct vs_replay *replay = m->replay;
-    const struct vs_failure *f = &replay->failures[replay->failure_count - 1];
-    if (replay->failure_count == 0 || f->event != replay->events)
+    size_t count = replay->failure_count;
+    if (!count || replay->failures[count - 1].event != replay->events)
         return VS_ACCOUNT_NONE; /* a device beyond the limit */
+    const struct vs_failure *f = &replay->failures[count - 1];
     struct vs_chrome_stack stack = vs_chrome_stack(m->stacks, f->stack);
     /* PyTorch empties its cache and tries again: it has an event of its own if that fails, too. */
     bool retries = !f->framework && replay->accounts[f->account]->user.reports;
@@ -152,7 +153,7 @@ static unsigned failure(struct vs_timeline_memory *m, const struct vs_event *eve
 void vs_timeline_memory_follow(struct vs_timeline_memory *m, struct vs_replay *replay, bool whole)
 {
     m->replay = replay;
-    if (whole) /* first: a block has its kind when it ends */
+    if (whole && !m->kinds) /* first: a block has its kind when it ends */
         m->kinds = vs_kinds_open(replay, m->stacks->symbols);
     vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
                                     VS_CHANGE_RELEASED, on_change, m);
