@@ -31,8 +31,8 @@ static uint64_t collective_of(struct collector *c, uint64_t id)
 {
     static const char *const kinds[] = {"AllReduce", "AllGather", "ReduceScatter", "AlltoAll"};
     const uint64_t *known = vs_map_get(&c->names, id);
-    if (known)
-        return *known;
+    if (known || !id)
+        return known ? *known : 0;
     const char *name = vs_reader_string(c->reader, id);
     uint64_t hash = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -61,8 +61,7 @@ static enum vs_err on_kernel(void *context, struct vs_replay *replay, const stru
         if (number % all->stride)
             return VS_OK;
     }
-    all->items[all->count++] = (struct vs_meeting){number, name, event->kernel.start_ns,
-                                                   event->kernel.end_ns};
+    all->items[all->count++] = (struct vs_meeting){number, name, event->kernel.start_ns, event->kernel.end_ns, 0};
     return VS_OK;
 }
 
@@ -108,12 +107,13 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
     }
     rank->steps_done = steps->done;
     rank->step_ns = steps->done ? steps->total_ns / steps->done : 0;
-    struct vs_rank_step *rows = vs_xarena(arena, (steps->kept_count + 1) * sizeof *rows);
+    rank->steps.items = vs_xarena(arena, (steps->kept_count + 1) * sizeof *rank->steps.items);
+    rank->steps.count = steps->kept_count;
     for (size_t i = 0; i < steps->kept_count; i++)
-        rows[i] = (struct vs_rank_step){steps->kept_first + i * steps->kept_stride,
-                                        steps->kept[i].time_ns, steps->kept[i].peak_bytes};
-    rank->steps = rows;
-    rank->step_count = steps->kept_count;
+        rank->steps.items[i] = (struct vs_meeting){.number = steps->kept_first + i * steps->kept_stride,
+                                                   .start_ns = steps->kept[i].time_ns,
+                                                   .end_ns = steps->kept[i].time_ns, /* of its begin */
+                                                   .peak_bytes = steps->kept[i].peak_bytes};
     take_failure(rank, report);
 }
 
@@ -147,7 +147,7 @@ static enum vs_err read_rank(struct vs_rank *rank, const char *path, struct vs_a
 static int order_ranks(const void *left, const void *right)
 {
     const struct vs_rank *a = left, *b = right;
-    int order = vs_job_rank_before(&a->job, &b->job);
+    int order = vs_then(b->job.has_rank - a->job.has_rank, vs_job_rank_before(&a->job, &b->job));
     order = vs_then(order, vs_order_u64(&a->start_realtime_ns, &b->start_realtime_ns));
     return vs_then(order, strcmp(a->path, b->path));
 }
@@ -176,45 +176,34 @@ static void name_ranks(struct vs_merge *merge)
 /* The spread of a figure that is 0 where a rank has none; *member* is its place in struct vs_rank. */
 static void spread(const struct vs_merge *merge, size_t member, struct vs_spread *out)
 {
-    uint64_t *values = vs_xcalloc(merge->count, sizeof *values);
+    struct figure {
+        uint64_t value;
+        uint32_t rank;
+    } *figures = vs_xcalloc(merge->count, sizeof *figures);
     uint64_t *distances = vs_xcalloc(merge->count, sizeof *distances);
-    *out = (struct vs_spread){.outlier = VS_RANK_NONE, .lowest = UINT64_MAX};
-    uint64_t furthest = 0;
-    for (size_t i = 0; i < merge->count; i++) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < merge->count; i++) {
         uint64_t value = *(const uint64_t *)((const char *)&merge->ranks[i] + member);
-        if (!value)
-            continue;
-        values[out->count++] = value;
-        out->lowest = value < out->lowest ? value : out->lowest;
-        out->highest = value > out->highest ? value : out->highest;
+        if (value)
+            figures[count++] = (struct figure){value, i};
     }
-    if (out->count) {
-        out->median = vs_vec_nth(values, out->count, out->count / 2);
-        uint64_t m = out->median;
-        for (uint32_t i = 0; i < out->count; i++)
-            distances[i] = values[i] > m ? values[i] - m : m - values[i];
-        uint64_t usual = vs_vec_nth(distances, out->count, out->count / 2);
-        for (uint32_t i = 0; i < merge->count && out->count > 2; i++) {
-            uint64_t value = *(const uint64_t *)((const char *)&merge->ranks[i] + member);
-            uint64_t distance = value > m ? value - m : m - value;
-            if (!value || distance <= furthest || distance <= usual * OUTLIER_DISTANCES ||
-                distance <= m / OUTLIER_PART)
-                continue;
-            furthest = distance;
-            out->outlier = i;
+    vs_vec_sort(figures, count, sizeof *figures, vs_order_u64); /* by their first member */
+    *out = (struct vs_spread){.outlier = VS_RANK_NONE};
+    if (count) {
+        const struct figure *lowest = figures, *highest = &figures[count - 1];
+        uint64_t median = figures[count / 2].value, below = median - lowest->value, above = highest->value - median;
+        for (size_t i = 0; i < count; i++)
+            distances[i] = figures[i].value > median ? figures[i].value - median : median - figures[i].value;
+        uint64_t furthest = above > below ? above : below, usual = vs_vec_nth(distances, count, count / 2);
+        *out = (struct vs_spread){(uint32_t)count, lowest->value, median, highest->value, VS_RANK_NONE,
+                                  lowest->value, highest->value};
+        if (count > 2 && furthest > usual * OUTLIER_DISTANCES && furthest > median / OUTLIER_PART) {
+            out->outlier = (above > below ? highest : lowest)->rank;
+            out->others_lowest = above > below ? lowest->value : lowest[1].value;
+            out->others_highest = above > below ? highest[-1].value : highest->value;
         }
-        out->others_lowest = UINT64_MAX;
-        for (uint32_t i = 0; i < merge->count; i++) {
-            uint64_t value = *(const uint64_t *)((const char *)&merge->ranks[i] + member);
-            if (!value || i == out->outlier)
-                continue;
-            out->others_lowest = value < out->others_lowest ? value : out->others_lowest;
-            out->others_highest = value > out->others_highest ? value : out->others_highest;
-        }
-    } else {
-        out->lowest = 0;
     }
-    free(values);
+    free(figures);
     free(distances);
 }
 

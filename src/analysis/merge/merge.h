@@ -35,17 +35,13 @@ enum vs_clock_source {
 struct vs_meeting {
     uint64_t number, name;       /* of two ranks the same one if both are equal */
     uint64_t start_ns, end_ns;   /* of the trace's clock */
+    uint64_t peak_bytes;         /* allocated in the step */
 };
 
 struct vs_meetings {
     struct vs_meeting *items; /* by number */
     size_t count;
     uint64_t seen, stride;    /* kept are those whose number is a multiple */
-};
-
-struct vs_rank_step {
-    uint64_t number, begin_ns; /* of the trace's clock */
-    uint64_t peak_bytes;       /* allocated */
 };
 
 struct vs_rank {
@@ -65,8 +61,7 @@ struct vs_rank {
 
     /* the device with the highest peak: of tensors where a framework reports them */
     uint64_t device, total_bytes, peak_bytes, reserved_bytes;
-    const struct vs_rank_step *steps;
-    size_t step_count;
+    struct vs_meetings steps;
     uint64_t steps_done, step_ns; /* step_ns: mean; 0: no steps */
 
     bool failed;           /* an allocation, from which it did not recover */
@@ -88,7 +83,7 @@ struct vs_spread {
     uint32_t count;
     uint64_t lowest, median, highest;
     uint32_t outlier; /* VS_RANK_NONE */
-    uint64_t others_lowest, others_highest;
+    uint64_t others_lowest, others_highest; /* without the outlier */
 };
 
 struct vs_merge {

@@ -10,6 +10,7 @@
 #define CHUNKS_MOST 16                     /* of a run, for the drift, */
 #define CHUNK_LEAST 4                      /* of so many differences */
 #define DRIFT_LEAST_NS UINT64_C(5000000000) /* shorter runs have none that could be told from scatter */
+#define DRIFT_MOST 1e-3                    /* of any two clocks; more is a job that does not run in step */
 #define DIFFERENCES_LEAST 3
 #define NAMES_WRONG_MOST 10                /* one of so many pairs may be two different collectives */
 
@@ -75,15 +76,14 @@ static struct estimate fit(struct difference *items, size_t count)
         distances[i] = (uint64_t)fabs((double)items[i].ns - line);
     }
     e.error_ns = vs_vec_nth(distances, count, (count - 1) * 9 / 10);
-    e.known = true;
+    e.known = fabs(e.drift) < DRIFT_MOST;
     free(sorted);
     free(distances);
     return e;
 }
 
-static struct estimate compare_collectives(const struct vs_rank *reference, const struct vs_rank *rank)
+static struct estimate compare(const struct vs_meetings *a, const struct vs_meetings *b)
 {
-    const struct vs_meetings *a = &reference->collectives, *b = &rank->collectives;
     struct difference *items = vs_xcalloc(b->count + 1, sizeof *items);
     size_t count = 0, wrong = 0;
     for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
@@ -101,67 +101,46 @@ static struct estimate compare_collectives(const struct vs_rank *reference, cons
     return e;
 }
 
-static struct estimate compare_steps(const struct vs_rank *reference, const struct vs_rank *rank)
+/* By what *rank* does together with the first rank, *reference*. */
+static void align(struct vs_rank *rank, const struct vs_rank *reference)
 {
-    struct difference *items = vs_xcalloc(rank->step_count + 1, sizeof *items);
-    size_t count = 0;
-    for (size_t i = 0, j = 0; i < reference->step_count && j < rank->step_count;) {
-        const struct vs_rank_step *m = &reference->steps[i], *o = &rank->steps[j];
-        if (m->number == o->number)
-            items[count++] = (struct difference){o->begin_ns, (int64_t)(m->begin_ns - o->begin_ns)};
-        i += m->number <= o->number;
-        j += o->number <= m->number;
+    struct estimate by_collectives = compare(&reference->collectives, &rank->collectives),
+                    by_steps = compare(&reference->steps, &rank->steps), *best = &by_collectives;
+    rank->source = VS_CLOCK_COLLECTIVES;
+    if (!best->known || (by_steps.known && by_steps.error_ns < best->error_ns / 2)) {
+        best = &by_steps;
+        rank->source = VS_CLOCK_STEPS;
     }
-    struct estimate e = fit(items, count);
-    free(items);
-    return e;
+    rank->clock = (struct vs_rank_clock){best->from_ns, (int64_t)(best->from_ns + (uint64_t)llround(best->offset_ns)),
+                                         best->drift};
+    rank->error_ns = best->error_ns;
+    rank->meetings = best->count;
+    if (best->known)
+        return;
+    bool dated = rank->start_realtime_ns && reference->start_realtime_ns; /* otherwise they begin together */
+    uint64_t apart = dated ? rank->start_realtime_ns - reference->start_realtime_ns : 0;
+    rank->clock = (struct vs_rank_clock){rank->begin_ns, (int64_t)(reference->begin_ns + apart), 0};
+    rank->source = VS_CLOCK_WALL;
+    rank->error_ns = rank->meetings = 0;
 }
 
 void vs_rank_clocks(struct vs_rank *ranks, size_t count)
 {
-    const struct vs_rank *reference = &ranks[0];
-    for (size_t i = 0; i < count; i++) {
-        struct vs_rank *rank = &ranks[i];
-        const struct vs_rank *known = reference; /* of the same machine */
-        rank->clock.from_ns = rank->begin_ns;
-        for (size_t j = 1; j < i && !vs_rank_same_machine(known, rank); j++)
-            if (vs_rank_same_machine(&ranks[j], rank))
-                known = &ranks[j];
-        if (vs_rank_same_machine(known, rank)) {
-            rank->source = known->source;
-            rank->error_ns = known->error_ns;
-            rank->meetings = known->meetings;
-            rank->clock = known == rank ? rank->clock : known->clock;
-            if (known == reference)
-                rank->clock = (struct vs_rank_clock){rank->begin_ns, (int64_t)rank->begin_ns, 0};
-            continue;
-        }
-        struct estimate by_collectives = compare_collectives(reference, rank),
-                        by_steps = compare_steps(reference, rank), *best = &by_collectives;
-        rank->source = VS_CLOCK_COLLECTIVES;
-        if (!best->known || (by_steps.known && by_steps.error_ns < best->error_ns / 2)) {
-            best = &by_steps;
-            rank->source = VS_CLOCK_STEPS;
-        }
-        if (best->known) {
-            rank->clock.from_ns = best->from_ns;
-            rank->clock.at_ns = (int64_t)best->from_ns + llround(best->offset_ns);
-            rank->clock.drift = best->drift;
-            rank->error_ns = best->error_ns;
-            rank->meetings = best->count;
-        } else {
-            rank->source = VS_CLOCK_WALL;
-            rank->clock.at_ns = (int64_t)(reference->begin_ns + rank->start_realtime_ns -
-                                          reference->start_realtime_ns);
-        }
-    }
-    int64_t begin = INT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        const struct vs_rank_clock *c = &ranks[i].clock;
-        int64_t since = (int64_t)(ranks[i].begin_ns - c->from_ns);
-        int64_t at = c->at_ns + since + (int64_t)(c->drift * (double)since);
+    ranks[0].clock = (struct vs_rank_clock){ranks[0].begin_ns, (int64_t)ranks[0].begin_ns, 0};
+    int64_t begin = (int64_t)ranks[0].begin_ns;
+    for (size_t i = 1; i < count; i++) {
+        struct vs_rank *rank = &ranks[i], *first = ranks; /* of its machine */
+        while (!vs_rank_same_machine(first, rank))
+            first++;
+        if (first == rank)
+            align(rank, &ranks[0]);
+        rank->clock = first->clock;
+        rank->source = first->source;
+        rank->error_ns = first->error_ns;
+        rank->meetings = first->meetings;
+        int64_t at = vs_rank_time_signed(&rank->clock, rank->begin_ns);
         begin = at < begin ? at : begin;
     }
     for (size_t i = 0; i < count; i++)
-        ranks[i].clock.at_ns -= begin;
+        ranks[i].clock.at_ns = (int64_t)((uint64_t)ranks[i].clock.at_ns - (uint64_t)begin);
 }

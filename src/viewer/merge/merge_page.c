@@ -33,9 +33,9 @@ static void lane(const struct vs_merge *merge, const struct vs_rank *rank, uint6
 {
     uint64_t *heights = vs_xcalloc(LANE_WIDTH + 1, sizeof *heights);
     double width = last > first ? (double)(last - first) : 1;
-    for (size_t i = 0; i < rank->step_count; i++) {
-        const struct vs_rank_step *step = &rank->steps[i];
-        uint64_t next = i + 1 < rank->step_count ? rank->steps[i + 1].number : step->number + 1;
+    for (size_t i = 0; i < rank->steps.count; i++) {
+        const struct vs_meeting *step = &rank->steps.items[i];
+        uint64_t next = i + 1 < rank->steps.count ? step[1].number : step->number + 1;
         size_t from = (size_t)((double)(step->number - first) / width * LANE_WIDTH),
                to = (size_t)((double)(next - first) / width * LANE_WIDTH);
         for (size_t x = from; x < LANE_WIDTH && (x < to || x == from); x++)
@@ -57,11 +57,11 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
 {
     uint64_t first = UINT64_MAX, last = 0;
     for (size_t i = 0; i < merge->count; i++) {
-        const struct vs_rank *rank = &merge->ranks[i];
-        if (!rank->step_count)
+        const struct vs_meetings *steps = &merge->ranks[i].steps;
+        if (!steps->count)
             continue;
-        uint64_t end = rank->steps[rank->step_count - 1].number + 1;
-        first = rank->steps[0].number < first ? rank->steps[0].number : first;
+        uint64_t end = steps->items[steps->count - 1].number + 1;
+        first = steps->items[0].number < first ? steps->items[0].number : first;
         last = end > last ? end : last;
     }
     char *facts = NULL;
@@ -78,10 +78,8 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
     fputs("</th></tr>\n", out);
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
-        bool odd = i == merge->peak.outlier || i == merge->step.outlier || i == merge->straggler ||
-                   i == merge->first_failed;
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
-        fprintf(out, "<tr%s><td>", odd ? " class=\"odd\"" : "");
+        fprintf(out, "<tr%s><td>", vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "");
         put(out, rank->name);
         fprintf(out, "</td><td>%s</td><td>%s</td><td>%" PRIu64 "</td><td>%s</td><td>", peak, reserved,
                 rank->steps_done, rank->step_ns ? vs_time_text(rank->step_ns) : "-");

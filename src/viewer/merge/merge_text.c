@@ -15,19 +15,11 @@
 
 static const char *const source_names[] = {"shared", "collectives", "steps", "wall"};
 
-char *vs_rank_end_text(char *out, const struct vs_rank *rank)
+bool vs_rank_is_odd(const struct vs_merge *merge, uint32_t index)
 {
-    if (rank->failed)
-        snprintf(out, 48, "out of memory");
-    else if (!rank->ended)
-        snprintf(out, 48, "no end in the trace");
-    else if (rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED)
-        snprintf(out, 48, "signal %" PRIu64, rank->end_status);
-    else if (rank->end_reason == VS_END_EXIT && rank->end_status)
-        snprintf(out, 48, "exit %" PRIu64, rank->end_status);
-    else
-        snprintf(out, 48, "ended");
-    return out;
+    return index == merge->peak.outlier || index == merge->reserved.outlier || index == merge->step.outlier ||
+           index == merge->straggler || index == merge->first_failed ||
+           merge->ranks[index].condition != VS_TRACE_COMPLETE;
 }
 
 static const struct vs_rank *rank_at(const struct vs_merge *merge, uint32_t index)
@@ -44,24 +36,15 @@ static const struct vs_rank *usual_rank(const struct vs_merge *merge)
     return &merge->ranks[0];
 }
 
-static const char *part_text(char *out, size_t size, uint64_t a, uint64_t b)
-{
-    snprintf(out, size, "%.2f", b ? (double)a / (double)b : 0);
-    return out;
-}
-
 static void clocks(const struct vs_merge *merge, const struct vs_style *style)
 {
     const struct vs_rank *worst = &merge->ranks[0];
     unsigned by[VS_CLOCK_WALL + 1] = {0};
-    uint64_t meetings = 0;
     for (size_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         by[rank->source]++;
         if (rank->error_ns >= worst->error_ns && rank->source != VS_CLOCK_WALL)
             worst = rank;
-        if (rank->source != VS_CLOCK_SHARED && (!meetings || rank->meetings < meetings))
-            meetings = rank->meetings;
     }
     const char *lead = "  clocks    ", *reference = merge->ranks[0].name;
     if (by[VS_CLOCK_SHARED] == merge->count) {
@@ -84,18 +67,17 @@ static void clocks(const struct vs_merge *merge, const struct vs_style *style)
 static void spread_line(const struct vs_merge *merge, const struct vs_style *style, const char *lead,
                         const char *what, const struct vs_spread *s, char *(*format)(char *, uint64_t))
 {
-    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX], odd[VS_SIZE_TEXT_MAX], times[32];
+    char low[VS_SIZE_TEXT_MAX], high[VS_SIZE_TEXT_MAX], odd[VS_SIZE_TEXT_MAX];
     const struct vs_rank *outlier = rank_at(merge, s->outlier);
     if (!s->count)
         return;
-    format(low, outlier ? s->others_lowest : s->lowest);
-    format(high, outlier ? s->others_highest : s->highest);
+    format(low, s->others_lowest);
+    format(high, s->others_highest);
     bool same = strcmp(low, high) == 0;
     if (outlier) {
         uint64_t value = s->highest > s->others_highest ? s->highest : s->lowest;
-        vs_text_lines(style, lead, "%s%s%s%s; %s: %s, %s times the median", what, low,
-                      same ? "" : " to ", same ? "" : high, outlier->name, format(odd, value),
-                      part_text(times, sizeof times, value, s->median));
+        vs_text_lines(style, lead, "%s%s%s%s; %s: %s, %.2f times the median", what, low, same ? "" : " to ",
+                      same ? "" : high, outlier->name, format(odd, value), (double)value / (double)s->median);
     } else {
         vs_text_lines(style, lead, "%s%s%s%s%s", what, low, same ? "" : " to ", same ? "" : high,
                       same && merge->count > 1 ? " each" : "");
@@ -113,9 +95,14 @@ void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style)
     spread_line(merge, style, "  memory    ", "peak ", &merge->peak, vs_size_format);
     const struct vs_rank *most = rank_at(merge, merge->peak.outlier);
     if (most && most != usual_rank(merge)) {
-        char *command = vs_xprintf("vramscope diff %s %s", usual_rank(merge)->path, most->path);
-        vs_text_lines(style, "            ", "what differs: %s", command);
-        free(command);
+        char *verb;
+        size_t length;
+        FILE *words = vs_xstream(&verb, &length);
+        fputs("vramscope diff ", words);
+        vs_text_shell(words, usual_rank(merge)->path);
+        vs_xstream_end(words);
+        vs_text_command(style, "            what differs: ", verb, most->path, "");
+        free(verb);
     }
     spread_line(merge, style, "  steps     ", "", &merge->step, vs_time_format);
     const struct vs_rank *late = rank_at(merge, merge->straggler);
@@ -151,9 +138,8 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
     }
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
-        char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[48], name[64];
-        bool odd = i == merge->peak.outlier || i == merge->reserved.outlier || i == merge->step.outlier ||
-                   i == merge->straggler || i == merge->first_failed || rank->condition != VS_TRACE_COMPLETE;
+        char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[48] = "ended", name[64];
+        bool odd = vs_rank_is_odd(merge, i), killed = rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED;
         if (some && !odd && i && i != most && i != least) {
             left_out++;
             continue;
@@ -164,11 +150,15 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
             *arrival = rank->arrival_ns < 0 ? '-' : '+';
             vs_time_format(arrival + 1, (uint64_t)(rank->arrival_ns < 0 ? -rank->arrival_ns : rank->arrival_ns));
         }
+        if (rank->failed || !rank->ended)
+            snprintf(end, sizeof end, rank->failed ? "out of memory" : "no end in the trace");
+        else if (killed || (rank->end_reason == VS_END_EXIT && rank->end_status))
+            snprintf(end, sizeof end, "%s %" PRIu64, killed ? "signal" : "exit", rank->end_status);
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
         fprintf(style->out, "  %s%-16s%s %11s %11s %7" PRIu64 " %10s %10s  %s\n",
                 odd ? vs_paint(style, VS_WARN) : "", vs_text_clip(name, rank->name, 16),
                 odd ? vs_unpaint(style) : "", peak, reserved, rank->steps_done, step, arrival,
-                vs_rank_end_text(end, rank));
+                end);
     }
     if (left_out)
         fprintf(style->out, "  %zu others, alike (--full lists them)\n", left_out);

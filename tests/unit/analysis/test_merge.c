@@ -151,3 +151,57 @@ TEST(without_either_the_time_of_day_places)
     assert_int_equal(distance(merge, &job, 2, 0), 0); /* as their times of day say */
     vs_merge_free(merge);
 }
+
+TEST(a_kernel_without_a_name_is_no_collective)
+{
+    static struct job job;
+    for (unsigned r = 0; r < 2; r++) {
+        struct vs_builder b;
+        vs_builder_open(&b, "observe");
+        vs_trace(&b, "device 1G GPU; alloc 0 10M");
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_kernel, .kernel = {.start_ns = 1000, .end_ns = 2000}});
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        memcpy(job.paths[r], b.path, sizeof b.path);
+    }
+    struct vs_merge *merge = merge_of(&job, 2);
+    assert_int_equal(merge->ranks[0].collectives.seen, 0);
+    vs_merge_free(merge);
+}
+
+TEST(clocks_of_steps_that_take_different_times_are_not_aligned)
+{
+    static struct job job;
+    for (unsigned r = 0; r < 2; r++) {
+        struct vs_builder b;
+        vs_builder_open_on(&b, "observe", 0, r ? "here" : "there", 0);
+        vs_trace(&b, "option RANK %u; device 1G GPU; alloc 0 10M", r);
+        for (unsigned n = 0; n < 100; n++) {
+            b.now_ns += EVERY_NS * (r + 1);
+            vs_trace(&b, n ? "pop; step %u" : "step %u", n);
+        }
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        memcpy(job.paths[r], b.path, sizeof b.path);
+    }
+    struct vs_merge *merge = merge_of(&job, 2);
+    assert_int_equal(merge->ranks[1].source, VS_CLOCK_WALL);
+    assert_true(merge->ranks[1].clock.drift == 0);
+    assert_true(merge->length_ns > 100 * EVERY_NS && merge->length_ns < 400 * EVERY_NS);
+    vs_merge_free(merge);
+}
+
+/* The order of three ranks, of which the second has no rank. */
+TEST(ranks_come_before_processes_without_one)
+{
+    static struct job job;
+    static const char *const options[] = {"option RANK 0", "mark none", "option RANK 1"};
+    for (unsigned r = 0; r < 3; r++) {
+        struct vs_builder b;
+        vs_builder_open(&b, "observe");
+        vs_trace(&b, options[r]);
+        vs_builder_close(&b, VS_END_EXIT, 0);
+        memcpy(job.paths[r], b.path, sizeof b.path);
+    }
+    struct vs_merge *merge = merge_of(&job, 3);
+    assert_true(merge->ranks[1].job.rank == 1 && !merge->ranks[2].job.has_rank);
+    vs_merge_free(merge);
+}
