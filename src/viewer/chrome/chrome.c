@@ -11,11 +11,12 @@
  * names call sites, and steps that the program does not mark.
  *
  * Host-side events are written in file order, which is time order but for calls, which are written after
- * their end; device-side slices pass through
- * vs_slices per stream; counters come from the same replay as the report. Ranges of different NVTX
- * domains may overlap on one thread: then the inner ones are closed and reopened, so that slices
- * always nest. A window begins with the current counters and the open ranges; it contains the
- * kernels and copies that ran in it, as the report counts them, whenever CUPTI delivered them. */
+ * their end. Records of work arrive nearly sorted (a collector's buffers may overtake each other): each stream
+ * holds some back, and slices that still come too late are cut, so that they never overlap. Counters come
+ * from the same replay as the report. Ranges of different NVTX domains may overlap on one thread: then the
+ * inner ones are closed and reopened, so that slices always nest. A window begins with the current counters
+ * and the open ranges; it contains the kernels and copies that ran in it, as the report counts them, whenever
+ * CUPTI delivered them. */
 #define _GNU_SOURCE /* strcasestr, fopencookie */
 #include "viewer/export/export.h"
 
@@ -43,6 +44,7 @@
 #define MEMBER_PIDS 1000 /* for a trace among several */
 #define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
 #define LEFT_OUT_BYTES 512 /* for the instant that says so */
+#define HELD_LEAST 4096 /* records of a stream that are held back */
 #define OPEN_RANGES_MAX 256       /* per thread */
 #define OPEN_ASYNC_MAX 1000000
 
@@ -60,8 +62,10 @@ struct host_thread {
 
 struct track {
     uint64_t device, stream;
-    bool named;
-    struct vs_slices slices;
+    bool named, unsorted;
+    struct vs_slice *held;
+    size_t held_count, held_capacity;
+    uint64_t end_ns; /* of the last slice that was written */
 };
 
 struct chrome {
@@ -78,6 +82,7 @@ struct chrome {
     struct track *tracks;
     size_t track_count, track_capacity;
     struct vs_map track_by_key;
+    uint64_t clipped; /* slices */
     struct vs_timeline_memory memory_tracks;
     struct vs_growth_steps steps; /* of the whole trace */
     bool steps_named;
@@ -190,15 +195,40 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
                                                                slice->end_ns - slice->start_ns});
 }
 
+static int by_begin(const void *left, const void *right)
+{
+    const struct vs_slice *a = left, *b = right;
+    return vs_then(VS_ORDER(a->start_ns, b->start_ns), VS_ORDER(a->end_ns, b->end_ns));
+}
+
+/* Writes all held slices of *track* but the last *keep*. */
+static void settle(struct chrome *c, struct track *track, size_t keep)
+{
+    size_t count = track->held_count - keep;
+    if (track->unsorted)
+        vs_vec_sort(track->held, track->held_count, sizeof *track->held, by_begin);
+    track->unsorted = false;
+    for (size_t i = 0; i < count; i++) {
+        struct vs_slice *slice = &track->held[i];
+        c->clipped += slice->start_ns < track->end_ns;
+        slice->start_ns = slice->start_ns > track->end_ns ? slice->start_ns : track->end_ns;
+        slice->end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns;
+        track->end_ns = slice->end_ns;
+        write_slice(c, slice);
+    }
+    if (keep)
+        memmove(track->held, track->held + count, keep * sizeof *track->held);
+    track->held_count = keep;
+}
+
 static void add_slice(struct chrome *c, const struct vs_event *event)
 {
-    const struct vs_event_activity *activity = &event->activity;
-    struct vs_slice slice = {.event = *event, .start_ns = activity->start_ns,
-                             .end_ns = activity->end_ns};
-    struct vs_slice ready;
-    struct track *track = name_stream(c, activity->device, activity->stream, "");
-    if (vs_slices_add(&track->slices, &slice, &ready))
-        write_slice(c, &ready);
+    const struct vs_slice slice = {event->activity.start_ns, event->activity.end_ns, *event};
+    struct track *track = name_stream(c, event->activity.device, event->activity.stream, "");
+    track->unsorted |= track->held_count && by_begin(&track->held[track->held_count - 1], &slice) > 0;
+    VS_VEC_ADD(track->held, track->held_count, track->held_capacity, slice);
+    if (track->held_count == 2 * HELD_LEAST)
+        settle(c, track, HELD_LEAST);
 }
 
 /* --- ranges of the host --- */
@@ -423,9 +453,10 @@ static void write_last_steps(struct chrome *c)
 
 /* --- the pass --- */
 
-/* The time 0 of what is written. */
+/* The time 0 of what is written, and the program's number, which without a process is 0 or that of the member. */
 static void begin(struct chrome *c)
 {
+    c->emit.host_pid = c->memory_tracks.devices[VS_HOST_INDEX].pid = host_pid(c);
     c->emit.start_ns = c->emit.clock ? 0 : vs_replay_start_ns(c->replay);
 }
 
@@ -435,7 +466,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_process:
         begin(c);
         const char *exe = vs_text_base_name(text(c, event->process.exe));
-        uint64_t pid = c->emit.host_pid = c->memory_tracks.devices[VS_HOST_INDEX].pid = host_pid(c);
+        uint64_t pid = host_pid(c);
         char label[512];
         snprintf(label, sizeof label, "%.100s: %.300s",
                  c->options.member ? c->options.member->name : "", exe);
@@ -601,9 +632,8 @@ static enum vs_err read_all(struct chrome *c)
     return err == VS_ERR_END ? VS_OK : err;
 }
 
-static uint64_t close_all(struct chrome *c)
+static void close_all(struct chrome *c)
 {
-    uint64_t clipped = 0;
     uint64_t now = c->replay->now_ns;
     for (size_t t = 0; t < c->thread_count; t++) {
         struct host_thread *thread = &c->threads[t];
@@ -615,13 +645,8 @@ static uint64_t close_all(struct chrome *c)
     const struct vs_map_slot *slot;
     while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
         write_edge(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
-    for (size_t i = 0; i < c->track_count; i++) {
-        struct vs_slice slice;
-        while (vs_slices_take(&c->tracks[i].slices, &slice))
-            write_slice(c, &slice);
-        clipped += c->tracks[i].slices.clipped;
-    }
-    return clipped;
+    for (size_t i = 0; i < c->track_count; i++)
+        settle(c, &c->tracks[i], 0);
 }
 
 static void say_left_out(struct chrome *c)
@@ -684,7 +709,8 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
     enum vs_err err = read_all(c);
     if (!err) {
         write_last_steps(c);
-        result->clipped = close_all(c);
+        close_all(c);
+        result->clipped = c->clipped;
         vs_timeline_memory_end(&c->memory_tracks);
         if (lengths && lengths->left_out)
             say_left_out(c);
@@ -700,7 +726,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
     for (size_t i = 0; i < c->thread_count; i++)
         free(c->threads[i].ranges);
     for (size_t i = 0; i < c->track_count; i++)
-        vs_slices_free(&c->tracks[i].slices);
+        free(c->tracks[i].held);
     free(c->threads);
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the Chrome renderer: trace events and the merging of counter points, the slices of
- * a device track in order, call stacks. Not thread-safe. */
+ * The parts of the Chrome renderer: trace events and the merging of counter points, call stacks.
+ * Not thread-safe. */
 #ifndef VS_CHROME_EMIT_H
 #define VS_CHROME_EMIT_H
 
@@ -18,41 +18,6 @@
 #include "trace/read/reader.h"
 #include "trace/symbols/symbols.h"
 #include "viewer/common/json_writer.h"
-
-/* --- slices.c: the slices of one device track ---
- *
- * Activity records arrive nearly sorted (a collector's buffers may overtake each other); a bounded
- * heap holds them back, and slices that still come too late are clipped, so that start times
- * increase on every track and slices never overlap. */
-
-#define VS_SLICES_HELD_MAX 4096 /* records held back per track */
-
-struct vs_slice {
-    uint64_t start_ns, end_ns;
-    struct vs_event event; /* kernel, memcpy or memset */
-};
-
-struct vs_slice_node {
-    uint64_t start_ns, end_ns;
-    uint32_t place; /* in *held* */
-};
-
-/* Zero-initialise. */
-struct vs_slices {
-    struct vs_slice_node *heap; /* earliest start at [0] */
-    struct vs_event *held;
-    size_t count, capacity, held_capacity;
-    uint64_t end_ns;  /* end of the last returned slice */
-    uint64_t clipped; /* number of clipped slices */
-};
-
-/* vs_slices_add: adds *slice*. If the heap was full, the earliest goes to *out*: true. */
-bool vs_slices_add(struct vs_slices *slices, const struct vs_slice *slice, struct vs_slice *out);
-
-/* vs_slices_take: removes the earliest slice, clipped; false if there is none. */
-bool vs_slices_take(struct vs_slices *slices, struct vs_slice *out);
-
-void vs_slices_free(struct vs_slices *slices);
 
 /* --- chrome_stack.c: call stacks ---
  *
@@ -155,6 +120,12 @@ void vs_perfetto_event(struct vs_perfetto *perfetto, struct vs_emit *emit,
 void vs_perfetto_name(struct vs_perfetto *perfetto, const struct vs_emit *emit, bool thread,
                       uint64_t pid, uint64_t tid, const char *name);
 void vs_perfetto_close(struct vs_perfetto *perfetto);
+
+/* Work on a stream; its times may be cut. */
+struct vs_slice {
+    uint64_t start_ns, end_ns;
+    struct vs_event event; /* kernel, memcpy or memset */
+};
 
 /* vs_emit_slice: a kernel named *kernel*, or a copy or memset, on its stream of *pid*; *stack*: of the call
  * that began it. False: it is left out. */

@@ -10,7 +10,6 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "support/json_test.h"
 #include "support/report_test.h"
-#include "viewer/chrome/chrome_emit.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/export/export.h"
 
@@ -349,28 +348,21 @@ TEST(packets_have_names_in_utf8)
     free(bytes);
 }
 
-TEST(a_full_heap_hands_out_the_earliest_slice)
+TEST(more_records_than_are_held_back_come_out_in_order)
 {
-    struct vs_slices slices = {0};
-    struct vs_slice out, in = {0};
-    uint64_t last = 0, given = 0, total = 3 * VS_SLICES_HELD_MAX;
-    for (uint64_t i = 0; i < total; i++) {
-        in.start_ns = 10 * (i ^ 1); /* neighbours swapped */
-        in.end_ns = in.start_ns + 10;
-        if (vs_slices_add(&slices, &in, &out)) {
-            assert_true(out.start_ns >= last);
-            last = out.end_ns;
-            given++;
-        }
+    uint64_t last = 0, total = 20000;
+    begin_trace("observe", "device 1G GPU");
+    for (uint64_t i = 0; i < total; i++) /* neighbours swapped */
+        vs_builder_kernel(&b, 0, 7, "k", 10 * (i ^ 1), 10);
+    export_with((struct vs_export_options){0});
+    assert_int_equal(count('X', "k"), total);
+    assert_int_equal(t.stats.clipped, 0);
+    for (size_t i = 0; i < json_object_array_length(t.events); i++) {
+        if (*str(at(i), "ph") != 'X')
+            continue;
+        assert_true((uint64_t)ns(at(i), "ts") >= last);
+        last = (uint64_t)(ns(at(i), "ts") + ns(at(i), "dur"));
     }
-    while (vs_slices_take(&slices, &out)) {
-        assert_true(out.start_ns >= last);
-        last = out.end_ns;
-        given++;
-    }
-    assert_int_equal(given, total);
-    assert_int_equal(slices.clipped, 0);
-    vs_slices_free(&slices);
 }
 
 TEST(an_option_that_a_format_does_not_use_is_named)
