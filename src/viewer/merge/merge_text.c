@@ -58,8 +58,8 @@ static void clocks(const struct vs_merge *merge, const struct vs_style *style)
                       by[VS_CLOCK_STEPS] ? "the begins of steps" : "", vs_time_text(worst->error_ns));
     if (by[VS_CLOCK_WALL])
         vs_text_lines(style, vs_text_mark(style, "warning"),
-                      "%u of %zu processes have neither collectives nor steps in common with %s: "
-                      "their places are those of their machines' clocks, with an unknown error",
+                      "%u of %zu processes: neither collectives nor steps in common with %s; placed by the "
+                      "clocks of their machines, with an unknown error",
                       by[VS_CLOCK_WALL], merge->count, reference);
 }
 
@@ -80,7 +80,7 @@ static void spread_line(const struct vs_merge *merge, const struct vs_style *sty
                       same ? "" : high, outlier->name, format(odd, value), (double)value / (double)s->median);
     } else {
         vs_text_lines(style, lead, "%s%s%s%s%s", what, low, same ? "" : " to ", same ? "" : high,
-                      same && merge->count > 1 ? " each" : "");
+                      same && s->count > 1 ? " each" : "");
     }
 }
 
