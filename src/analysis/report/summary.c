@@ -600,6 +600,16 @@ const char *vs_summary_name(const struct vs_summary *summary, uint64_t id)
     return kept;
 }
 
+const char *vs_summary_name_once(const struct vs_summary *summary, struct vs_map *names, uint64_t id)
+{
+    const char *name = vs_map_pointer(names, id + 1);
+    if (!name) {
+        name = vs_summary_name(summary, id);
+        vs_xmap_put(names, id + 1, (uint64_t)(uintptr_t)name);
+    }
+    return name;
+}
+
 const char *vs_summary_place(const struct vs_summary *summary, struct vs_place place)
 {
     return vs_text_copy(summary->memory, vs_place_text(&summary->replay->phases, place));

@@ -90,10 +90,11 @@ void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *lis
                       struct vs_report_sites *out);
 
 /* Of the trace, in the summary's arena: vs_summary_text: the string with number *id*;
- * vs_summary_name: likewise, the name of a function or kernel, demangled; vs_summary_place: a place
- * as text. */
+ * vs_summary_name: likewise, the name of a function or kernel, demangled; _once: looked up once for each id, by
+ * *names*, a map of the caller's; vs_summary_place: a place as text. */
 const char *vs_summary_text(const struct vs_summary *summary, uint64_t id);
 const char *vs_summary_name(const struct vs_summary *summary, uint64_t id);
+const char *vs_summary_name_once(const struct vs_summary *summary, struct vs_map *names, uint64_t id);
 const char *vs_summary_place(const struct vs_summary *summary, struct vs_place place);
 
 #endif

@@ -26,6 +26,7 @@
 
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
+#include "analysis/report/summary.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 #include "base/reading/vs_vec.h"
@@ -35,7 +36,6 @@
 #include "base/vs_text.h"
 #include "trace/read/job_rank.h"
 #include "trace/read/seek.h"
-#include "trace/symbols/demangle.h"
 #include "viewer/chrome/chrome_emit.h"
 #include "viewer/chrome/timeline_memory.h"
 #include "viewer/common/json_writer.h"
@@ -89,7 +89,7 @@ struct chrome {
     struct vs_job_rank job;
     struct vs_map thread_tracks; /* of calls and of CUPTI's overhead, named */
     struct vs_map async; /* range id -> name id + 1 */
-    struct vs_map kernel_names; /* string id -> readable name, in memory */
+    struct vs_map kernel_names; /* vs_summary_name_once */
     struct vs_chrome_stacks stacks;
     struct vs_flows flows;
     struct vs_arena memory;
@@ -98,24 +98,6 @@ struct chrome {
 static const char *text(const struct chrome *c, uint64_t id)
 {
     return vs_reader_string(c->reader, id);
-}
-
-/* A kernel's readable name, computed once per name. */
-static const char *kernel_name(struct chrome *c, uint64_t id)
-{
-    const char *name = text(c, id);
-    if (strncmp(name, "_Z", 2) != 0)
-        return name;
-    const uint64_t *known = vs_map_get(&c->kernel_names, id);
-    if (known)
-        return (const char *)(uintptr_t)*known;
-    char *readable = vs_demangle(name);
-    char *kept = readable ? vs_xarena(&c->memory, strlen(readable) + 1) : NULL;
-    if (kept)
-        name = strcpy(kept, readable);
-    free(readable);
-    vs_xmap_put(&c->kernel_names, id, (uint64_t)(uintptr_t)name);
-    return name;
 }
 
 /* Among several traces a number of its own, as those of several machines may be equal. */
@@ -189,10 +171,12 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
                                                        : event->memset.correlation;
     struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, vs_flow_stack(&c->flows, number));
     uint64_t pid = device_pid(c, event->activity.device);
-    if (vs_emit_slice(&c->emit, slice, pid, event->kind == VS_EVENT_kernel ? kernel_name(c, event->kernel.name) : NULL,
-                      &stack))
-        vs_flow_work(&c->flows, &c->emit, (struct vs_flow_end){number, pid, event->activity.stream, slice->start_ns,
-                                                               slice->end_ns - slice->start_ns});
+    const struct vs_summary names = {.memory = &c->memory, .replay = c->replay};
+    const char *kernel = event->kind == VS_EVENT_kernel
+                             ? vs_summary_name_once(&names, &c->kernel_names, event->kernel.name) : NULL;
+    if (vs_emit_slice(&c->emit, slice, pid, kernel, &stack))
+        vs_flow_add(&c->flows, &c->emit, true, (struct vs_flow_end){number, pid, event->activity.stream, slice->start_ns,
+                                                                    slice->end_ns - slice->start_ns});
 }
 
 static int by_begin(const void *left, const void *right)
@@ -397,8 +381,8 @@ static void call(struct chrome *c, const struct vs_event *event)
                                    .duration_ns = to > from ? to - from : 0, .id = correlation};
     if (vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
                       VS_J_UINT("result", event->api_call.result)))
-        vs_flow_call(&c->flows, &c->emit,
-                     (struct vs_flow_end){correlation, host_pid(c), track, from, out.duration_ns});
+        vs_flow_add(&c->flows, &c->emit, false,
+                    (struct vs_flow_end){correlation, host_pid(c), track, from, out.duration_ns});
 }
 
 /* Of events that come after what they are about. */

@@ -234,26 +234,28 @@ bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
     return true;
 }
 
-void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
+static void put_metadata(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
+                         const struct vs_json_item *args)
 {
-    const struct vs_json_item args[] = {VS_J_TEXT("name", name), {.key = NULL}};
-    if (emit->perfetto) {
-        vs_perfetto_name(emit->perfetto, emit, thread, pid, tid, name);
-        return;
-    }
-    begin(emit, 'M', thread ? "thread_name" : "process_name", pid, tid, 0);
+    begin(emit, 'M', what, pid, tid, 0);
     put_arguments(emit, args, NULL);
     end(emit);
 }
 
+void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
+{
+    if (emit->perfetto)
+        vs_perfetto_name(emit->perfetto, emit, thread, pid, tid, name);
+    else
+        put_metadata(emit, thread ? "thread_name" : "process_name", pid, tid,
+                     (const struct vs_json_item[]){VS_J_TEXT("name", name), {.key = NULL}});
+}
+
 void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index)
 {
-    const struct vs_json_item args[] = {VS_J_UINT("sort_index", index), {.key = NULL}};
-    if (emit->perfetto)
-        return; /* has an order of its own */
-    begin(emit, 'M', thread ? "thread_sort_index" : "process_sort_index", pid, tid, 0);
-    put_arguments(emit, args, NULL);
-    end(emit);
+    if (!emit->perfetto) /* has an order of its own */
+        put_metadata(emit, thread ? "thread_sort_index" : "process_sort_index", pid, tid,
+                     (const struct vs_json_item[]){VS_J_UINT("sort_index", index), {.key = NULL}});
 }
 
 static void point(struct vs_chrome_counter *counter, struct vs_emit *emit, uint64_t value,
@@ -386,38 +388,21 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
             emit->bytes - before;
 }
 
-static bool waits(struct vs_flows *flows, const struct vs_emit *emit, const struct vs_flow_end *end)
+void vs_flow_add(struct vs_flows *flows, struct vs_emit *emit, bool is_work, struct vs_flow_end end)
 {
-    if (emit->perfetto)
-        return false; /* its slices have the number */
+    if (emit->perfetto || !end.correlation)
+        return; /* Perfetto's slices have the number */
     if (!flows->calls) {
         flows->calls = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->calls);
         flows->works = vs_xcalloc(VS_FLOWS_MAX, sizeof *flows->works);
     }
-    return end->correlation != 0;
-}
-
-void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call)
-{
-    if (!waits(flows, emit, &call))
+    struct vs_flow_end *call = &flows->calls[end.correlation % VS_FLOWS_MAX],
+                       *work = &flows->works[end.correlation % VS_FLOWS_MAX];
+    *(is_work ? work : call) = end;
+    if (call->correlation != work->correlation)
         return;
-    struct vs_flow_end *work = &flows->works[call.correlation % VS_FLOWS_MAX];
-    flows->calls[call.correlation % VS_FLOWS_MAX] = call;
-    if (work->correlation != call.correlation)
-        return;
-    arrow(flows, emit, &call, work);
+    arrow(flows, emit, call, work);
     work->correlation = 0;
-}
-
-void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end work)
-{
-    if (!waits(flows, emit, &work))
-        return;
-    const struct vs_flow_end *call = &flows->calls[work.correlation % VS_FLOWS_MAX];
-    if (call->correlation == work.correlation)
-        arrow(flows, emit, call, &work);
-    else
-        flows->works[work.correlation % VS_FLOWS_MAX] = work;
 }
 
 void vs_flow_site(struct vs_flows *flows, uint64_t correlation, uint64_t stack)

@@ -156,9 +156,8 @@ struct vs_flows {
 void vs_flow_site(struct vs_flows *flows, uint64_t correlation, uint64_t stack);
 uint64_t vs_flow_stack(const struct vs_flows *flows, uint64_t correlation);
 
-/* vs_flow_call, vs_flow_work: an end; where the other is known, the arrow is written. */
-void vs_flow_call(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end call);
-void vs_flow_work(struct vs_flows *flows, struct vs_emit *emit, struct vs_flow_end work);
+/* vs_flow_add: a call, or work; where the other is known, the arrow is written. */
+void vs_flow_add(struct vs_flows *flows, struct vs_emit *emit, bool is_work, struct vs_flow_end end);
 void vs_flows_free(struct vs_flows *flows);
 
 /* One counter. Points within *window_ns* of the first are held back; the highest and the last of

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_text.h"
 #include "viewer/common/json_writer.h"
 #include "viewer/common/proto_writer.h"
 
@@ -72,14 +73,6 @@ static uint64_t uuid_of(char kind, uint64_t pid, uint64_t of)
     return (x ^ x >> 29) | 1;
 }
 
-static uint64_t text_hash(const char *text)
-{
-    uint64_t hash = 0;
-    while (*text)
-        hash = hash * 31 + (unsigned char)*text++;
-    return hash;
-}
-
 /* Describes a track; of a process it is its own parent. */
 static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kind, uint64_t uuid,
                      uint64_t pid, uint64_t of, const char *name)
@@ -135,8 +128,8 @@ static uint64_t track_of(struct vs_perfetto *p, const struct vs_emit *emit,
                          const struct vs_emitted *event)
 {
     char kind = event->phase == 'C' ? 'c' : event->phase == 'b' || event->phase == 'e' ? 'r' : 't';
-    uint64_t of = kind == 'c'               ? text_hash(event->name)
-                  : kind == 'r' && event->track ? event->id ^ text_hash(event->track)
+    uint64_t of = kind == 'c'               ? vs_text_hash(VS_TEXT_HASH_START, event->name)
+                  : kind == 'r' && event->track ? event->id ^ vs_text_hash(VS_TEXT_HASH_START, event->track)
                   : kind == 'r'             ? event->id
                                             : event->tid;
     uint64_t uuid = uuid_of(kind, event->pid, of);

@@ -136,6 +136,14 @@ static void write_failures(struct vs_database *db, const struct vs_replay *repla
     }
 }
 
+static void write_stack(struct vs_database_insert *row, struct vs_stack_names *names, uint64_t site,
+                        struct vs_stack_of of)
+{
+    struct vs_named_stack stack = vs_stack_names_of(names, &of);
+    for (size_t depth = 0; depth < stack.count; depth++)
+        vs_database_row(row, VS_UINT(site), VS_UINT(depth), VS_UINT(stack.frames[depth]));
+}
+
 static void write_sites(struct vs_database *db, const struct vs_replay *replay,
                         struct vs_stack_names *names, struct vs_site_labels *labels,
                         const unsigned char *used, size_t used_count, const struct vs_intern *calls)
@@ -147,15 +155,11 @@ static void write_sites(struct vs_database *db, const struct vs_replay *replay,
         if (!used[i])
             continue;
         const struct vs_site_label *label = vs_site_labels_of(labels, replay, (uint32_t)i);
-        struct vs_named_stack stack = vs_stack_names_of(
-            names, &(struct vs_stack_of){site->stack, site->mark, site->api,
-                                         site->level == VS_LEVEL_FRAMEWORK});
         vs_database_row(row, VS_UINT(i), VS_TEXT(label->text), VS_TEXT(label->through),
                         VS_TEXT(label->library),
                         VS_TEXT(vs_reader_string(replay->reader, site->api)));
-        for (size_t depth = 0; depth < stack.count; depth++) {
-            vs_database_row(frame, VS_UINT(i), VS_UINT(depth), VS_UINT(stack.frames[depth]));
-        }
+        write_stack(frame, names, i, (struct vs_stack_of){site->stack, site->mark, site->api,
+                                                          site->level == VS_LEVEL_FRAMEWORK});
     }
     struct vs_summary summary = {.memory = &labels->memory, .replay = replay, .symbols = labels->symbols};
     for (size_t i = 0; i < calls->count; i++) {
@@ -163,11 +167,9 @@ static void write_sites(struct vs_database *db, const struct vs_replay *replay,
         struct vs_report_site site = {.api = vs_reader_string(replay->reader, call[1])};
         char text[VS_CHAIN_TEXT_MAX];
         vs_summary_frames(&summary, call[0], 0, &site);
-        struct vs_named_stack stack = vs_stack_names_of(names, &(struct vs_stack_of){call[0], 0, call[1], false});
         vs_database_row(row, VS_UINT(VS_SQLITE_CALLS + i), VS_TEXT(vs_text_label(text, &site)),
                         VS_TEXT(site.through ? site.through : ""), VS_TEXT(NULL), VS_TEXT(site.api));
-        for (size_t depth = 0; depth < stack.count; depth++)
-            vs_database_row(frame, VS_UINT(VS_SQLITE_CALLS + i), VS_UINT(depth), VS_UINT(stack.frames[depth]));
+        write_stack(frame, names, VS_SQLITE_CALLS + i, (struct vs_stack_of){call[0], 0, call[1], false});
     }
 }
 

@@ -16,18 +16,6 @@ static uint64_t site_of(struct vs_sqlite_timeline *t, uint64_t stack, uint64_t a
     return VS_SQLITE_CALLS + vs_intern(&t->calls, call, sizeof call);
 }
 
-/* The name of a kernel, looked up once. */
-static const char *kernel_name(struct vs_sqlite_timeline *t, const struct vs_replay *replay, uint64_t id)
-{
-    struct vs_summary summary = {.memory = &t->memory, .replay = replay};
-    const char *name = vs_map_pointer(&t->names, id + 1);
-    if (!name) {
-        name = vs_summary_name(&summary, id);
-        vs_xmap_put(&t->names, id + 1, (uint64_t)(uintptr_t)name);
-    }
-    return name;
-}
-
 /* A table has the fields of its events in their order, each as a letter says: t time, n number, z number but NULL for
  * 0, s string, k name of a kernel, c kind of a copy, m kind of memory, x stack, as the site of a call whose api is the
  * field before it. Behind them a wait has its thread, phase and step. */
@@ -55,33 +43,22 @@ void vs_sqlite_timeline_begin(struct vs_sqlite_timeline *t, struct vs_database *
 static void segment(struct vs_sqlite_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
 {
     bool more = event->kind == VS_EVENT_segment_alloc || event->kind == VS_EVENT_segment_map;
-    uint64_t addr, bytes, device, stream = 0, pool = 0, stack = 0;
-    switch (event->kind) {
-    case VS_EVENT_segment_alloc:
-        addr = event->segment_alloc.addr, bytes = event->segment_alloc.size, device = event->segment_alloc.device;
-        stream = event->segment_alloc.stream, pool = event->segment_alloc.pool, stack = event->segment_alloc.stack;
-        break;
-    case VS_EVENT_segment_map:
-        addr = event->segment_map.addr, bytes = event->segment_map.reserved, device = event->segment_map.device;
-        stream = event->segment_map.stream, pool = event->segment_map.pool, stack = event->segment_map.stack;
-        break;
-    case VS_EVENT_segment_free:
-        addr = event->segment_free.addr, bytes = event->segment_free.size, device = event->segment_free.device;
-        break;
-    default:
-        addr = event->segment_unmap.addr, bytes = event->segment_unmap.reserved, device = event->segment_unmap.device;
-    }
+    /* Address, bytes, device and, where there is more, context, stream, pool and stack; of mapped memory the size of
+     * the range comes before the bytes. */
+    const uint64_t *of = event->fields + (event->kind == VS_EVENT_segment_map || event->kind == VS_EVENT_segment_unmap);
+    uint64_t bytes = of[1], device = of[2];
     if (event->time_ns < t->from_ns || event->time_ns > t->to_ns || (t->one_device && device != t->device))
         return;
     vs_database_row(t->segments, VS_UINT(replay->events), VS_UINT(vs_replay_since(replay, event->time_ns)),
-                    VS_UINT(device), VS_UINT(addr), VS_UINT(more ? bytes : 0 - bytes), VS_KNOWN(more, stream),
-                    VS_KNOWN(more, pool), VS_KNOWN(more, more ? site_of(t, stack, 0) : 0));
+                    VS_UINT(device), VS_UINT(event->fields[0]), VS_UINT(more ? bytes : 0 - bytes), VS_KNOWN(more, of[4]),
+                    VS_KNOWN(more, of[5]), VS_KNOWN(more, more ? site_of(t, of[6], 0) : 0));
 }
 
 void vs_sqlite_timeline_event(struct vs_sqlite_timeline *t, const struct vs_replay *replay,
                               const struct vs_event *event)
 {
     struct vs_database_value values[VS_EVENT_FIELDS_MAX + 3] = {{0}};
+    const struct vs_summary summary = {.memory = &t->memory, .replay = replay};
     size_t table = 0, count = 0;
     if (event->kind == VS_EVENT_segment_alloc || event->kind == VS_EVENT_segment_free ||
         event->kind == VS_EVENT_segment_map || event->kind == VS_EVENT_segment_unmap)
@@ -102,7 +79,7 @@ void vs_sqlite_timeline_event(struct vs_sqlite_timeline *t, const struct vs_repl
                         : *how == 'x' ? site_of(t, of, event->fields[count - 1]) : of;
         value->known = *how == 't' || *how == 'n' || *how == 'x' || (*how == 'z' && of);
         value->text = *how == 's'   ? vs_reader_string(replay->reader, of)
-                      : *how == 'k' ? kernel_name(t, replay, of)
+                      : *how == 'k' ? vs_summary_name_once(&summary, &t->names, of)
                       : *how == 'c' ? vs_copy_kind_name(of)
                       : *how == 'm' && of ? vs_memory_kind_name(of) : NULL;
     }
