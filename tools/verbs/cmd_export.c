@@ -86,18 +86,10 @@ static bool parse_by(const char *text, void *to)
     return args->options.by_count || strcmp(text, "bytes") == 0;
 }
 
-static bool parse_min_bytes(const char *text, void *to)
+static bool parse_size(const char *text, void *to)
 {
-    struct export_arguments *args = to;
-    args->given |= VS_EXPORT_MIN_BYTES;
-    return !vs_size_parse(text, &args->options.min_bytes) && args->options.min_bytes;
-}
-
-static bool parse_max_size(const char *text, void *to)
-{
-    struct export_arguments *args = to;
-    args->given |= VS_EXPORT_MAX_SIZE;
-    return !vs_size_parse(text, &args->options.max_bytes) && args->options.max_bytes;
+    uint64_t *bytes = to;
+    return !vs_size_parse(text, bytes) && *bytes;
 }
 
 static bool parse_steps(const char *text, void *to)
@@ -114,11 +106,11 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     const struct vs_tool_option options[] = {
         {"format", 'f', .text = &name},
         {"output", 'o', .text = &args->output},
-        {"min-bytes", .parse = parse_min_bytes, .to = args, .quoted = true,
+        {"min-bytes", .parse = parse_size, .to = &args->options.min_bytes, .quoted = true,
          .takes = "a size such as 64MiB"},
-        {"instant-min", .parse = parse_min_bytes, .to = args, .quoted = true, /* its earlier name */
+        {"instant-min", .parse = parse_size, .to = &args->options.min_bytes, .quoted = true, /* its earlier name */
          .takes = "a size such as 64MiB"},
-        {"max-size", .parse = parse_max_size, .to = args, .quoted = true,
+        {"max-size", .parse = parse_size, .to = &args->options.max_bytes, .quoted = true,
          .takes = "a size such as 200MB"},
         {"steps", .parse = parse_steps, .to = args, .quoted = true,
          .takes = "a step's number such as 12, or a range such as 10-12"},
@@ -147,6 +139,8 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     args->given |= (all_points ? VS_EXPORT_ALL_POINTS : 0) | (args->part.at.kind ? VS_EXPORT_AT : 0) |
                    (args->part.from.kind || args->part.to.kind || args->part.steps ? VS_EXPORT_SPAN : 0) |
                    (args->options.inverted ? VS_EXPORT_INVERTED : 0) |
+                   (args->options.min_bytes ? VS_EXPORT_MIN_BYTES : 0) |
+                   (args->options.max_bytes ? VS_EXPORT_MAX_SIZE : 0) |
                    (args->part.one_device ? VS_EXPORT_DEVICE : 0);
     if (args->part.steps && (args->part.at.kind || args->part.from.kind || args->part.to.kind))
         return vs_tool_usage(argv[0], "--steps cannot be combined with --at, --from or --to");

@@ -385,17 +385,6 @@ static void call(struct chrome *c, const struct vs_event *event)
                     (struct vs_flow_end){correlation, host_pid(c), track, from, out.duration_ns});
 }
 
-/* Of events that come after what they are about. */
-static void late(struct chrome *c, const struct vs_event *event)
-{
-    if (event->kind == VS_EVENT_api_call)
-        call(c, event);
-    else if (event->kind == VS_EVENT_work_call)
-        vs_flow_site(&c->flows, event->work_call.correlation, event->work_call.stack);
-    else if (event->kind == VS_EVENT_cupti_overhead)
-        overhead(c, event);
-}
-
 /* --- steps --- */
 
 static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_t from_ns, uint64_t to_ns)
@@ -493,7 +482,10 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: async(c, event); break;
     case VS_EVENT_mark: annotate(c, 'i', event, 0, &event->mark.name); break;
-    default: late(c, event); break;
+    case VS_EVENT_api_call: call(c, event); break;
+    case VS_EVENT_work_call: vs_flow_site(&c->flows, event->work_call.correlation, event->work_call.stack); break;
+    case VS_EVENT_cupti_overhead: overhead(c, event); break;
+    default: break;
     }
 }
 
@@ -597,19 +589,13 @@ static enum vs_err read_all(struct chrome *c)
     c->ended = vs_reader_ended(c->reader);
     if (err || c->ended)
         return err;
-    /* Activity that ran in the window but was recorded after it. */
+    /* Activity and calls of the window that were recorded after it. */
     if (c->to_ns == UINT64_MAX)
         c->to_ns = c->replay->now_ns;
     while ((err = vs_reader_next(c->reader, &event)) == VS_OK &&
            event.time_ns <= vs_span_late_ns(c->to_ns)) {
-        if (vs_activity_within(&event, c->from_ns, c->to_ns)) {
-            if (event.kind != VS_EVENT_sync)
-                add_slice(c, &event);
-            else if (event.sync.api)
-                wait(c, &event);
-        } else {
-            late(c, &event);
-        }
+        if (vs_event_has(&event, VS_PROPERTY_ACTIVITY) || vs_event_has(&event, VS_PROPERTY_CALL))
+            draw(c, &event);
         if (ferror(c->emit.out))
             return VS_ERR_IO;
     }
