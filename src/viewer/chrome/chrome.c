@@ -417,10 +417,15 @@ static void write_last_steps(struct chrome *c)
     uint64_t now = c->replay->now_ns;
     if (marked->open && !vs_replay_step_prepared(c->replay))
         write_step(c, marked->number, marked->number, marked->time_ns, now);
-    for (size_t i = 0; c->steps.source == VS_STEPS_FOUND && i < c->steps.count; i++) {
+    const struct vs_time_window *window = c->options.window;
+    uint64_t before = window && window->from.by_event ? window->from.value : 0, events = c->replay->events;
+    size_t count = c->steps.source == VS_STEPS_FOUND ? c->steps.count : 0;
+    for (size_t i = 0; i < count && c->steps.items[i].event <= events; i++) {
+        const struct vs_growth_step *step = &c->steps.items[i], *next = i + 1 < count ? step + 1 : NULL;
         uint64_t number = c->steps.first_number + i * c->steps.stride;
-        uint64_t end_ns = i + 1 < c->steps.count ? c->steps.items[i + 1].time_ns : now;
-        write_step(c, number, number + c->steps.stride - 1, c->steps.items[i].time_ns, end_ns < now ? end_ns : now);
+        if (!next || next->event > before) /* a step of the part, whose last one ends with it */
+            write_step(c, number, number + c->steps.stride - 1, step->time_ns,
+                       next && next->event <= events + 1 ? next->time_ns : now);
     }
 }
 
@@ -549,10 +554,11 @@ static enum vs_err read_all(struct chrome *c)
     struct vs_event event;
     c->memory_tracks = (struct vs_timeline_memory){
         .emit = &c->emit, .stacks = &c->stacks, .min_bytes = c->options.min_bytes, .counter_ns = c->options.counter_ns};
-    enum vs_err err = window->from.given ? VS_OK : learn(c);
+    bool from_checkpoint = window->from.given && vs_reader_checkpoints(c->reader);
+    enum vs_err err = from_checkpoint ? VS_OK : learn(c);
     if (!err)
-        err = window->from.given && !vs_reader_checkpoints(c->reader)
-                  ? open_from_start(c, window) : vs_span_open(c->reader, window, &c->point);
+        err = window->from.given && !from_checkpoint ? open_from_start(c, window)
+                                                     : vs_span_open(c->reader, window, &c->point);
     if (err)
         return err;
     c->replay = c->point->replay;
@@ -561,7 +567,7 @@ static enum vs_err read_all(struct chrome *c)
         c->from_ns = window->from.by_event ? c->replay->now_ns : window->from.value;
     if (window->to.given && !window->to.by_event)
         c->to_ns = window->to.value;
-    if (window->from.given)
+    if (from_checkpoint)
         vs_site_labels_open(&c->memory_tracks.labels, c->stacks.symbols, c->replay);
     c->memory_tracks.from_ns = c->from_ns;
     vs_timeline_memory_follow(&c->memory_tracks, c->replay, !c->replay->events);

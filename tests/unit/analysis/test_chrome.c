@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
+#include "analysis/growth/growth.h"
 #include "support/json_test.h"
 #include "support/report_test.h"
 #include "viewer/common/json_writer.h"
@@ -282,6 +283,12 @@ TEST(steps_have_a_track_marked_or_found)
     expect_timeline("X step 7 1; X step 9 1; X 3", "traceEvents/name=step~8/ts 6");
     begin_trace("observe", "device 1G GPU; repeat 200 { alloc 0 3M; alloc 50 1M; alloc 100 i+2M; free 0; free 50; free 100 }");
     expect_timeline("X steps 1-2 0; X step 20 1", NULL);
+    struct vs_growth_steps steps;
+    assert_int_equal(vs_found_steps_read(reader, &steps), VS_OK);
+    export_with((struct vs_export_options){.window = &(struct vs_time_window){
+        {true, true, steps.items[19].event}, {true, true, steps.items[21].event - 1}}});
+    expect_counts("X step 19 0; X step 20 1; X step 21 1; X step 22 0");
+    vs_found_steps_free(&steps);
 }
 
 TEST(crossing_domains_are_closed_and_opened_again)
