@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analysis/checkpoint/trace_state.h"
-#include "analysis/report/copy_sites.h"
 #include "analysis/report/held_segments.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/peak_states.h"
@@ -106,7 +105,6 @@ struct pass {
     struct vs_failure_groups groups;
     struct vs_finding_groups findings;
     struct vs_device_uses uses;
-    struct vs_copy_calls copies; /* of the whole trace */
     struct vs_timeline *timeline; /* NULL for a point in time */
     struct chosen_peaks chosen;
     struct vs_kinds *kinds; /* of the whole trace */
@@ -231,21 +229,20 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     uint64_t activity = vs_event_kinds(VS_PROPERTY_ACTIVITY);
     if (!all)
         pass->timeline = vs_timeline_open(pass->from_ns, pass->to_ns);
-    struct vs_observer observers[6 + VS_REPORT_OBSERVERS_MAX] = {
+    struct vs_observer observers[5 + VS_REPORT_OBSERVERS_MAX] = {
         pass->kinds ? vs_kinds_observer(pass->kinds) : (struct vs_observer){0},
         {of_phase ? VS_KINDS_EVERY : 0, NULL, chosen_after, &pass->chosen},
         {VS_KINDS_EVERY, NULL, vs_growth_observe, pass->tracker},
         {activity | VS_KIND_BIT(VS_EVENT_note) | VS_KIND_BIT(VS_EVENT_option) | VS_KIND_BIT(VS_EVENT_dropped) |
              VS_KIND_BIT(VS_EVENT_clock_reading) | VS_KIND_BIT(VS_EVENT_alloc_failed) | VS_KIND_BIT(VS_EVENT_finding),
          NULL, notes_after, pass},
-        {VS_KIND_BIT(VS_EVENT_uncomputed_read), NULL, vs_copy_calls_event, &pass->copies},
         {vs_timeline_kinds(), NULL, vs_timeline_event, pass->timeline}};
     for (size_t i = 0; i < pass->asked->observer_count; i++)
-        observers[6 + i] = pass->asked->observers[i];
+        observers[5 + i] = pass->asked->observers[i];
     vs_replay_subscribe(replay, VS_CHANGE_FORGOTTEN, failure_forgotten, &pass->groups);
     if (!all)
         err = vs_reading_run(pass->reader, replay, pass->window, observers,
-                             6 + pass->asked->observer_count);
+                             5 + pass->asked->observer_count);
     if (err)
         return err;
     vs_replay_finish(replay);
@@ -281,8 +278,6 @@ static enum vs_err read_events(struct pass *pass, struct vs_symbols *symbols)
     }
     if (pass->timeline)
         vs_timeline_finish(pass->timeline, replay);
-    if (!pass->window)
-        vs_copy_calls_of(&pass->copies, pass->timeline);
     /* The time until which kernels are known, where later ones were not delivered. */
     const struct vs_activity *ran = &pass->point->activity;
     uint64_t start_ns = vs_replay_start_ns(replay), known_ns = ran->known_ns;
@@ -538,9 +533,9 @@ static enum vs_err build(struct pass *pass, const char *path,
         if (vs_report_of_phase(report))
             device->peak_chosen = vs_report_peak_of(
                 &summary, &pass->chosen.devices[vs_replay_account(replay, device->device)]);
-        for (int kind = 0; kind < VS_COPY_KIND_COUNT; kind++)
-            vs_copy_sites_fill(&pass->copies, &summary, device->device, kind,
-                               &device->copy_sites[kind]);
+        for (uint32_t kind = 0; !pass->window && kind < VS_COPY_KIND_COUNT; kind++)
+            vs_timeline_sites(&summary, pass->timeline, VS_ROWS_COPIES, device->device, kind,
+                              &device->copy_sites[kind]);
         const struct vs_report_wish *wish = &report->wish;
         if (pass->timeline && options->timeline)
             vs_timeline_fill(&summary, pass->timeline, device->device,
@@ -551,9 +546,8 @@ static enum vs_err build(struct pass *pass, const char *path,
                             : VS_LIMIT_NONE;
         device->limit_bytes = most == VS_LIMIT_NONE ? 0 : most;
     }
-    for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
-        vs_copy_sites_fill(&pass->copies, &summary, 0, VS_COPY_KIND_COUNT + what,
-                           &report->uncomputed[what]);
+    for (uint32_t what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+        vs_timeline_sites(&summary, pass->timeline, VS_ROWS_READS, 0, what, &report->uncomputed[what]);
     if (report->part.point)
         fill_reserved_now(report, &summary, pass->reader, report->wish.by & 1u << VS_BY_SITE);
     fill_failures(pass, &summary);
@@ -598,7 +592,6 @@ enum vs_err vs_report_build(struct vs_reader *reader, const char *path,
     } else {
         vs_trace_state_close(pass.point);
     }
-    vs_copy_calls_free(&pass.copies);
     vs_timeline_close(pass.timeline);
     free(pass.chosen.answers);
     if (err) {

@@ -25,17 +25,21 @@ struct row_set {
     size_t count, capacity;
 };
 
-static void add(struct row_set *set, const struct vs_timeline_key *key, const struct vs_timeline_sums *sums)
+static void add_sums(struct vs_timeline_sums *to, const struct vs_timeline_sums *sums)
 {
-    uint32_t number = vs_intern(&set->keys, key, sizeof *key);
-    if (number == set->count)
-        VS_VEC_ADD(set->items, set->count, set->capacity, (struct named_row){.key = *key});
-    struct vs_timeline_sums *to = &set->items[number].sums;
     to->count += sums->count;
     to->bytes += sums->bytes;
     to->time_ns += sums->time_ns;
     to->step_count += sums->step_count;
     to->step_ns += sums->step_ns;
+}
+
+static void add_row(struct row_set *set, const struct vs_timeline_key *key, const struct vs_timeline_sums *sums)
+{
+    uint32_t number = vs_intern(&set->keys, key, sizeof *key);
+    if (number == set->count)
+        VS_VEC_ADD(set->items, set->count, set->capacity, (struct named_row){.key = *key});
+    add_sums(&set->items[number].sums, sums);
 }
 
 static void end(struct row_set *set)
@@ -81,38 +85,40 @@ static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t
     return number;
 }
 
-/* The rows of *what* on *device*, of copies only those of *memory* and *size*, unless these are NULL; copies
+/* The rows of *what* on *device*, of copies only those of *kind*, *memory* and *size*, unless these are NULL; copies
  * *by_site* regardless of their memory and size, others regardless of their site. */
 struct row_choice {
     enum vs_timeline_what what;
     uint64_t device;
-    const uint32_t *memory, *size;
+    const uint32_t *kind, *memory, *size;
     bool by_site;
     size_t most; /* rows; 0: the summary's */
 };
 
-static void list_rows(struct site_numbers *sites, const struct vs_timeline *timeline, const struct row_choice *choice,
-                      struct vs_report_works *out)
+static void choose_rows(const struct vs_timeline *timeline, const struct row_choice *choice, struct row_set *rows,
+                        struct vs_timeline_sums *total)
 {
-    const struct vs_summary *summary = &sites->summary;
-    struct row_set rows = {0}, named = {0};
     struct vs_timeline_sums sums;
     for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
         struct vs_timeline_key key = *vs_timeline_row(timeline, i, &sums);
-        if (key.what != choice->what || key.device != choice->device ||
+        if (key.what != choice->what || key.device != choice->device || (choice->kind && key.kind != *choice->kind) ||
             (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size))
             continue;
         if (!choice->by_site)
             key.stack = key.api = 0;
         else
             key.memory = key.size = 0;
-        add(&rows, &key, &sums);
-        out->total.count += sums.count;
-        out->total.bytes += sums.bytes;
-        out->total.time_ns += sums.time_ns;
-        out->total.step_count += sums.step_count;
-        out->total.step_ns += sums.step_ns;
+        add_row(rows, &key, &sums);
+        add_sums(total, &sums);
     }
+}
+
+static void list_rows(struct site_numbers *sites, const struct vs_timeline *timeline, const struct row_choice *choice,
+                      struct vs_report_works *out)
+{
+    const struct vs_summary *summary = &sites->summary;
+    struct row_set rows = {0}, named = {0};
+    choose_rows(timeline, choice, &rows, &out->total);
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
     size_t most = choice->most && choice->most < listed(summary) ? choice->most : listed(summary);
     size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
@@ -121,7 +127,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
         key.stack = site_number(sites, key.stack, key.api);
         key.until_stack = site_number(sites, key.until_stack, key.until_api);
         key.api = key.until_api = 0;
-        add(&named, &key, &rows.items[i].sums);
+        add_row(&named, &key, &rows.items[i].sums);
     }
     vs_vec_sort(named.items, named.count, sizeof *named.items, longer);
     out->count = named.count < most ? named.count : most;
@@ -141,6 +147,29 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
     out->items = items;
     end(&rows);
     end(&named);
+}
+
+void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timeline *timeline,
+                       enum vs_timeline_what what, uint64_t device, uint32_t kind, struct vs_report_sites *out)
+{
+    struct row_set rows = {0};
+    struct vs_timeline_sums total = {0};
+    if (!timeline || (what == VS_ROWS_COPIES && !vs_timeline_has_calls(timeline)))
+        return;
+    choose_rows(timeline, &(struct row_choice){what, device, .kind = &kind, .by_site = true}, &rows, &total);
+    struct vs_summary plain = *summary; /* functions that allocate are not those that copy */
+    plain.wrappers = NULL;
+    struct vs_site_list list = {.items = vs_xarena(summary->memory, (rows.count + 1) * sizeof *list.items)};
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct named_row *row = &rows.items[i];
+        if (what == VS_ROWS_READS || row->key.stack || row->key.api)
+            vs_site_list_add(&plain, &list, row->key.stack, vs_summary_name(summary, row->key.api), row->sums.bytes,
+                             row->sums.count, out)->stacks++;
+    }
+    if (what == VS_ROWS_COPIES)
+        vs_vec_sort(list.items, list.count, sizeof *list.items, vs_heavier_site);
+    vs_site_list_end(summary, &list, out);
+    end(&rows);
 }
 
 static struct vs_report_near near_of(const struct vs_summary *summary, const struct vs_near_work *work)

@@ -49,4 +49,9 @@ struct vs_report_timeline {
 void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number, bool all,
                       struct vs_report_timeline *out);
 
+/* vs_timeline_sites: the call sites of the copies of *kind* on *device*, most bytes first, if calls were recorded; or
+ * of the reads of *kind* (VS_ROWS_READS), with *device* 0, in their order. None without a timeline. */
+void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timeline *timeline,
+                       enum vs_timeline_what what, uint64_t device, uint32_t kind, struct vs_report_sites *out);
+
 #endif

@@ -30,16 +30,11 @@ static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t 
         *end_ns = *start_ns;
 }
 
-/* The part of *length_ns* inside a span, and the same part of the bytes moved. */
-struct activity_share {
-    uint64_t inside_ns, length_ns;
-};
-
-static uint64_t bytes_of(struct activity_share share, uint64_t bytes)
+uint64_t vs_activity_share(uint64_t bytes, uint64_t inside_ns, uint64_t length_ns)
 {
-    if (share.inside_ns == share.length_ns)
+    if (inside_ns >= length_ns)
         return bytes;
-    double part = (double)bytes * ((double)share.inside_ns / (double)share.length_ns);
+    double part = (double)bytes * ((double)inside_ns / (double)length_ns);
     return part < (double)bytes ? (uint64_t)part : bytes; /* 2^64 fits into no integer */
 }
 
@@ -50,49 +45,43 @@ static void add(struct vs_activity_tally *tally, uint64_t bytes, uint64_t time_n
     tally->time_ns += time_ns;
 }
 
-static void count_kernel(struct vs_activity *activity, const struct vs_event *event,
-                         struct activity_share share)
+/* Made if it is new. */
+static struct vs_kernel_row *kernel_row(struct vs_activity *activity, uint64_t name, uint64_t device)
 {
-    uint64_t length_ns = share.length_ns;
-    uint64_t key = (event->kernel.name << 8 | (event->kernel.device & 255)) + 1;
+    uint64_t key = (name << 8 | (device & 255)) + 1;
     const uint64_t *found = vs_map_get(&activity->by_kernel, key);
-    size_t at;
-    if (found) {
-        at = (size_t)*found;
-    } else {
-        vs_vec_room(&activity->kernels, &activity->kernel_capacity,
-                    activity->kernel_count + 1, sizeof *activity->kernels);
-        vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
-        at = activity->kernel_count++;
-        activity->kernels[at] = (struct vs_kernel_row){
-            .name = event->kernel.name, .device = event->kernel.device, .shortest_ns = length_ns};
-    }
-    struct vs_kernel_row *row = &activity->kernels[at];
-    row->count++;
-    row->time_ns += share.inside_ns;
-    if (length_ns < row->shortest_ns)
-        row->shortest_ns = length_ns;
-    if (length_ns > row->longest_ns)
-        row->longest_ns = length_ns;
+    if (found)
+        return &activity->kernels[*found];
+    vs_vec_room(&activity->kernels, &activity->kernel_capacity, activity->kernel_count + 1,
+                sizeof *activity->kernels);
+    vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
+    activity->kernels[activity->kernel_count] =
+        (struct vs_kernel_row){.name = name, .device = device, .shortest_ns = UINT64_MAX};
+    return &activity->kernels[activity->kernel_count++];
 }
 
-static void count(struct vs_activity *activity, const struct vs_event *event,
-                  struct activity_share share)
+static void count(struct vs_activity *activity, const struct vs_event *event, uint64_t inside_ns, uint64_t length_ns)
 {
     struct vs_device_activity *row = device_row(activity, event->activity.device);
     if (!row)
         return;
     if (event->kind == VS_EVENT_kernel) {
-        add(&row->kernels, 0, share.inside_ns);
-        count_kernel(activity, event, share);
+        struct vs_kernel_row *kernel = kernel_row(activity, event->kernel.name, event->kernel.device);
+        add(&row->kernels, 0, inside_ns);
+        kernel->count++;
+        kernel->time_ns += inside_ns;
+        if (length_ns < kernel->shortest_ns)
+            kernel->shortest_ns = length_ns;
+        if (length_ns > kernel->longest_ns)
+            kernel->longest_ns = length_ns;
     } else if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = event->memcpy.copy_kind;
         add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN],
-            bytes_of(share, event->memcpy.bytes), share.inside_ns);
+            vs_activity_share(event->memcpy.bytes, inside_ns, length_ns), inside_ns);
     } else if (event->kind == VS_EVENT_memset) {
-        add(&row->sets, bytes_of(share, event->memset.bytes), share.inside_ns);
+        add(&row->sets, vs_activity_share(event->memset.bytes, inside_ns, length_ns), inside_ns);
     } else {
-        add(&row->syncs, 0, share.inside_ns);
+        add(&row->syncs, 0, inside_ns);
     }
 }
 
@@ -120,7 +109,7 @@ void vs_activity_event_within(struct vs_activity *activity, const struct vs_even
     uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
     if (event->kind != VS_EVENT_sync && last_ns > activity->last_ns)
         activity->last_ns = last_ns;
-    count(activity, event, (struct activity_share){last_ns - first_ns, end_ns - start_ns});
+    count(activity, event, last_ns - first_ns, end_ns - start_ns);
 }
 
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
@@ -134,13 +123,11 @@ const struct vs_device_activity *vs_activity_device(const struct vs_activity *ac
 
 bool vs_activity_restore_kernel(struct vs_activity *activity, const struct vs_kernel_row *row)
 {
-    uint64_t key = (row->name << 8 | (row->device & 255)) + 1;
-    if (!key || vs_map_get(&activity->by_kernel, key))
+    size_t before = activity->kernel_count;
+    struct vs_kernel_row *made = kernel_row(activity, row->name, row->device);
+    if (activity->kernel_count == before)
         return false;
-    vs_vec_room(&activity->kernels, &activity->kernel_capacity,
-                activity->kernel_count + 1, sizeof *activity->kernels);
-    vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
-    activity->kernels[activity->kernel_count++] = *row;
+    *made = *row;
     return true;
 }
 

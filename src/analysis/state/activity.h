@@ -51,6 +51,9 @@ void vs_activity_event_within(struct vs_activity *activity, const struct vs_even
  * in part. */
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns);
 
+/* vs_activity_share: the bytes moved in *inside_ns* of *length_ns*, in which *bytes* were. */
+uint64_t vs_activity_share(uint64_t bytes, uint64_t inside_ns, uint64_t length_ns);
+
 /* vs_activity_device: the totals of the trace's device number, or NULL. */
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,
                                                     uint64_t device);

@@ -14,9 +14,8 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
-#define WAITS_MAX 262144
-#define RANGES_MAX 262144
-#define PAUSES_MAX 65536
+#define PAST_MAX 262144
+#define LATE_MAX 256 /* times of the host that end after one which is recorded later: of other threads */
 #define PENDING_MAX 524288
 #define RECENT 256
 #define LOOKED_AT_MAX 64 /* waits that end about when a gap begins */
@@ -27,9 +26,19 @@ struct call {
     uint64_t stack, api, tid;
 };
 
-struct wait {
-    uint64_t start_ns, end_ns, stack, api;
+/* A time of the host: a wait, a time in which work is not recorded, or of no length the change of its place. */
+struct host_time {
+    uint64_t start_ns, end_ns;
+    uint64_t stack, api;        /* of a wait, as the following */
     uint32_t tid, kind, device;
+    uint32_t phase;             /* of a change */
+};
+
+/* The latest PAST_MAX, by their end. */
+struct past {
+    struct host_time *items;
+    size_t count, capacity;
+    uint64_t from_ns; /* earlier ones were dropped */
 };
 
 struct device_work {
@@ -37,7 +46,7 @@ struct device_work {
     uint64_t name;  /* of a kernel */
     uint64_t bytes; /* of a copy, as the following */
     uint16_t device, kind;
-    uint8_t copy_kind, memory;
+    uint8_t copy_kind, memory, size;
     bool graph;
 };
 
@@ -47,24 +56,11 @@ struct vs_timeline {
     /* Correlation -> number of the call + 1: the latest PENDING_MAX, and as many before them. Work that was
      * never recorded, and launches of graphs, which are the call of several pieces of work, stay. */
     struct vs_map pending, older;
-    struct wait *waits;    /* by the time of their end */
-    size_t wait_count, wait_capacity;
-    uint64_t waits_from_ns; /* earlier ones were dropped */
-    /* The places of the host, by time; like the waits. */
-    struct range {
-        uint64_t time_ns;
-        uint32_t phase;
-    } *ranges;
-    size_t range_count, range_capacity;
-    /* Times in which work is not recorded, by time; like the waits. */
-    struct pause {
-        uint64_t from_ns, to_ns;
-    } *pauses;
-    size_t pause_count, pause_capacity;
+    struct past waits, places, pauses;
+    unsigned off; /* bit 0: the recording of work is switched off, bit 1: all of the recording is paused */
     struct device_work *held;
     size_t held_count, held_capacity;
     bool unsorted;
-    uint64_t settled_ns; /* begin of the last one that was taken from *held* */
     struct vs_timeline_sums *sums;
     size_t sum_capacity;
     uint32_t recent[RECENT]; /* rows, by parts of their keys */
@@ -85,13 +81,13 @@ static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline
 
 /* --- gaps --- */
 
-/* The first wait that ends at *time_ns* or later. */
-static size_t first_wait(const struct vs_timeline *t, uint64_t time_ns)
+/* The first that ends at *time_ns* or later. */
+static size_t past_at(const struct past *past, uint64_t time_ns)
 {
-    size_t low = 0, high = t->wait_count;
+    size_t low = 0, high = past->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (t->waits[middle].end_ns < time_ns)
+        if (past->items[middle].end_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
@@ -99,18 +95,32 @@ static size_t first_wait(const struct vs_timeline *t, uint64_t time_ns)
     return low;
 }
 
-static bool is_copy(const struct wait *wait)
+static void past_add(struct past *past, struct host_time time)
+{
+    if (past->count == PAST_MAX) {
+        past->from_ns = past->items[PAST_MAX / 2 - 1].end_ns;
+        past->count -= PAST_MAX / 2;
+        memmove(past->items, past->items + PAST_MAX / 2, past->count * sizeof *past->items);
+    }
+    VS_VEC_ADD(past->items, past->count, past->capacity, time);
+    size_t at = past->count - 1, least = at > LATE_MAX ? at - LATE_MAX : 0;
+    for (; at > least && past->items[at - 1].end_ns > time.end_ns; at--)
+        past->items[at] = past->items[at - 1];
+    past->items[at] = time;
+}
+
+static bool is_copy(const struct host_time *wait)
 {
     return wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY;
 }
 
 /* The copy that the host made at the time of work from *start_ns* to *end_ns*; NULL: none. */
-static const struct wait *copy_around(const struct vs_timeline *t, uint64_t device, uint64_t start_ns,
+static const struct host_time *copy_around(const struct vs_timeline *t, uint64_t device, uint64_t start_ns,
                                       uint64_t end_ns)
 {
-    size_t at = first_wait(t, end_ns);
-    for (size_t n = 0; at < t->wait_count && n < LOOKED_AT_MAX; at++, n++) {
-        const struct wait *wait = &t->waits[at];
+    size_t at = past_at(&t->waits, end_ns);
+    for (size_t n = 0; at < t->waits.count && n < LOOKED_AT_MAX; at++, n++) {
+        const struct host_time *wait = &t->waits.items[at];
         if (is_copy(wait) && wait->device == device && wait->start_ns <= start_ns)
             return wait;
     }
@@ -118,13 +128,13 @@ static const struct wait *copy_around(const struct vs_timeline *t, uint64_t devi
 }
 
 /* The wait in which the host was when the gap from *a* to *b* began. Of *thread*; 0: of all, for *device*. */
-static const struct wait *wait_before(const struct vs_timeline *t, uint32_t thread, uint32_t device, uint64_t a,
+static const struct host_time *wait_before(const struct vs_timeline *t, uint32_t thread, uint32_t device, uint64_t a,
                                       uint64_t b)
 {
-    const struct wait *waited = NULL;
-    size_t at = first_wait(t, a > SLACK_NS ? a - SLACK_NS : 0);
-    for (size_t n = 0; at < t->wait_count && n < LOOKED_AT_MAX && t->waits[at].end_ns <= b + SLACK_NS; at++, n++) {
-        const struct wait *wait = &t->waits[at];
+    const struct host_time *waited = NULL;
+    size_t at = past_at(&t->waits, a > SLACK_NS ? a - SLACK_NS : 0);
+    for (size_t n = 0; at < t->waits.count && n < LOOKED_AT_MAX && t->waits.items[at].end_ns <= b + SLACK_NS; at++, n++) {
+        const struct host_time *wait = &t->waits.items[at];
         if ((thread ? wait->tid == thread : wait->device == device) && wait->start_ns <= a)
             waited = wait;
     }
@@ -134,28 +144,14 @@ static const struct wait *wait_before(const struct vs_timeline *t, uint32_t thre
 /* The innermost range of the thread that opened or closed one last before *time_ns*. */
 static uint32_t phase_at(const struct vs_timeline *t, uint64_t time_ns)
 {
-    size_t low = 0, high = t->range_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->ranges[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? t->ranges[low - 1].phase : 0;
+    size_t after = past_at(&t->places, time_ns + 1);
+    return after ? t->places.items[after - 1].phase : 0;
 }
 
 static bool is_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
 {
-    size_t low = 0, high = t->pause_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->pauses[middle].to_ns <= a)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == t->pause_count || t->pauses[low].from_ns >= b;
+    size_t at = past_at(&t->pauses, a + 1);
+    return at == t->pauses.count || t->pauses.items[at].start_ns >= b;
 }
 
 static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work,
@@ -173,8 +169,8 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
         device->short_ns += length;
         return;
     }
-    const struct wait *waited = wait_before(t, call ? (uint32_t)call->tid : 0, work->device, a, b);
-    const struct wait *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
+    const struct host_time *waited = wait_before(t, call ? (uint32_t)call->tid : 0, work->device, a, b);
+    const struct host_time *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
     struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
                                   .ended_by = work->kind, .phase = phase_at(t, b)};
     /* A copy of pageable memory begins on the host. */
@@ -186,7 +182,7 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
         key.kind = waited->kind;
         if (staged || waited->end_ns - waited->start_ns >= length / 2)
             key.cause = VS_GAP_WAIT;
-    } else if (a < t->waits_from_ns) {
+    } else if (a < t->waits.from_ns) {
         key.cause = VS_GAP_UNKNOWN;
     }
     if (call && call->stack) {
@@ -221,13 +217,10 @@ static void add_row(struct vs_timeline *t, const struct device_work *work, const
     struct vs_timeline_key key = {.what = VS_ROWS_KERNELS, .device = work->device, .name = work->name,
                                   .stack = call ? call->stack : 0, .api = call ? call->api : 0};
     if (work->kind == VS_EVENT_memcpy) {
-        const struct wait *copying = call ? NULL : copy_around(t, work->device, work->start_ns, work->end_ns);
+        const struct host_time *copying = call ? NULL : copy_around(t, work->device, work->start_ns, work->end_ns);
         key = (struct vs_timeline_key){
             .what = VS_ROWS_COPIES, .device = work->device, .kind = work->copy_kind, .memory = work->memory,
-            .size = work->bytes <= VS_SMALL_COPY_BYTES       ? VS_COPY_SMALL
-                    : work->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
-                    : work->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
-                                                       : VS_COPY_LARGE,
+            .size = work->size,
             .stack = copying ? copying->stack : key.stack, .api = copying ? copying->api : key.api};
     }
     struct vs_timeline_sums *sums = row_of(t, &key);
@@ -244,10 +237,10 @@ static void place(struct vs_timeline *t, const struct device_work *work)
         add_row(t, work, call);
     if (!device->works++)
         device->first_ns = device->end_ns = work->start_ns;
-    if (work->start_ns < t->settled_ns)
+    if (work->start_ns < device->latest_ns)
         device->out_of_order++;
     else
-        t->settled_ns = work->start_ns;
+        device->latest_ns = work->start_ns;
     if (work->start_ns > device->end_ns) {
         add_gap(t, device, work, call);
         device->end_ns = work->start_ns;
@@ -326,30 +319,17 @@ static void add_call(struct vs_timeline *t, const struct vs_event *event)
 /* The recording of work begins or ends. */
 static void add_pause(struct vs_timeline *t, const struct vs_event *event)
 {
-    bool switched = event->kind == VS_EVENT_activity_switched, open = t->pause_count &&
-        t->pauses[t->pause_count - 1].to_ns == UINT64_MAX;
-    bool ends = switched ? event->activity_switched.on : event->recording_changed.what == VS_RECORDING_RESUMED;
-    if (!switched && !ends && event->recording_changed.what != VS_RECORDING_PAUSED)
+    bool switched = event->kind == VS_EVENT_activity_switched;
+    uint64_t what = event->recording_changed.what;
+    bool ends = switched ? event->activity_switched.on : what == VS_RECORDING_RESUMED;
+    unsigned bit = switched ? 1 : 2, off = ends ? t->off & ~bit : t->off | bit;
+    if (!switched && !ends && what != VS_RECORDING_PAUSED)
         return;
-    if (open && ends)
-        t->pauses[t->pause_count - 1].to_ns = event->time_ns;
-    if (open || ends)
-        return;
-    if (t->pause_count == PAUSES_MAX) {
-        t->pause_count -= PAUSES_MAX / 2;
-        memmove(t->pauses, t->pauses + PAUSES_MAX / 2, t->pause_count * sizeof *t->pauses);
-    }
-    VS_VEC_ADD(t->pauses, t->pause_count, t->pause_capacity, (struct pause){event->time_ns, UINT64_MAX});
-}
-
-static void add_range(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
-{
-    if (t->range_count == RANGES_MAX) {
-        t->range_count -= RANGES_MAX / 2;
-        memmove(t->ranges, t->ranges + RANGES_MAX / 2, t->range_count * sizeof *t->ranges);
-    }
-    VS_VEC_ADD(t->ranges, t->range_count, t->range_capacity,
-               (struct range){event->time_ns, vs_phases_place(&replay->phases, event->tid).phase});
+    if (t->off && !off)
+        t->pauses.items[t->pauses.count - 1].end_ns = event->time_ns;
+    else if (!t->off && off)
+        past_add(&t->pauses, (struct host_time){.start_ns = event->time_ns, .end_ns = UINT64_MAX});
+    t->off = off;
 }
 
 static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, const struct vs_event *event)
@@ -357,8 +337,8 @@ static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, cons
     const struct vs_event_sync *sync = &event->sync;
     struct vs_place at = vs_phases_place(&replay->phases, event->tid);
     uint64_t end_ns = sync->end_ns > sync->start_ns ? sync->end_ns : sync->start_ns;
-    struct wait wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid,
-                        (uint32_t)sync->sync_kind, (uint32_t)sync->device};
+    struct host_time wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid,
+                             (uint32_t)sync->sync_kind, (uint32_t)sync->device, 0};
     uint64_t from = wait.start_ns > t->from_ns ? wait.start_ns : t->from_ns,
              to = wait.end_ns < t->to_ns ? wait.end_ns : t->to_ns;
     struct vs_timeline_key key = {.what = VS_ROWS_WAITS, .device = wait.device, .kind = wait.kind,
@@ -370,16 +350,19 @@ static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, cons
         sums->step_count += at.step_known;
         sums->step_ns += at.step_known ? to - from : 0;
     }
-    if (t->wait_count == WAITS_MAX) {
-        t->waits_from_ns = t->waits[WAITS_MAX / 2 - 1].end_ns;
-        t->wait_count -= WAITS_MAX / 2;
-        memmove(t->waits, t->waits + WAITS_MAX / 2, t->wait_count * sizeof *t->waits);
-    }
-    VS_VEC_ADD(t->waits, t->wait_count, t->wait_capacity, wait);
-    for (size_t i = t->wait_count - 1; i && t->waits[i - 1].end_ns > wait.end_ns; i--) {
-        t->waits[i] = t->waits[i - 1]; /* of several threads */
-        t->waits[i - 1] = wait;
-    }
+    past_add(&t->waits, wait);
+}
+
+static void add_read(struct vs_timeline *t, const struct vs_event *event)
+{
+    const struct vs_event_uncomputed_read *read = &event->uncomputed_read;
+    struct vs_timeline_key key = {.what = VS_ROWS_READS, .kind = (uint32_t)read->what, .stack = read->stack,
+                                  .api = read->text};
+    if (read->what >= VS_UNCOMPUTED_COUNT || event->time_ns > t->to_ns)
+        return;
+    struct vs_timeline_sums *sums = row_of(t, &key);
+    sums->count++;
+    sums->bytes += read->bytes;
 }
 
 static void faster(struct vs_link *link, uint64_t bytes, uint64_t time_ns)
@@ -410,6 +393,10 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
         work.copy_kind = (uint8_t)kind;
         work.memory = known ? (uint8_t)memory : VS_MEMORY_UNKNOWN;
         work.bytes = copy->bytes;
+        work.size = copy->bytes <= VS_SMALL_COPY_BYTES     ? VS_COPY_SMALL
+                    : copy->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
+                    : copy->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
+                                                       : VS_COPY_LARGE;
         work.graph = copy->graph;
     } else {
         work.correlation = event->memset.correlation;
@@ -428,6 +415,8 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
         if (work.memory == VS_MEMORY_PINNED)
             faster(&device->pinned_links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
     }
+    if (ran->end_ns > ran->start_ns)
+        work.bytes = vs_activity_share(work.bytes, work.end_ns - work.start_ns, ran->end_ns - ran->start_ns);
     if (t->held_count && work.start_ns < t->held[t->held_count - 1].start_ns)
         t->unsorted = true;
     VS_VEC_ADD(t->held, t->held_count, t->held_capacity, work);
@@ -440,21 +429,26 @@ uint64_t vs_timeline_kinds(void)
     return VS_KIND_BIT(VS_EVENT_kernel) | VS_KIND_BIT(VS_EVENT_memcpy) | VS_KIND_BIT(VS_EVENT_memset) |
            VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
            VS_KIND_BIT(VS_EVENT_activity_switched) | VS_KIND_BIT(VS_EVENT_recording_changed) |
-           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop);
+           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop) |
+           VS_KIND_BIT(VS_EVENT_uncomputed_read);
 }
 
 enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const struct vs_event *event)
 {
+    struct vs_timeline *t = timeline;
     if (event->kind == VS_EVENT_work_call)
-        add_call(timeline, event);
+        add_call(t, event);
     else if (event->kind == VS_EVENT_sync)
-        add_wait(timeline, replay, event);
+        add_wait(t, replay, event);
     else if (event->kind == VS_EVENT_range_push || event->kind == VS_EVENT_range_pop)
-        add_range(timeline, replay, event);
+        past_add(&t->places, (struct host_time){.start_ns = event->time_ns, .end_ns = event->time_ns,
+                                                .phase = vs_phases_place(&replay->phases, event->tid).phase});
     else if (event->kind == VS_EVENT_activity_switched || event->kind == VS_EVENT_recording_changed)
-        add_pause(timeline, event);
+        add_pause(t, event);
+    else if (event->kind == VS_EVENT_uncomputed_read)
+        add_read(t, event);
     else if (vs_event_has(event, VS_PROPERTY_ACTIVITY))
-        add_work(timeline, replay, event);
+        add_work(t, replay, event);
     return VS_OK;
 }
 
@@ -509,9 +503,9 @@ void vs_timeline_close(struct vs_timeline *t)
     vs_intern_free(&t->rows);
     vs_map_free(&t->pending);
     vs_map_free(&t->older);
-    free(t->ranges);
-    free(t->pauses);
-    free(t->waits);
+    free(t->places.items);
+    free(t->pauses.items);
+    free(t->waits.items);
     free(t->held);
     free(t->sums);
     free(t);

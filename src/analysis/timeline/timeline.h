@@ -33,12 +33,19 @@ enum vs_gap_cause {
     VS_GAP_CAUSES
 };
 
-enum vs_timeline_what { VS_ROWS_KERNELS, VS_ROWS_COPIES, VS_ROWS_WAITS, VS_ROWS_GAPS };
+enum vs_timeline_what {
+    VS_ROWS_KERNELS,
+    VS_ROWS_COPIES,
+    VS_ROWS_WAITS,
+    VS_ROWS_GAPS,
+    VS_ROWS_READS, /* of values that no kernel computed (docs/simulator.md), of device 0; their api is the event's text */
+};
 
 /* What the records of a row have in common. No padding; fields that do not apply are 0. */
 struct vs_timeline_key {
     uint32_t what, device;
-    uint32_t kind;         /* of copies enum vs_copy_kind; of waits, and of gaps with one, enum vs_wait */
+    uint32_t kind;         /* of copies enum vs_copy_kind; of waits, and of gaps with one, enum vs_wait; of reads
+                            * enum vs_uncomputed */
     uint32_t memory, size; /* of copies: of the host, pageable, pinned or unknown (enum vs_memory_kind) */
     uint32_t cause;        /* of gaps */
     uint32_t phase;        /* of gaps */
@@ -63,7 +70,8 @@ struct vs_timeline_device {
     uint64_t works, first_ns, end_ns, busy_ns; /* busy: at least one stream has work */
     uint64_t gap_count, gap_ns, short_count, short_ns; /* short: below VS_GAP_LEAST_NS; in both */
     uint64_t unknown_ns;   /* between works with a time in which work was not recorded: neither busy nor a gap */
-    uint64_t out_of_order; /* records that came too late to close a gap before them */
+    uint64_t out_of_order; /* records that came too late to close a gap before them: of work that began before */
+    uint64_t latest_ns;    /* the begin of other work of the device */
     /* the fastest copies of VS_LINK_LEAST_BYTES or more: to the device, to the host; of any memory of the host,
      * of page-locked memory */
     struct vs_link {

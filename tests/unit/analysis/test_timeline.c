@@ -92,3 +92,33 @@ TEST(a_time_in_which_work_is_not_recorded_is_no_gap)
     expect_report("devices/0/timeline", "gaps 1; idle_ns 10000; gaps_by_cause/rows/0/time_ns 10000");
     assert_int_equal(report->devices[0].timeline.span_ns, 20 + 1000 + 10000 + 1000);
 }
+
+/* The program pauses the recording, switches the recording of work off in this time, and resumes first. A kernel
+ * that it launched before still ends then. */
+TEST(work_is_recorded_again_when_neither_pause_lasts)
+{
+    struct vs_event recording = {.kind = VS_EVENT_recording_changed};
+    begin_trace("observe", GPU "");
+    recording.recording_changed.what = VS_RECORDING_PAUSED;
+    vs_builder_event(&b, recording);
+    vs_trace(&b, "switch");
+    recording.recording_changed.what = VS_RECORDING_RESUMED;
+    vs_builder_event(&b, recording);
+    unsigned long long resumed = b.now_ns - b.start_ns;
+    b.now_ns += 50000;
+    vs_trace(&b, "switch on; kernel 7 %llu 20 early; kernel 7 %llu 1000 late", resumed + 1000, resumed + 90000);
+    read_report(0);
+    expect_report("devices/0/timeline", "gaps 0; idle_ns 0");
+    assert_int_equal(report->devices[0].timeline.span_ns, 20 + 1000);
+}
+
+TEST(records_of_one_device_are_not_late_because_another_is_ahead)
+{
+    begin_trace("observe", "device 1G Test GPU; gpu 1; device 1G Test GPU");
+    for (unsigned i = 0; i < VS_TIMELINE_HELD_MAX + 10; i++)
+        vs_trace(&b, "kernel 7 %u 10 ahead", 1000000 + 20 * i);
+    vs_trace(&b, "gpu 0; kernel 7 1000 10 behind; kernel 7 9000 10 behind");
+    read_report(0);
+    expect_report("devices/0/timeline", "out_of_order 0; idle_ns 7990; busy_ns 20");
+    expect_report("devices/1/timeline", "out_of_order 0");
+}
