@@ -85,13 +85,13 @@ static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t
     return number;
 }
 
-/* The rows of *what* on *device*, of copies only those of *kind*, *memory* and *size*, unless these are NULL; copies
- * *by_site* regardless of their memory and size, others regardless of their site. */
+/* The rows of *what* on *device*, of copies only those of *kind*, *memory* and *size*, unless these are NULL, of copies and
+ * gaps with *later* only those from the second step on; copies *by_site* regardless of their memory and size, others regardless of their site. */
 struct row_choice {
     enum vs_timeline_what what;
     uint64_t device;
     const uint32_t *kind, *memory, *size;
-    bool by_site;
+    bool by_site, later;
     size_t most; /* rows; 0: the summary's */
 };
 
@@ -102,8 +102,10 @@ static void choose_rows(const struct vs_timeline *timeline, const struct row_cho
     for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
         struct vs_timeline_key key = *vs_timeline_row(timeline, i, &sums);
         if (key.what != choice->what || key.device != choice->device || (choice->kind && key.kind != *choice->kind) ||
-            (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size))
+            (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size) ||
+            key.later < choice->later)
             continue;
+        key.later = 0;
         if (!choice->by_site)
             key.stack = key.api = 0;
         else
@@ -121,6 +123,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
     choose_rows(timeline, choice, &rows, &out->total);
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
     size_t most = choice->most && choice->most < listed(summary) ? choice->most : listed(summary);
+    most = choice->by_site ? most : rows.count; /* few kinds, sizes and types of memory */
     size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
     for (size_t i = 0; i < looked_at; i++) {
         struct vs_timeline_key key = rows.items[i].key;
@@ -189,11 +192,9 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     const struct vs_timeline_device *device = vs_timeline_device(timeline, number);
     struct site_numbers sites = {.summary = *summary};
     size_t rows = vs_timeline_rows(timeline), looked_at = 4 * listed(summary);
-    if (!rows)
-        return;
     /* Of each of the lists at most *looked_at* rows are named, of gaps two sites in each. */
     size_t most = rows < 3 * looked_at ? 2 * rows : 6 * looked_at;
-    sites.list.items = vs_xarena(summary->memory, most * sizeof *sites.list.items);
+    sites.list.items = vs_xarena(summary->memory, (most + 1) * sizeof *sites.list.items);
     /* Functions that allocate are not those that launch. */
     struct vs_wrappers wrappers;
     uint64_t stacks[VS_WRAPPER_STACKS];
@@ -208,15 +209,16 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     vs_summary_wrappers_of(&sites.summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
     size_t few = all ? 0 : ROWS_BRIEF;
+    out->later = !all && device && device->first_step.first_ns && summary->replay->phases.steps.done > 1;
     const struct {
         struct row_choice choice;
         struct vs_report_works *out;
     } lists[] = {{{VS_ROWS_KERNELS, number, .by_site = true}, &out->kernels},
                  {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
-                 {{VS_ROWS_COPIES, number, .by_site = false}, &out->copies},
-                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true, .most = few}, &out->pageable},
-                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true, .most = few}, &out->small},
-                 {{VS_ROWS_GAPS, number, .by_site = true, .most = few}, &out->gaps}};
+                 {{VS_ROWS_COPIES, number, .later = out->later}, &out->copies},
+                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true, .later = out->later, .most = few}, &out->pageable},
+                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true, .later = out->later, .most = few}, &out->small},
+                 {{VS_ROWS_GAPS, number, .by_site = true, .later = out->later, .most = few}, &out->gaps}};
     for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++) {
         sites.summary.own_only = !all && lists[i].choice.what != VS_ROWS_WAITS; /* for sentences */
         list_rows(&sites, timeline, &lists[i].choice, lists[i].out);
@@ -230,7 +232,11 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     out->device = copy;
     out->start_ns = vs_replay_since(summary->replay, device->first_ns);
     out->end_ns = vs_replay_since(summary->replay, device->end_ns);
-    out->span_ns = device->end_ns - device->first_ns - device->unknown_ns;
+    struct vs_first_step before = {.first_ns = device->first_ns};
+    if (out->later)
+        before = device->first_step;
+    out->idle_ns = device->gap_ns - before.gap_ns;
+    out->span_ns = device->end_ns - before.first_ns - (device->unknown_ns - before.unknown_ns);
     for (size_t i = 0; i < device->running_count; i++)
         out->running[out->running_count++] = near_of(summary, &device->running[i]);
     out->before = near_of(summary, &device->before);

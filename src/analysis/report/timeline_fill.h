@@ -33,6 +33,8 @@ struct vs_report_timeline {
     const struct vs_timeline_device *device; /* its times are the trace's; NULL: it had no work */
     uint64_t start_ns, end_ns; /* first and last work, since the start */
     uint64_t span_ns; /* between them, without times in which work was not recorded */
+    uint64_t idle_ns; /* of these */
+    bool later; /* gaps, copies, pageable, small, span_ns and idle_ns are those from the second step on */
     struct vs_report_works kernels; /* by name and call site */
     struct vs_report_works copies;  /* by kind, memory of the host and size */
     struct vs_report_works pageable, small; /* copies by kind and call site: of pageable memory, of at most
@@ -45,7 +47,8 @@ struct vs_report_timeline {
 };
 
 /* vs_timeline_fill: that of the device with *number*, in the summary's arena. Without *all* no kernels, and only a few
- * rows of the other lists but waits, for the paragraph of the report: names take time to look up. */
+ * rows of the other lists but waits, for the paragraph of the report: names take time to look up. If two steps were
+ * completed the paragraph is about the time after the first one, in which programs load and allocate. */
 void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number, bool all,
                       struct vs_report_timeline *out);
 

@@ -52,6 +52,7 @@ struct device_work {
 
 struct vs_timeline {
     uint64_t from_ns, to_ns;
+    uint64_t second_step_ns, second_step; /* begin of the second marked step; 0: there is none so far */
     struct vs_intern calls, rows;
     /* Correlation -> number of the call + 1: the latest PENDING_MAX, and as many before them. Work that was
      * never recorded, and launches of graphs, which are the call of several pieces of work, stay. */
@@ -154,6 +155,11 @@ static bool is_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
     return at == t->pauses.count || t->pauses.items[at].start_ns >= b;
 }
 
+static bool in_later_step(const struct vs_timeline *t, uint64_t time_ns)
+{
+    return t->second_step_ns && time_ns >= t->second_step_ns;
+}
+
 static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work,
                     const struct call *call)
 {
@@ -172,7 +178,8 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
     const struct host_time *waited = wait_before(t, call ? (uint32_t)call->tid : 0, work->device, a, b);
     const struct host_time *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
     struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
-                                  .ended_by = work->kind, .phase = phase_at(t, b)};
+                                  .ended_by = work->kind, .later = in_later_step(t, a),
+                                  .phase = phase_at(t, b)};
     /* A copy of pageable memory begins on the host. */
     bool staged = copying && b - (copying->start_ns > a ? copying->start_ns : a) >= length / 2;
     waited = staged ? copying : waited;
@@ -220,7 +227,7 @@ static void add_row(struct vs_timeline *t, const struct device_work *work, const
         const struct host_time *copying = call ? NULL : copy_around(t, work->device, work->start_ns, work->end_ns);
         key = (struct vs_timeline_key){
             .what = VS_ROWS_COPIES, .device = work->device, .kind = work->copy_kind, .memory = work->memory,
-            .size = work->size,
+            .size = work->size, .later = in_later_step(t, work->start_ns),
             .stack = copying ? copying->stack : key.stack, .api = copying ? copying->api : key.api};
     }
     struct vs_timeline_sums *sums = row_of(t, &key);
@@ -244,6 +251,11 @@ static void place(struct vs_timeline *t, const struct device_work *work)
     if (work->start_ns > device->end_ns) {
         add_gap(t, device, work, call);
         device->end_ns = work->start_ns;
+    }
+    if (!device->first_step.first_ns && in_later_step(t, work->end_ns)) {
+        uint64_t begin_ns = work->start_ns > t->second_step_ns ? work->start_ns : t->second_step_ns;
+        device->first_step = (struct vs_first_step){device->works - 1, device->gap_ns, device->unknown_ns, begin_ns,
+                                                    t->second_step};
     }
     if (work->end_ns > device->end_ns) {
         device->busy_ns += work->end_ns - device->end_ns;
@@ -429,13 +441,20 @@ uint64_t vs_timeline_kinds(void)
     return VS_KIND_BIT(VS_EVENT_kernel) | VS_KIND_BIT(VS_EVENT_memcpy) | VS_KIND_BIT(VS_EVENT_memset) |
            VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
            VS_KIND_BIT(VS_EVENT_activity_switched) | VS_KIND_BIT(VS_EVENT_recording_changed) |
-           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop) |
+           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop) | VS_KIND_BIT(VS_EVENT_range_start) |
            VS_KIND_BIT(VS_EVENT_uncomputed_read);
 }
 
 enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_timeline *t = timeline;
+    const struct vs_steps *steps = &replay->phases.steps;
+    if (steps->begun < 2) /* also one that turned out to be none */
+        t->second_step_ns = 0;
+    else if (!t->second_step_ns && !t->from_ns) {
+        t->second_step_ns = steps->time_ns;
+        t->second_step = steps->number;
+    }
     if (event->kind == VS_EVENT_work_call)
         add_call(t, event);
     else if (event->kind == VS_EVENT_sync)

@@ -49,7 +49,8 @@ struct vs_timeline_key {
     uint32_t memory, size; /* of copies: of the host, pageable, pinned or unknown (enum vs_memory_kind) */
     uint32_t cause;        /* of gaps */
     uint32_t phase;        /* of gaps */
-    uint32_t ended_by;     /* of gaps: the event's kind of the work */
+    uint16_t ended_by;     /* of gaps: the event's kind of the work */
+    uint16_t later;        /* of gaps and copies: they began after the begin of the second step */
     uint64_t name;         /* of kernels; of a gap's end where its call is unknown: string id */
     uint64_t stack, api;   /* of the call; of gaps that of the wait */
     uint64_t until_stack, until_api; /* of gaps: the call that began the work at its end */
@@ -77,6 +78,11 @@ struct vs_timeline_device {
     struct vs_link {
         uint64_t bytes, time_ns;
     } links[2], pinned_links[2];
+    /* What was before the first work that ended in the second step or later, and that step's number. first_ns: the
+     * begin of that work, or of the step; 0: none, as in parts of a trace. */
+    struct vs_first_step {
+        uint64_t works, gap_ns, unknown_ns, first_ns, second_step;
+    } first_step;
     uint64_t peak_event, peak_ns;              /* at the user's level */
     struct vs_near_work running[VS_NEAR_MAX];  /* at that time */
     size_t running_count;

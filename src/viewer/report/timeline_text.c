@@ -357,11 +357,17 @@ void vs_timeline_brief(const struct vs_report *report, const struct vs_report_de
     const struct vs_report_timeline *line = &device->timeline;
     char cause[VS_TEXT_LINES_MAX], *text;
     size_t length;
-    if (!line->device || line->device->works < WORTH_WORKS)
+    const struct vs_first_step *before = line->device && line->later ? &line->device->first_step
+                                                                     : &(struct vs_first_step){0};
+    uint64_t span = line->span_ns, idle = line->idle_ns, saved = 0;
+    if (!line->device || line->device->works - before->works < WORTH_WORKS || span < WORTH_SPAN_NS)
         return;
-    uint64_t span = line->span_ns, idle = line->device->gap_ns, saved = 0;
-    if (span < WORTH_SPAN_NS)
-        return;
+    char steps[64] = "", part[64] = "";
+    if (line->later) {
+        snprintf(steps, sizeof steps, "from step %llu on: ", (unsigned long long)before->second_step);
+        snprintf(part, sizeof part, " --step %llu-%llu", (unsigned long long)before->second_step,
+                 (unsigned long long)(before->second_step + report->steps.done - 2));
+    }
     FILE *out = vs_xstream(&text, &length);
     if (idle >= span / 100 * WORTH_IDLE) {
         fprintf(out, "idle for %s of %s", vs_percent_text(idle, span), vs_time_text(span));
@@ -392,6 +398,7 @@ void vs_timeline_brief(const struct vs_report *report, const struct vs_report_de
                 vs_time_text(small->total.time_ns), site ? ", most at " : "", site ? site_words(site) : "");
     vs_xstream_end(out);
     if (length)
-        vs_text_lines(style, "  device time: ", "%sMore: report --kernels --transfers --syncs", text);
+        vs_text_lines(style, line->later ? "  device time " : "  device time: ",
+                      "%s%sMore: report%s --kernels --transfers --syncs", steps, text, part);
     free(text);
 }

@@ -122,3 +122,29 @@ TEST(records_of_one_device_are_not_late_because_another_is_ahead)
     expect_report("devices/0/timeline", "out_of_order 0; idle_ns 7990; busy_ns 20");
     expect_report("devices/1/timeline", "out_of_order 0");
 }
+
+/* Before the loop, and until the first step ends, the device is idle for longer than in all later steps. */
+TEST(the_paragraph_is_about_the_time_after_the_first_step)
+{
+    begin_trace("observe", GPU "alloc 1 1M; step 1; pop");
+    unsigned long long before = b.now_ns - b.start_ns, second;
+    vs_trace(&b, "kernel 7 10 10 load; kernel 7 %llu 10 load; push step 2", before - 10);
+    second = b.now_ns - b.start_ns;
+    vs_trace(&b, "pop; push step 3; pop");
+    for (unsigned i = 0; i < 5; i++)
+        vs_trace(&b, "kernel 7 %llu 1000000 gemm", second + 500000 + i * 1250000);
+    struct vs_report_wish wish = {0};
+    struct vs_report_options plain = {.wish = &wish, .timeline = true};
+    struct vs_style style;
+    char *text;
+    size_t length;
+    read_trace(0);
+    assert_int_equal(vs_report_build(reader, b.path, &plain, &report), VS_OK);
+    FILE *out = open_memstream(&text, &length);
+    vs_style_init(&style, out);
+    vs_report_text(report, 0, &style);
+    fclose(out);
+    assert_non_null(strstr(text, "device time from step 2 on: idle for 16.7 % of 6.00 ms"));
+    assert_non_null(strstr(text, "report --step 2-3 --kernels"));
+    free(text);
+}
