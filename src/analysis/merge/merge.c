@@ -23,6 +23,7 @@
 struct collector {
     struct vs_reader *reader;
     struct vs_meetings *meetings;
+    struct vs_arena *arena; /* of them */
     struct vs_map names; /* string id of a kernel -> hash of its name, 0: no collective */
 };
 
@@ -53,6 +54,8 @@ static enum vs_err on_kernel(void *context, struct vs_replay *replay, const stru
     uint64_t number = all->seen++;
     if (number % all->stride)
         return VS_OK;
+    if (!all->items)
+        all->items = vs_xarena(c->arena, VS_MEETINGS_MAX * sizeof *all->items);
     if (all->count == VS_MEETINGS_MAX) {
         all->stride *= 2;
         all->count /= 2;
@@ -119,11 +122,10 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
 
 static enum vs_err read_rank(struct vs_rank *rank, const char *path, struct vs_arena *arena, char *why)
 {
-    struct collector collector = {.meetings = &rank->collectives};
+    struct collector collector = {.meetings = &rank->collectives, .arena = arena};
     struct vs_report *report;
     *rank = (struct vs_rank){.path = vs_xarena_text(arena, path)};
     rank->collectives.stride = 1;
-    rank->collectives.items = vs_xarena(arena, VS_MEETINGS_MAX * sizeof *rank->collectives.items);
     enum vs_err err = vs_reader_open(path, &collector.reader, why);
     if (err)
         return err;
@@ -210,13 +212,13 @@ static void spread(const struct vs_merge *merge, size_t member, struct vs_spread
 /* Of the collectives that every rank has: when each came, against the median rank. */
 static void arrivals(struct vs_merge *merge)
 {
-    size_t n = merge->count, common = 0, *at = vs_xcalloc(n, sizeof *at);
+    struct vs_rank *ranks = merge->ranks;
+    size_t n = merge->count, most = ranks[0].collectives.count, common = 0, *at = vs_xcalloc(n, sizeof *at);
     uint64_t *starts = vs_xcalloc(n, sizeof *starts), *sorted = vs_xcalloc(n, sizeof *sorted);
     /* of each rank how late it came to each; from 0 on as vs_vec_nth wants */
-    uint64_t *lateness = vs_xcalloc(n * VS_MEETINGS_MAX, sizeof *lateness);
+    uint64_t *lateness = vs_xcalloc(n * most + 1, sizeof *lateness);
     const uint64_t zero = UINT64_C(1) << 63;
-    struct vs_rank *ranks = merge->ranks;
-    for (size_t i = 0; i < ranks[0].collectives.count && n > 1; i++) {
+    for (size_t i = 0; i < most && n > 1; i++) {
         const struct vs_meeting *first = &ranks[0].collectives.items[i];
         bool all = true;
         for (size_t r = 0; r < n; r++) {
@@ -233,7 +235,7 @@ static void arrivals(struct vs_merge *merge)
         uint64_t middle = vs_vec_nth(sorted, n, n / 2);
         size_t last = 0;
         for (size_t r = 0; r < n; r++) {
-            lateness[r * VS_MEETINGS_MAX + common] = zero + starts[r] - middle;
+            lateness[r * most + common] = zero + starts[r] - middle;
             last = starts[r] > starts[last] ? r : last;
         }
         ranks[last].last_of_1000++;
@@ -245,7 +247,7 @@ static void arrivals(struct vs_merge *merge)
         ranks[r].last_of_1000 = common ? (unsigned)(ranks[r].last_of_1000 * 1000ull / common) : 0;
         if (!ranks[r].arrival_known)
             continue;
-        ranks[r].arrival_ns = (int64_t)(vs_vec_nth(lateness + r * VS_MEETINGS_MAX, common, common / 2) - zero);
+        ranks[r].arrival_ns = (int64_t)(vs_vec_nth(lateness + r * most, common, common / 2) - zero);
         if (ranks[r].last_of_1000 >= LATE_MOST_OF_1000 && ranks[r].source != VS_CLOCK_WALL &&
             ranks[r].arrival_ns > (int64_t)(2 * ranks[r].error_ns))
             merge->straggler = r;

@@ -62,8 +62,8 @@ struct host_thread {
 
 struct track {
     uint64_t device, stream;
-    bool named, unsorted;
     struct vs_slice *held;
+    bool unsorted;
     size_t held_count, held_capacity;
     uint64_t end_ns; /* of the last slice that was written */
 };
@@ -143,22 +143,17 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
     uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
-    if (number == c->track_count)
-        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity,
-                   (struct track){.device = device, .stream = stream});
-    struct track *track = &c->tracks[number];
+    bool first = number == c->track_count;
     char label[300];
-    if (track->named && !*name)
-        return track;
-    if (*name)
-        snprintf(label, sizeof label, "stream %" PRIu64 " (%.250s)", stream, name);
-    else
-        snprintf(label, sizeof label, "stream %" PRIu64, stream);
-    if (!track->named)
+    if (first) {
+        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity, (struct track){.device = device, .stream = stream});
         vs_emit_order(&c->emit, true, device_pid(c, device), stream, stream);
-    track->named = true;
-    vs_emit_name(&c->emit, true, device_pid(c, device), stream, label);
-    return track;
+    }
+    if (first || *name) {
+        snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", stream, *name ? " (" : "", name, *name ? ")" : "");
+        vs_emit_name(&c->emit, true, device_pid(c, device), stream, label);
+    }
+    return &c->tracks[number];
 }
 
 /* --- slices on the device --- */

@@ -313,12 +313,14 @@ static void copy_name(char *out, size_t max, const struct vs_event_memcpy *copy)
     snprintf(out, max, "Memcpy %s (%s -> %s)", vs_copy_kind_name(copy->copy_kind), from, to);
 }
 
-#define OF_GRAPH(of)                                                                               \
-    VS_J_UINT_IF((of)->graph != 0, "graph id", (of)->graph),                                       \
+#define OF_WORK(on, of)                                                                            \
+    VS_J_UINT("device", (on)->device), VS_J_UINT("stream", (on)->stream),                          \
+        VS_J_UINT("correlation", (of)->correlation),                                               \
+        VS_J_UINT_IF((of)->graph != 0, "graph id", (of)->graph),                                   \
         VS_J_UINT_IF((of)->graph != 0, "graph node id", (of)->graph_node)
 
 bool vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t pid, const char *kernel,
-                       const struct vs_chrome_stack *stack)
+                   const struct vs_chrome_stack *stack)
 {
     const struct vs_event *event = &slice->event;
     const struct vs_event_activity *on = &event->activity;
@@ -327,42 +329,35 @@ bool vs_emit_slice(struct vs_emit *emit, const struct vs_slice *slice, uint64_t 
                              .duration_ns = slice->end_ns - slice->start_ns, .stack = stack};
     double length = on->end_ns > on->start_ns ? (double)(on->end_ns - on->start_ns) : 1;
     char name[96];
-    bool drawn;
     if (event->kind == VS_EVENT_kernel) {
         const struct vs_event_kernel *k = &event->kernel;
         out.id = k->correlation;
-        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                              VS_J_UINT("correlation", k->correlation), VS_J_TRIPLE("grid", &k->grid_x),
-                              VS_J_TRIPLE("block", &k->block_x),
-                              VS_J_UINT("shared memory", k->shared_bytes), OF_GRAPH(k));
-    } else if (event->kind == VS_EVENT_memcpy) {
+        return vs_emit_event(emit, &out, OF_WORK(on, k), VS_J_TRIPLE("grid", &k->grid_x),
+                             VS_J_TRIPLE("block", &k->block_x), VS_J_UINT("shared memory", k->shared_bytes));
+    }
+    if (event->kind == VS_EVENT_memcpy) {
         const struct vs_event_memcpy *copy = &event->memcpy;
         copy_name(name, sizeof name, copy);
         out.name = name;
         out.category = "gpu_memcpy";
         out.id = copy->correlation;
         bool peer = copy->src_kind && copy->src_device != copy->dst_device;
-        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                              VS_J_UINT("correlation", copy->correlation), VS_J_UINT("bytes", copy->bytes),
-                              VS_J_RATIO("memory bandwidth (GB/s)", (double)copy->bytes / length),
-                              VS_J_BOOL("async", copy->async != 0),
-                              VS_J_TEXT_IF(copy->src_kind != 0, "from", vs_memory_kind_name(copy->src_kind)),
-                              VS_J_TEXT_IF(copy->dst_kind != 0, "to", vs_memory_kind_name(copy->dst_kind)),
-                              VS_J_UINT_IF(peer, "fromDevice", copy->src_device),
-                              VS_J_UINT_IF(peer, "toDevice", copy->dst_device), OF_GRAPH(copy));
-    } else {
-        const struct vs_event_memset *set = &event->memset;
-        out.name = "Memset";
-        out.category = "gpu_memset";
-        out.id = set->correlation;
-        drawn = vs_emit_event(emit, &out, VS_J_UINT("device", on->device), VS_J_UINT("stream", on->stream),
-                              VS_J_UINT("correlation", set->correlation), VS_J_UINT("bytes", set->bytes),
-                              VS_J_RATIO("memory bandwidth (GB/s)", (double)set->bytes / length),
-                              VS_J_UINT("value", set->value),
-                              VS_J_TEXT_IF(set->memory_kind != 0, "memory", vs_memory_kind_name(set->memory_kind)),
-                              OF_GRAPH(set));
+        return vs_emit_event(emit, &out, OF_WORK(on, copy), VS_J_UINT("bytes", copy->bytes),
+                             VS_J_RATIO("memory bandwidth (GB/s)", (double)copy->bytes / length),
+                             VS_J_BOOL("async", copy->async != 0),
+                             VS_J_TEXT_IF(copy->src_kind != 0, "from", vs_memory_kind_name(copy->src_kind)),
+                             VS_J_TEXT_IF(copy->dst_kind != 0, "to", vs_memory_kind_name(copy->dst_kind)),
+                             VS_J_UINT_IF(peer, "fromDevice", copy->src_device),
+                             VS_J_UINT_IF(peer, "toDevice", copy->dst_device));
     }
-    return drawn;
+    const struct vs_event_memset *set = &event->memset;
+    out.name = "Memset";
+    out.category = "gpu_memset";
+    out.id = set->correlation;
+    return vs_emit_event(emit, &out, OF_WORK(on, set), VS_J_UINT("bytes", set->bytes),
+                         VS_J_RATIO("memory bandwidth (GB/s)", (double)set->bytes / length),
+                         VS_J_UINT("value", set->value),
+                         VS_J_TEXT_IF(set->memory_kind != 0, "memory", vs_memory_kind_name(set->memory_kind)));
 }
 
 /* Of the work that one call began each has an arrow of its own. */
