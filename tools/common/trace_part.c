@@ -212,32 +212,75 @@ static bool resolve_named(const char *who, const char *path, struct vs_reader *r
     return !err && number;
 }
 
+/* Steps that the program marks, whose numbers may be any. */
+struct marked_steps {
+    uint64_t from, to;        /* numbers that are wanted */
+    uint64_t begun;           /* so far */
+    uint64_t lowest, highest; /* numbers */
+    uint64_t first, after;    /* events: the first of these begins, the first behind them; 0: none */
+};
+
+static enum vs_err on_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct marked_steps *m = context;
+    const struct vs_steps *steps = &replay->phases.steps;
+    uint64_t number = steps->number;
+    (void)event;
+    if (steps->begun == m->begun)
+        return VS_OK;
+    m->lowest = m->begun && m->lowest < number ? m->lowest : number;
+    m->highest = m->begun && m->highest > number ? m->highest : number;
+    m->begun = steps->begun;
+    bool wanted = number >= m->from && number <= m->to;
+    if (wanted && !m->first)
+        m->first = replay->events;
+    else if (!wanted && m->first && !m->after)
+        m->after = replay->events;
+    return VS_OK;
+}
+
+static enum vs_err find_steps(struct vs_reader *reader, struct marked_steps *m)
+{
+    struct vs_replay *replay = vs_replay_open(reader);
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, on_event, m};
+    struct vs_growth_steps found = {0};
+    vs_reader_rewind(reader);
+    enum vs_err err = vs_reading_run(reader, replay, NULL, &observer, 1);
+    vs_replay_close(replay);
+    if (err || m->begun)
+        return err;
+    err = vs_found_steps_read(reader, &found);
+    m->begun = found.count;
+    m->lowest = found.first_number;
+    m->highest = m->lowest + found.count * found.stride - 1;
+    for (size_t i = 0; i < found.count; i++) {
+        uint64_t number = m->lowest + i * found.stride;
+        if (number + found.stride > m->from && number <= m->to)
+            m->first = m->first ? m->first : found.items[i].event;
+        else if (m->first && !m->after)
+            m->after = found.items[i].event;
+    }
+    vs_found_steps_free(&found);
+    return err;
+}
+
 /* From the begin of the first of the steps to that of the one after the last. */
 static bool resolve_steps(const char *who, const char *path, struct vs_reader *reader,
                           const struct vs_part_args *args, struct vs_time_window *out)
 {
-    struct vs_growth_steps steps = {0};
-    enum vs_err err = vs_found_steps_read(reader, &steps);
-    uint64_t number = steps.first_number, last = number + steps.count * steps.stride - 1;
-    if (err) {
+    struct marked_steps m = {.from = args->step_from, .to = args->step_to};
+    enum vs_err err = find_steps(reader, &m);
+    if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
-    } else if (!steps.count) {
+    else if (!m.begun)
         vs_tool_fail(who, "%s: --steps: the program marks no steps, and its requests do not repeat; an NVTX range "
                      "named \"step N\" around each marks them, or give --from and --to", path);
-    } else if (args->step_from > last || args->step_to < number) {
+    else if (!m.first)
         vs_tool_fail(who, "%s: no step %" PRIu64 "; the trace has steps %" PRIu64 " to %" PRIu64, path,
-                     args->step_from, number, last);
-        err = VS_ERR_NOT_FOUND;
-    } else {
-        size_t first = args->step_from > number ? (args->step_from - number) / steps.stride : 0;
-        size_t after = args->step_to < last ? (args->step_to - number) / steps.stride + 1 : steps.count;
-        out->from = (struct vs_time_window_end){true, true, steps.items[first].event};
-        if (after < steps.count)
-            out->to = (struct vs_time_window_end){true, true, steps.items[after].event - 1};
-    }
-    bool found = !err && steps.count;
-    vs_found_steps_free(&steps);
-    return found;
+                     args->step_from, m.lowest, m.highest);
+    out->from = (struct vs_time_window_end){true, true, m.first};
+    out->to = (struct vs_time_window_end){m.after, true, m.after - 1};
+    return !err && m.first;
 }
 
 bool vs_part_resolve(const char *who, const char *path, struct vs_reader *reader,

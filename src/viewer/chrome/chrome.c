@@ -170,8 +170,9 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
     const char *kernel = event->kind == VS_EVENT_kernel
                              ? vs_summary_name_once(&names, &c->kernel_names, event->kernel.name) : NULL;
     if (vs_emit_slice(&c->emit, slice, pid, kernel, &stack))
-        vs_flow_add(&c->flows, &c->emit, true, (struct vs_flow_end){number, pid, event->activity.stream, slice->start_ns,
-                                                                    slice->end_ns - slice->start_ns});
+        vs_flow_add(&c->flows, &c->emit, true,
+                    (struct vs_flow_end){number, pid, event->activity.stream, slice->start_ns,
+                                         slice->end_ns - slice->start_ns});
 }
 
 static int by_begin(const void *left, const void *right)

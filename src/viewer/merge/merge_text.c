@@ -139,7 +139,8 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[48] = "ended", name[64];
-        bool odd = vs_rank_is_odd(merge, i), killed = rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED;
+        bool odd = vs_rank_is_odd(merge, i);
+        bool killed = rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED;
         if (some && !odd && i && i != most && i != least) {
             left_out++;
             continue;

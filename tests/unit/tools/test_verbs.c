@@ -441,6 +441,23 @@ TEST(export_writes_a_file_or_standard_output)
     expect(0, "chrome: timeline for ui.perfetto.dev and chrome://tracing (.json)", "export --help");
 }
 
+TEST(steps_are_selected_by_the_numbers_that_the_program_gives_them)
+{
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU; step 100; alloc 0 1M; pop; step 200; alloc 1000 2M; pop; step 300; alloc 2000 3M; pop");
+    end_as("hundreds.vst", VS_END_EXIT, 0);
+    expect(0, "step 200", "export -f chrome --steps 150-200 --min-bytes 1 hundreds.vst");
+    assert_null(strstr(out, "step 300"));
+    REFUSES("export -f chrome --steps", {"101 hundreds.vst", "no step 101; the trace has steps 100 to 300"});
+}
+
+TEST(an_earlier_name_of_an_option_selects_the_same)
+{
+    write_small_trace();
+    expect(0, "[memory]", "export -f chrome --instant-min 1MiB trace.vst");
+    REFUSES("export trace.vst", {"-f csv --instant-min 1MiB", "format csv does not use --min-bytes"});
+}
+
 TEST(view_writes_a_page_with_the_figures_of_the_report)
 {
     char page[4096];
