@@ -20,7 +20,8 @@ struct vs_proto {
     vs_proto_fields((message), (const uint64_t[]){__VA_ARGS__}, \
                     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count);
-/* vs_proto_uint: a number, also 0, as field *field*; _fixed64: in eight bytes; _text: a string, with U+FFFD for bytes that are not UTF-8. */
+/* vs_proto_uint: a number, also 0, as field *field*; _fixed64: in eight bytes; _text: a string, with U+FFFD for
+ * bytes that are not UTF-8. */
 void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value);
 void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value);
 void vs_proto_text(struct vs_proto *message, unsigned field, const char *text);

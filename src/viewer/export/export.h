@@ -28,7 +28,7 @@ struct vs_export_member {
 /* Options that a format uses. */
 enum vs_export_option {
     VS_EXPORT_SPAN = 1 << 0,        /* --from, --to, --steps */
-    VS_EXPORT_MIN_BYTES = 1 << 1, /* --min-bytes */
+    VS_EXPORT_MIN_BYTES = 1 << 1,   /* --min-bytes */
     VS_EXPORT_ALL_POINTS = 1 << 2,  /* --all-points */
     VS_EXPORT_AT = 1 << 3,          /* --at */
     VS_EXPORT_BY = 1 << 4,          /* --by */
@@ -45,7 +45,7 @@ struct vs_export_options {
     bool inverted;        /* from the allocating function outwards */
     bool one_device;      /* only this one: */
     uint64_t device;      /* the trace's number */
-    uint64_t min_bytes; /* of blocks that the timeline draws; 0 = its default */
+    uint64_t min_bytes;   /* of blocks that the timeline draws; 0 = its default */
     uint64_t max_bytes;   /* of the output before compression; 0: any */
     const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
@@ -83,7 +83,8 @@ const struct vs_export_format *vs_export_find(const char *name);
 
 /* vs_export: reads *reader* and writes to *out*. VS_ERR_IO if a write fails (errno has the reason),
  * VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the device, VS_ERR_UNSUPPORTED: this
- * build lacks the library, VS_ERR_LIMIT: the output cannot be as small as max_bytes. The caller checks the trace's condition. */
+ * build lacks the library, VS_ERR_LIMIT: the output cannot be as small as max_bytes. The caller checks the
+ * trace's condition. */
 enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *reader, FILE *out,
                       const struct vs_export_options *options, struct vs_export_result *result)
     VS_MUST_CHECK;
