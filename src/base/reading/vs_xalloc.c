@@ -10,6 +10,7 @@
 
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
+#include "base/vs_utf8.h"
 
 static const char *line_command = "vramscope";
 static int line_status = 2;
@@ -57,6 +58,22 @@ char *vs_xstrdup(const char *text)
 char *vs_xstrndup(const char *text, size_t length)
 {
     return memory_or_end(strndup(text, length));
+}
+
+char *vs_xvalid(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    size_t at = 0, length;
+    while (from[at] && (length = from[at] < 0x80 ? 1 : vs_utf8_length(from + at, SIZE_MAX)) != 0)
+        at += length;
+    if (!from[at])
+        return NULL;
+    char *out = vs_xcalloc(at + strlen(text + at) * strlen(VS_UTF8_REPLACEMENT) + 1, 1), *to = mempcpy(out, text, at);
+    for (from += at; *from; from += length + !length) {
+        length = vs_utf8_length(from, SIZE_MAX);
+        to = length ? mempcpy(to, from, length) : stpcpy(to, VS_UTF8_REPLACEMENT);
+    }
+    return out;
 }
 
 char *vs_xprintf(const char *format, ...)

@@ -28,6 +28,9 @@ void *vs_xrealloc(void *old, size_t count, size_t size);
 char *vs_xstrdup(const char *text);
 char *vs_xstrndup(const char *text, size_t length);
 
+/* vs_xvalid: *text* with U+FFFD for each byte that is not UTF-8, which free() frees; NULL if there is none. */
+char *vs_xvalid(const char *text);
+
 /* vs_xprintf: the formatted text; free() frees it. */
 char *vs_xprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

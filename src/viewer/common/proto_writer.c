@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
-#include "base/vs_utf8.h"
 
 #define VARINT 0u
 #define FIXED64 1u
@@ -85,24 +84,9 @@ void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value)
 
 void vs_proto_text(struct vs_proto *message, unsigned field, const char *text)
 {
-    const unsigned char *from = (const unsigned char *)text;
-    size_t valid = 0, bad = 0, length;
-    for (; from[valid]; valid += length) {
-        length = from[valid] < 0x80 ? 1 : vs_utf8_length(from + valid, SIZE_MAX);
-        bad += !length;
-        length += !length;
-    }
-    append_varint(message, field << 3 | LENGTH);
-    append_varint(message, valid + bad * (sizeof VS_UTF8_REPLACEMENT - 2));
-    if (!bad) {
-        append(message, text, valid);
-        return;
-    }
-    for (; *from; from += length + !length) {
-        length = vs_utf8_length(from, SIZE_MAX);
-        append(message, length ? (const char *)from : VS_UTF8_REPLACEMENT,
-               length ? length : sizeof VS_UTF8_REPLACEMENT - 1);
-    }
+    char *valid = vs_xvalid(text);
+    vs_proto_bytes(message, field, valid ? valid : text, strlen(valid ? valid : text));
+    free(valid);
 }
 
 void vs_proto_message(struct vs_proto *message, unsigned field, struct vs_proto *inner)

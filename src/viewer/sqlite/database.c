@@ -120,7 +120,9 @@ void vs_database_add(struct vs_database_insert *insert, const struct vs_database
         const struct vs_database_value *value = &values[i];
         sqlite3_stmt *row = insert->statement;
         int at = (int)i + 1;
+        char *valid = value->known || !value->text ? NULL : vs_xvalid(value->text); /* readers refuse other text */
         fail(insert->db, value->known ? sqlite3_bind_int64(row, at, (sqlite3_int64)value->number)
+                         : valid      ? sqlite3_bind_text(row, at, valid, -1, free)
                                       : sqlite3_bind_text(row, at, value->text, -1, SQLITE_STATIC));
     }
     if (!insert->db->err)

@@ -451,6 +451,20 @@ TEST(steps_are_selected_by_the_numbers_that_the_program_gives_them)
     REFUSES("export -f chrome --steps", {"101 hundreds.vst", "no step 101; the trace has steps 100 to 300"});
 }
 
+/* Python refuses a text that is not UTF-8. */
+TEST(a_database_has_names_in_utf8)
+{
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU \xff; alloc 0 1M; kernel 7 2000 10 bad \xff\xc0\xaf gr\xc3\xb6\xc3\x9f" "e");
+    end_as("bytes.vst", VS_END_EXIT, 0);
+    run("export -f sqlite -o bytes.db bytes.vst");
+    if (exit_code == 2 && contains(err, "built without"))
+        return;
+    assert_int_equal(shell("python3 -c \"import sqlite3; d = sqlite3.connect('bytes.db'); assert "
+                           "d.execute('select kernels.name, devices.name from kernels, devices').fetchall() == "
+                           "[('bad \\ufffd\\ufffd\\ufffd gr\\u00f6\\u00dfe', 'GPU \\ufffd')]\""), 0);
+}
+
 TEST(an_earlier_name_of_an_option_selects_the_same)
 {
     write_small_trace();
