@@ -86,6 +86,8 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
             continue;
         size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
         for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++) {
+            if (count == 0 && !python && !*library && i + 1 < depth && vs_library_is_runtime(named[k].function, named[k].file))
+                continue; /* the call itself, which the site has as its api */
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
                                                    named[k].line, named[k].inlined, named[k].known,
