@@ -167,7 +167,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
     args->wish.device = args->part.device;
     if (argc == optind)
         return vs_tool_usage(argv[0], "no trace given");
-    if (args->wish.kernels || args->wish.transfers || args->wish.syncs) {
+    if (vs_report_wish_time(&args->wish)) {
         if (filter->phase || filter->site || filter->min_bytes)
             return vs_tool_usage(argv[0], "--phase, --site and --min-bytes choose memory: with --kernels, --transfers and "
                                  "--syncs use --step, or --from and --to");
@@ -229,8 +229,8 @@ static int report_main(int argc, char **argv)
     if (good && list.count > 1)
         vs_trace_list_single(argv[0], &list);
     const struct vs_report_wish *wish = &args.wish;
-    bool part = args.windows || vs_part_given(&args.part) || wish->by || wish->map || wish->kernels || wish->transfers || wish->syncs ||
-                wish->one_device || vs_held_filter_given(&wish->filter);
+    bool part = args.windows || vs_part_given(&args.part) || wish->one_device || vs_report_wish_memory(wish) ||
+                vs_report_wish_time(wish);
     if (good && list.count > 1 && part) {
         vs_tool_usage(argv[0], "options that choose a part of a trace take one trace");
         good = false;

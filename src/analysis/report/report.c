@@ -539,8 +539,7 @@ static enum vs_err build(struct pass *pass, const char *path,
         const struct vs_report_wish *wish = &report->wish;
         if (pass->timeline && options->timeline)
             vs_timeline_fill(&summary, pass->timeline, device->device,
-                             wish->everything || wish->kernels || wish->transfers || wish->syncs || !options->wish,
-                             &device->timeline);
+                             wish->everything || vs_report_wish_time(wish) || !options->wish, &device->timeline);
         uint64_t most = limited && device->device < VS_LIMIT_DEVICES_MAX
                             ? vs_limit_bytes(&spec, (uint32_t)device->device, device->total_bytes)
                             : VS_LIMIT_NONE;

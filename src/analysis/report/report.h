@@ -40,6 +40,16 @@ struct vs_report_wish {
     struct vs_held_filter filter;
 };
 
+/* vs_report_wish_memory, _time: whether only lists of live memory are wanted, and sections of the timeline. */
+static inline bool vs_report_wish_memory(const struct vs_report_wish *wish)
+{
+    return wish->by || wish->map || vs_held_filter_given(&wish->filter);
+}
+static inline bool vs_report_wish_time(const struct vs_report_wish *wish)
+{
+    return wish->kernels || wish->transfers || wish->syncs;
+}
+
 /* Which part of the trace a report is about. */
 struct vs_report_part {
     bool point; /* the state after event last_event; sums and peaks are those so far */

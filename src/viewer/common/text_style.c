@@ -369,17 +369,22 @@ void vs_text_lines(const struct vs_style *style, const char *lead, const char *f
 void vs_text_wrapped(const struct vs_style *style, const char *lead, const char *text)
 {
     size_t indent = lead_columns(lead), column = indent;
+    bool joined = false; /* the part before it is of the same word, which is longer than a line */
     fprintf(style->out, "%s", lead);
     while (*text) {
-        size_t length = word_bytes(text), columns = columns_of(text, length);
-        if (column > indent && column + 1 + columns > style->width) {
+        size_t word = word_bytes(text), length = word;
+        if (indent + columns_of(text, word) > style->width)
+            length = unbroken(text, word);
+        size_t columns = columns_of(text, length);
+        if (column > indent && column + !joined + columns > style->width) {
             fprintf(style->out, "\n%*s", (int)indent, "");
             column = indent;
-        } else if (column > indent) {
+        } else if (column > indent && !joined) {
             fputc(' ', style->out);
             column++;
         }
         vs_text_put_part(style->out, text, length);
+        joined = length < word;
         column += columns;
         text += length;
         while (*text == ' ')

@@ -98,6 +98,9 @@ void vs_timeline_brief(const struct vs_report *report, const struct vs_report_de
 void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
                        const struct vs_style *style);
 
+/* vs_timeline_kernels: a row for each kernel, those that took longest first; with *detail* their mean and call sites. */
+void vs_timeline_kernels(const struct vs_report_device *device, bool detail, const struct vs_style *style);
+
 /* vs_timeline_sections: those that report->wish names. */
 void vs_timeline_sections(const struct vs_report *report, const struct vs_report_device *device,
                           const struct vs_style *style);
@@ -109,8 +112,9 @@ bool vs_timeline_saved(const struct vs_timeline_device *device, const struct vs_
 /* vs_timeline_json: the members "waits_by_site" and "timeline" (null if the device had no work). */
 void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device);
 
-/* vs_time_column: a time at the right of ten columns. */
+/* vs_time_column: a time at the right of ten columns. vs_rate_format: "12.7 GB/s". */
 char *vs_time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns);
+char *vs_rate_format(char out[32], uint64_t bytes, uint64_t ns);
 
 /* --- held_json.c --- */
 

@@ -334,34 +334,6 @@ static void churn_lines(const struct vs_report *report, const struct vs_report_d
     }
 }
 
-static void kernel_lines(const struct vs_report_device *device, const struct vs_style *style)
-{
-    char time[2 * VS_SIZE_TEXT_MAX];
-    uint64_t total = device->kernel_total.time_ns;
-    if (device->kernel_total.count == 0)
-        return;
-    fprintf(style->out, "  kernels: %s in %s launch%s\n", vs_time_format(time, total),
-            vs_count_text(device->kernel_total.count), device->kernel_total.count == 1 ? "" : "es");
-    uint64_t rest = total, launches = device->kernel_total.count;
-    size_t shown = 0;
-    for (size_t i = 0; i < device->kernel_count && i < style->kernels; i++) {
-        const struct vs_report_kernel *kernel = &device->kernels[i];
-        if (i && !style->small_sites && kernel->time_ns < total / 100)
-            break;
-        shown++;
-        rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
-        launches -= kernel->count < launches ? kernel->count : launches;
-        char clipped[1024];
-        fprintf(style->out, "    %s  %7s  %6s×  %s\n", vs_time_column(time, kernel->time_ns),
-                vs_percent_text(kernel->time_ns, total), vs_count_text(kernel->count),
-                vs_text_clip(clipped, kernel->name, style->width > 74 ? style->width - 34 : 40));
-    }
-    if (shown < device->kernel_count)
-        fprintf(style->out, "    %s  %7s  %6s×  %sother kernels%s\n", vs_time_column(time, rest),
-                vs_percent_text(rest, total), vs_count_text(launches), vs_paint(style, VS_DIM),
-                vs_unpaint(style));
-}
-
 static void tally_line(const struct vs_style *style, const char *label, const char *kind,
                        const struct vs_activity_tally *tally)
 {
@@ -369,10 +341,9 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
         return;
     fprintf(style->out, "  %-8s %-5s %12s in %s×, %s", label, kind, vs_size_text(tally->bytes),
             vs_count_text(tally->count), vs_time_text(tally->time_ns));
-    if (tally->time_ns && tally->bytes >= tally->time_ns)
-        fprintf(style->out, ", %.1f GB/s", (double)tally->bytes / (double)tally->time_ns);
-    else if (tally->time_ns)
-        fprintf(style->out, ", %.1f MB/s", 1e3 * (double)tally->bytes / (double)tally->time_ns);
+    char rate[32];
+    if (tally->time_ns)
+        fprintf(style->out, ", %s", vs_rate_format(rate, tally->bytes, tally->time_ns));
     fprintf(style->out, "\n");
 }
 
@@ -489,7 +460,7 @@ static void wished_lists(const struct vs_report *report, const struct vs_style *
                       device->total_bytes, true);
         else if (report->part.point && report->wish.by & 1u << VS_BY_SITE)
             now_lines(device, style);
-        if (report->wish.by || report->wish.map || vs_held_filter_given(&report->wish.filter))
+        if (vs_report_wish_memory(&report->wish))
             vs_held_text_wished(report, device, style);
         vs_timeline_sections(report, device, style);
     }
@@ -504,8 +475,7 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
     if (report->device_count == 0)
         fprintf(out, "\nno device memory was used%s\n",
                 part->point || part->window ? " in this part of the trace" : "");
-    if (report->wish.by || report->wish.map || report->wish.kernels || report->wish.transfers ||
-        report->wish.syncs || vs_held_filter_given(&report->wish.filter)) {
+    if (vs_report_wish_memory(&report->wish) || vs_report_wish_time(&report->wish)) {
         wished_lists(report, style);
         return;
     }
@@ -540,7 +510,10 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         }
         vs_growth_lines(report, &device->growing, &device->filled, style);
         churn_lines(report, device, style);
-        kernel_lines(device, style);
+        if (device->kernel_total.count)
+            fprintf(out, "  kernels: %s in %s launch%s\n", vs_time_text(device->kernel_total.time_ns),
+                    vs_count_text(device->kernel_total.count), device->kernel_total.count == 1 ? "" : "es");
+        vs_timeline_kernels(device, false, style);
         for (int k = 0; k < VS_COPY_KIND_COUNT; k++) {
             tally_line(style, "copies", vs_copy_kind_name((uint64_t)k), &device->copies[k]);
             if (device->copy_sites[k].count)

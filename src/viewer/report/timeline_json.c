@@ -16,47 +16,41 @@ static void site_json(struct vs_json *json, const char *key, const struct vs_rep
     vs_json_end_object(json);
 }
 
-static void end_list(struct vs_json *json, const struct vs_report_works *works)
+/* *saved*: what copies of pageable memory would take less on this device; NULL: not said. */
+static void works_json(struct vs_json *json, const char *key, const struct vs_report_works *works,
+                       enum vs_timeline_what what, const struct vs_timeline_device *saved)
 {
-    vs_json_end_array(json);
-    vs_json_members(json, VS_J_UINT("omitted_count", works->omitted_count),
-                    VS_J_UINT("omitted_ns", works->omitted_ns));
-    vs_json_end_object(json);
-}
-
-static void begin_list(struct vs_json *json, const char *key, const struct vs_report_works *works)
-{
+    static const char *const causes[VS_GAP_CAUSES] = {"wait", "host", "unknown"},
+        *const sizes[VS_SIZE_CLASSES] = {"64KiB", "1MiB", "16MiB", NULL},
+        *const memories[] = {NULL, "pageable", "pinned"};
+    bool copies = what == VS_ROWS_COPIES, gaps = what == VS_ROWS_GAPS;
     vs_json_begin_object(json, key);
     vs_json_members(json, VS_J_UINT("count", works->total.count), VS_J_UINT("bytes", works->total.bytes),
                     VS_J_UINT("time_ns", works->total.time_ns));
     vs_json_begin_array(json, "rows");
-}
-
-static const char *memory_name(uint32_t memory)
-{
-    return memory == VS_MEMORY_PAGEABLE ? "pageable" : memory == VS_MEMORY_PINNED ? "pinned" : NULL;
-}
-
-static void copies_json(struct vs_json *json, const char *key, const struct vs_report_works *works,
-                        const struct vs_timeline_device *device)
-{
-    static const char *const sizes[VS_SIZE_CLASSES] = {"64KiB", "1MiB", "16MiB", NULL};
-    begin_list(json, key, works);
     for (size_t i = 0; i < works->count; i++) {
         const struct vs_report_work *row = &works->items[i];
-        uint64_t saved = 0;
-        bool known = device && vs_timeline_saved(device, row, &saved);
+        uint64_t saved_ns = 0;
+        bool known = saved && vs_timeline_saved(saved, row, &saved_ns);
         vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("kind", vs_copy_kind_name(row->kind)),
-                        VS_J_UINT("count", row->sums.count), VS_J_UINT("bytes", row->sums.bytes),
-                        VS_J_UINT("time_ns", row->sums.time_ns));
-        if (device)
-            vs_json_known_uint(json, "saved_ns", known, saved);
-        vs_json_members(json, VS_J_TEXT("memory", memory_name(row->memory)), VS_J_TEXT("up_to", sizes[row->size]));
-        site_json(json, "site", row->site);
+        vs_json_members(json, VS_J_TEXT_IF(what == VS_ROWS_KERNELS, "name", row->name),
+                        VS_J_TEXT_IF(copies, "kind", vs_copy_kind_name(row->kind)),
+                        VS_J_TEXT_IF(gaps, "cause", causes[row->cause]), VS_J_UINT("count", row->sums.count),
+                        VS_J_UINT_IF(copies, "bytes", row->sums.bytes), VS_J_UINT("time_ns", row->sums.time_ns),
+                        VS_J_TEXT_IF(gaps, "phase", row->phase), VS_J_TEXT_IF(gaps, "until_kernel", row->name),
+                        VS_J_TEXT_IF(copies, "memory", memories[row->memory]),
+                        VS_J_TEXT_IF(copies, "up_to", sizes[row->size]));
+        if (saved)
+            vs_json_known_uint(json, "saved_ns", known, saved_ns);
+        site_json(json, gaps ? "wait" : "site", row->site);
+        if (gaps)
+            site_json(json, "until", row->until);
         vs_json_end_object(json);
     }
-    end_list(json, works);
+    vs_json_end_array(json);
+    vs_json_members(json, VS_J_UINT("omitted_count", works->omitted_count),
+                    VS_J_UINT("omitted_ns", works->omitted_ns));
+    vs_json_end_object(json);
 }
 
 static void near_json(struct vs_json *json, const char *key, const struct vs_report_near *near)
@@ -88,7 +82,6 @@ static void waits_json(struct vs_json *json, const struct vs_report_works *waits
 
 void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device)
 {
-    static const char *const causes[VS_GAP_CAUSES] = {"wait", "host", "unknown"};
     const struct vs_report_timeline *line = &device->timeline;
     waits_json(json, &line->waits);
     if (!line->device) {
@@ -98,34 +91,15 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
     vs_json_begin_object(json, "timeline");
     vs_json_members(json, VS_J_UINT("start_ns", line->start_ns), VS_J_UINT("end_ns", line->end_ns),
                     VS_J_UINT("busy_ns", line->device->busy_ns), VS_J_UINT("idle_ns", line->device->gap_ns),
-                    VS_J_UINT("not_recorded_ns", line->device->unknown_ns), VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
+                    VS_J_UINT("not_recorded_ns", line->device->unknown_ns),
+                    VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
                     VS_J_UINT("short_gaps_ns", line->device->short_ns),
                     VS_J_UINT("out_of_order", line->device->out_of_order));
-    begin_list(json, "gaps_by_cause", &line->gaps);
-    for (size_t i = 0; i < line->gaps.count; i++) {
-        const struct vs_report_work *row = &line->gaps.items[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("cause", causes[row->cause]), VS_J_UINT("count", row->sums.count),
-                        VS_J_UINT("time_ns", row->sums.time_ns), VS_J_TEXT("phase", row->phase),
-                        VS_J_TEXT("until_kernel", row->name));
-        site_json(json, "wait", row->site);
-        site_json(json, "until", row->until);
-        vs_json_end_object(json);
-    }
-    end_list(json, &line->gaps);
-    begin_list(json, "kernels_by_site", &line->kernels);
-    for (size_t i = 0; i < line->kernels.count; i++) {
-        const struct vs_report_work *row = &line->kernels.items[i];
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("name", row->name), VS_J_UINT("count", row->sums.count),
-                        VS_J_UINT("time_ns", row->sums.time_ns));
-        site_json(json, "site", row->site);
-        vs_json_end_object(json);
-    }
-    end_list(json, &line->kernels);
-    copies_json(json, "copies_by_size", &line->copies, NULL);
-    copies_json(json, "pageable_copies", &line->pageable, line->device);
-    copies_json(json, "small_copies", &line->small, NULL);
+    works_json(json, "gaps_by_cause", &line->gaps, VS_ROWS_GAPS, NULL);
+    works_json(json, "kernels_by_site", &line->kernels, VS_ROWS_KERNELS, NULL);
+    works_json(json, "copies_by_size", &line->copies, VS_ROWS_COPIES, NULL);
+    works_json(json, "pageable_copies", &line->pageable, VS_ROWS_COPIES, line->device);
+    works_json(json, "small_copies", &line->small, VS_ROWS_COPIES, NULL);
     vs_json_begin_object(json, "fastest_copies");
     for (int i = 0; i < 2; i++) {
         const struct vs_link *link = &line->device->links[i];

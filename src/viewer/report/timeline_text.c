@@ -38,13 +38,13 @@ static const char *site_text(char out[4 * SITE_COLUMNS + 8], const struct vs_rep
 }
 #define site_words(site) site_text((char[4 * SITE_COLUMNS + 8]){""}, site)
 
-static char *rate_text(char out[32], uint64_t bytes, uint64_t ns)
+char *vs_rate_format(char out[32], uint64_t bytes, uint64_t ns)
 {
     double rate = ns ? (double)bytes / (double)ns : 0;
     snprintf(out, 32, rate >= 1 ? "%.1f GB/s" : "%.1f MB/s", rate >= 1 ? rate : 1e3 * rate);
     return out;
 }
-#define rate_words(bytes, ns) rate_text((char[32]){""}, bytes, ns)
+#define rate_words(bytes, ns) vs_rate_format((char[32]){""}, bytes, ns)
 
 /* --- waits and gaps --- */
 
@@ -83,8 +83,8 @@ static const char *cause_text(char *out, const struct vs_report_work *gap)
     if (gap->cause == VS_GAP_UNKNOWN)
         snprintf(out, VS_TEXT_LINES_MAX, "unknown:%s", until);
     else if (gap->cause == VS_GAP_WAIT)
-        snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait, gap->site ? site_words(gap->site) : "further call sites", in,
-                 gap->phase);
+        snprintf(out, VS_TEXT_LINES_MAX, "the host %s at %s%s%s", wait,
+                 gap->site ? site_words(gap->site) : "further call sites", in, gap->phase);
     else if (gap->site)
         snprintf(out, VS_TEXT_LINES_MAX, "the host was busy after it %s at %s,%s%s%s", copy ? "copied" : wait,
                  site_words(gap->site), until, in, gap->phase);
@@ -106,7 +106,8 @@ static const char *lead_text(char lead[96], uint64_t ns, uint64_t whole_ns, uint
 static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns,
                       enum vs_timeline_what what, const struct vs_report_steps *steps)
 {
-    char cause[VS_TEXT_LINES_MAX];
+    char cause[VS_TEXT_LINES_MAX], row_indent[VS_ROW_COLUMNS + 1];
+    snprintf(row_indent, sizeof row_indent, "%*s", VS_ROW_COLUMNS, "");
     uint64_t rest = works->total.time_ns, count = works->total.count;
     size_t shown = 0;
     for (; shown < works->count && shown < style->sites; shown++) {
@@ -128,14 +129,15 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
         else
             fprintf(style->out, "at further call sites\n");
         if (steps && steps->done && work->site && work->sums.step_count)
-            fprintf(style->out, "%*s%s, %.1f a step, %s of the steps' time\n", VS_ROW_COLUMNS, "", work->site->api,
-                    (double)work->sums.step_count / (double)steps->done,
-                    vs_percent_text(work->sums.step_ns, steps->total_ns));
+            vs_text_lines(style, row_indent, "%s, %.1f a step, %s of the steps' time", work->site->api,
+                          (double)work->sums.step_count / (double)steps->done,
+                          vs_percent_text(work->sums.step_ns, steps->total_ns));
     }
     uint64_t more = works->count - shown + works->omitted_count;
     if (more && shown)
         fprintf(style->out, "%s%s%s%s%s\n", row_lead(rest, whole_ns, count), vs_paint(style, VS_DIM),
-                what == VS_ROWS_GAPS ? "" : "at ", what == VS_ROWS_GAPS ? "other gaps" : vs_number_text(more, "more call site"), vs_unpaint(style));
+                what == VS_ROWS_GAPS ? "" : "at ",
+                what == VS_ROWS_GAPS ? "other gaps" : vs_number_text(more, "more call site"), vs_unpaint(style));
 }
 
 void vs_timeline_waits(const struct vs_report *report, const struct vs_report_device *device,
@@ -163,13 +165,12 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
     for (size_t i = 0; i < line->kernels.count; i++)
         known |= line->kernels.items[i].site != NULL;
     if (!known && line->gaps.count && line->gaps.items[0].cause == VS_GAP_HOST && !line->gaps.items[0].until)
-        fprintf(style->out, "    (recorded with --kernels=api, launches have their lines)\n");
+        fprintf(style->out, "    (record with --kernels=api to see the lines of launches)\n");
     if (device->unknown_ns)
-        fprintf(style->out, "    work was not recorded for %s between them: not counted\n",
-                vs_time_text(device->unknown_ns));
+        fprintf(style->out, "    not counted: %s in which work was not recorded\n", vs_time_text(device->unknown_ns));
     if (device->out_of_order)
         vs_text_lines(style, vs_text_mark(style, "warning"),
-                      "%s of work came too late to be placed; the device was idle for less",
+                      "%s of work came too late to be sorted: the device was idle for less than this",
                       vs_number_text(device->out_of_order, "record"));
 }
 
@@ -208,42 +209,45 @@ static void clock_line(const struct vs_report *report, const struct vs_style *st
                 vs_time_text(report->device_clock.error_ns), drift);
 }
 
-static void kernel_section(const struct vs_report_device *device, const struct vs_style *style)
+static void kernel_sites(const struct vs_report_timeline *line, const char *kernel, const struct vs_style *style)
+{
+    size_t sites = 0;
+    for (size_t i = 0; i < line->kernels.count && sites < SITES_OF_KERNEL; i++) {
+        const struct vs_report_work *work = &line->kernels.items[i];
+        if (!work->site || strcmp(work->name, kernel) != 0)
+            continue;
+        fprintf(style->out, "%20s%6s×  ", "", vs_count_text(work->sums.count));
+        vs_text_chain(style, 29, work->site);
+        sites++;
+    }
+}
+
+void vs_timeline_kernels(const struct vs_report_device *device, bool detail, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
-    uint64_t span = line->span_ns, rest = device->kernel_total.time_ns;
-    char clipped[1024], lead[64];
-    fprintf(style->out, "  kernels: %s in %s, device busy %s of %s\n",
-            vs_time_text(device->kernel_total.time_ns), vs_number_text(device->kernel_total.count, "kernel"),
-            vs_percent_text(line->device->busy_ns, span), vs_time_text(span));
-    if (device->kernel_total.count)
+    uint64_t rest = device->kernel_total.time_ns, launches = device->kernel_total.count;
+    uint64_t whole = detail ? line->device->busy_ns : rest;
+    unsigned columns = detail ? 46 : 34; /* before the name */
+    char clipped[1024];
+    size_t shown = 0;
+    if (detail && launches)
         fprintf(style->out, "    %s%10s  %7s  %7s  %10s%s\n", vs_paint(style, VS_DIM), "time", "of busy", "times",
                 "mean", vs_unpaint(style));
-    size_t shown = 0;
     for (; shown < device->kernel_count && shown < style->kernels; shown++) {
         const struct vs_report_kernel *kernel = &device->kernels[shown];
         if (shown && !style->small_sites && kernel->time_ns < device->kernel_total.time_ns / 100)
             break;
         rest -= kernel->time_ns < rest ? kernel->time_ns : rest;
-        fprintf(style->out, "    %s  %7s  %6s×  %s  %s\n", time_column(kernel->time_ns),
-                vs_percent_text(kernel->time_ns, line->device->busy_ns), vs_count_text(kernel->count),
-                time_column(kernel->time_ns / kernel->count),
-                vs_text_clip(clipped, kernel->name, style->width > 76 ? style->width - 46 : 30));
-        size_t sites = 0;
-        for (size_t i = 0; i < line->kernels.count && sites < SITES_OF_KERNEL; i++) {
-            const struct vs_report_work *work = &line->kernels.items[i];
-            if (!work->site || strcmp(work->name, kernel->name) != 0)
-                continue;
-            snprintf(lead, sizeof lead, "%20s%6s×  ", "", vs_count_text(work->sums.count));
-            fputs(lead, style->out);
-            vs_text_chain(style, 29, work->site);
-            sites++;
-        }
+        launches -= kernel->count < launches ? kernel->count : launches;
+        fprintf(style->out, "%s%s%s%s\n", row_lead(kernel->time_ns, whole, kernel->count),
+                detail ? time_column(kernel->time_ns / kernel->count) : "", detail ? "  " : "",
+                vs_text_clip(clipped, kernel->name, style->width > columns + 30 ? style->width - columns : 30));
+        if (detail)
+            kernel_sites(line, kernel->name, style);
     }
     if (shown < device->kernel_count)
-        fprintf(style->out, "    %s  %7s           %sother kernels%s\n", time_column(rest),
-                vs_percent_text(rest, line->device->busy_ns), vs_paint(style, VS_DIM), vs_unpaint(style));
-    peak_line(line, device->peak_user.time_ns, style);
+        fprintf(style->out, "%s%*s%sother kernels%s\n", row_lead(rest, whole, launches), detail ? 12 : 0, "",
+                vs_paint(style, VS_DIM), vs_unpaint(style));
 }
 
 /* --- copies --- */
@@ -293,18 +297,19 @@ static void transfer_section(const struct vs_report_device *device, const struct
             vs_count_text(copies->total.count), vs_time_text(copies->total.time_ns));
     for (size_t i = 0; i < copies->count; i++) {
         const struct vs_report_work *row = &copies->items[i];
-        const struct vs_link *link = link_of(line->device->links, row->kind);
+        const struct vs_link *link = row->size == VS_COPY_SMALL ? NULL : link_of(line->device->links, row->kind);
         double share = link && row->sums.time_ns
                            ? (double)row->sums.bytes / (double)row->sums.time_ns * (double)link->time_ns /
                                  (double)link->bytes
                            : 0;
-        char of_link[32] = "";
-        if (share)
-            snprintf(of_link, sizeof of_link, "%.1f %%", 100 * share);
-        fprintf(style->out, "    %-5s %-8s %-9s %10s %6s× %s %11s %8s\n", vs_copy_kind_name(row->kind),
+        fprintf(style->out, "    %-5s %-8s %-9s %10s %6s× %s", vs_copy_kind_name(row->kind),
                 memory_names[row->memory], size_names[row->size], vs_size_text(row->sums.bytes),
-                vs_count_text(row->sums.count), time_column(row->sums.time_ns),
-                row->size == VS_COPY_SMALL ? "" : rate_words(row->sums.bytes, row->sums.time_ns), of_link);
+                vs_count_text(row->sums.count), time_column(row->sums.time_ns));
+        if (row->size != VS_COPY_SMALL)
+            fprintf(style->out, " %11s", rate_words(row->sums.bytes, row->sums.time_ns));
+        if (share)
+            fprintf(style->out, " %6.1f %%", 100 * share);
+        fputc('\n', style->out);
     }
     for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++) {
         const struct vs_link *link = link_of(line->device->links, kind);
@@ -338,7 +343,12 @@ void vs_timeline_sections(const struct vs_report *report, const struct vs_report
         fprintf(style->out, "  no kernels or copies %s\n",
                 report->part.point ? "are listed at a point in time: use --from and --to" : "were recorded");
     if (any && wish->kernels) {
-        kernel_section(device, style);
+        fprintf(style->out, "  kernels: %s in %s, device busy %s of %s\n", vs_time_text(device->kernel_total.time_ns),
+                vs_number_text(device->kernel_total.count, "kernel"),
+                vs_percent_text(device->timeline.device->busy_ns, device->timeline.span_ns),
+                vs_time_text(device->timeline.span_ns));
+        vs_timeline_kernels(device, true, style);
+        peak_line(&device->timeline, device->peak_user.time_ns, style);
         clock_line(report, style);
     }
     if (any && wish->transfers)
