@@ -217,11 +217,6 @@ const char *vs_library_of_code(const char *function, const char *file)
     return NULL;
 }
 
-bool vs_library_is_runtime(const char *function, const char *file)
-{
-    return vs_text_begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' && (!file || !*file);
-}
-
 /* --- libraries that the user names --- */
 
 static char prefixes[4096]; /* one after another, each ends with a zero byte; "" ends them */

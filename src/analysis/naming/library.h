@@ -51,10 +51,6 @@ const char *vs_library_of_code(const char *function, const char *file);
  * there are too many. Call before names are looked up; one thread. */
 bool vs_library_add(const char *list);
 
-/* vs_library_is_runtime: whether *function* is one of the CUDA runtime that is linked into a program: that
- * has no debug information (*file*). */
-bool vs_library_is_runtime(const char *function, const char *file);
-
 /* vs_library_named: whether a prefix of vs_library_add matches *path* or *function* (NULL: none).
  * *name* (VS_PACKAGE_MAX bytes) receives the library's name, the last part of the prefix. */
 bool vs_library_named(const char *path, const char *function, char *name);

@@ -29,8 +29,9 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
                                           "linux-vdso", "libstdc++", "libffi", "_ctypes.", NULL};
     static const char *const functions[] = {
         "cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cuMem", "cuArray",
-        "cuMipmappedArray", "cudaMemPool", "cudaGraph", "cuGraph", "operator new", "__cuda",
-        "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
+        "cuMipmappedArray", "cudaMemPool", "cudaMemcpy", "cudaMemset", "cudaLaunch", "cudaStreamSynchronize",
+        "cudaEventSynchronize", "cudaDeviceSynchronize", "cuLaunch", "cuStreamSynchronize", "cudaGraph", "cuGraph",
+        "operator new", "__cuda", "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
     if (starts_with_any(module, modules))
         return true;
     const char *base = file ? vs_text_base_name(file) : NULL;
@@ -86,8 +87,6 @@ size_t vs_naming_chain(const struct vs_reader *reader, struct vs_symbols *symbol
             continue;
         size_t n = vs_symbols_frame(symbols, &pcs[i], named, INLINE_MAX);
         for (size_t k = 0; k < n && count < VS_CHAIN_MAX; k++) {
-            if (count == 0 && !python && !*library && i + 1 < depth && vs_library_is_runtime(named[k].function, named[k].file))
-                continue; /* the call itself, which the site has as its api */
             all[count++] = (struct vs_chain_frame){named[k].function, named[k].file,
                                                    named[k].module ? named[k].module : "",
                                                    named[k].line, named[k].inlined, named[k].known,

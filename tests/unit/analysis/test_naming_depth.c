@@ -22,12 +22,12 @@ __attribute__((noinline)) static uint64_t descend(struct vs_recorder *recorder, 
 
 #ifdef __x86_64__
 /* A function of a runtime that is linked into the program, without debug information. */
-__asm__(".pushsection .text.cuda_probe, \"ax\", @progbits\n"
-        ".globl cudaProbe\n.type cudaProbe, @function\ncudaProbe:\n"
+__asm__(".pushsection .text.cuda_launch_probe, \"ax\", @progbits\n"
+        ".globl cudaLaunchProbe\n.type cudaLaunchProbe, @function\ncudaLaunchProbe:\n"
         ".cfi_startproc\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\ncall *%rdx\n"
         "add $8, %rsp\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n"
-        ".size cudaProbe, . - cudaProbe\n.popsection");
-uint64_t cudaProbe(struct vs_recorder *recorder, uint64_t skip, uint64_t (*call)(struct vs_recorder *, unsigned));
+        ".size cudaLaunchProbe, . - cudaLaunchProbe\n.popsection");
+uint64_t cudaLaunchProbe(struct vs_recorder *recorder, uint64_t skip, uint64_t (*call)(struct vs_recorder *, unsigned));
 #endif
 
 TEST(a_full_stack_keeps_its_mark)
@@ -45,7 +45,7 @@ TEST(a_full_stack_keeps_its_mark)
     vs_recorder_event(recorder, &event);
 #ifdef __x86_64__
     event = (struct vs_event){.kind = VS_EVENT_segment_alloc};
-    event.segment_alloc.stack = cudaProbe(recorder, 0, vs_recorder_stack);
+    event.segment_alloc.stack = cudaLaunchProbe(recorder, 0, vs_recorder_stack);
     vs_recorder_event(recorder, &event);
 #endif
     vs_recorder_close(recorder, VS_END_EXIT, 0);
