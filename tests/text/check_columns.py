@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No line of text that a verb prints is longer than 80 columns.
+"""No line of text that a verb prints is longer than 80 columns, or ends with a blank.
 
     check_columns.py COMMAND ROOT TRAIN_LM PROGRAMS   exit 1 and a line per problem
 
@@ -39,7 +39,8 @@ def too_long(line):
 
 
 def problems_of(name, text):
-    return [f"{name}: {len(line)} columns: {line}" for line in text.splitlines() if too_long(line)]
+    return [f"{name}: {len(line)} columns, or a blank at the end: {line}" for line in text.splitlines()
+            if too_long(line) or line.endswith(" ")]
 
 
 def check_help(command, *arguments):

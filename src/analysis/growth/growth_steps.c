@@ -138,27 +138,12 @@ void vs_steps_summary(const struct vs_step_rows *rows, struct vs_growth_steps *o
 
 size_t vs_steps_begun_by(const struct vs_growth_step *items, size_t count, uint64_t time_ns)
 {
-    size_t low = 0;
-    while (low < count) {
-        size_t mid = (low + count) / 2;
-        if (items[mid].time_ns <= time_ns)
-            low = mid + 1;
-        else
-            count = mid;
-    }
-    return low;
+    return VS_VEC_UP_TO(items, count, time_ns, time_ns);
 }
 
 uint64_t vs_steps_before(const struct vs_step_rows *rows, uint64_t event)
 {
-    size_t low = 0, high = rows->count;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (rows->items[mid].event < event)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low = VS_VEC_BELOW(rows->items, rows->count, event, event);
     uint64_t before = rows->begun - (rows->count ? (rows->count - 1) * rows->stride + rows->in_last
                                                  : 0);
     if (low == rows->count)

@@ -82,18 +82,10 @@ static bool is_mapping(const struct vs_snapshot_entry *entry)
 enum vs_err vs_snapshot_pieces(struct vs_snapshot_start *s, uint64_t addr, uint64_t size,
                                size_t *first, size_t *count)
 {
-    size_t low = 0, high = s->piece_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->pieces[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *first = low;
-    while (low < s->piece_count && s->pieces[low].addr < addr + size)
-        low++;
-    *count = low - *first;
+    size_t end = *first = VS_VEC_BELOW(s->pieces, s->piece_count, addr, addr);
+    while (end < s->piece_count && s->pieces[end].addr < addr + size)
+        end++;
+    *count = end - *first;
     if (*count > s->work)
         return VS_ERR_CORRUPT;
     s->work -= *count;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/kinds/kinds.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 /* The queries of a reading: after which event each is asked, and as which point. */
@@ -76,17 +77,10 @@ void vs_kinds_table_free(struct vs_kinds_table *table)
 const struct vs_kind_block *vs_kinds_find(const struct vs_kinds_table *table, uint64_t device,
                                           uint64_t addr)
 {
-    size_t low = 0, high = table->block_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->blocks[middle].addr < addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < table->block_count && table->blocks[low].addr == addr; low++)
-        if (table->blocks[low].device == device)
-            return &table->blocks[low];
+    size_t at = VS_VEC_BELOW(table->blocks, table->block_count, addr, addr);
+    for (; at < table->block_count && table->blocks[at].addr == addr; at++)
+        if (table->blocks[at].device == device)
+            return &table->blocks[at];
     return NULL;
 }
 

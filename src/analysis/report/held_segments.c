@@ -138,15 +138,8 @@ static int by_address(const void *a, const void *b)
 /* The last of *count* segments, by address, that starts at or before *addr*; *count* when none does. */
 static size_t segment_before(const struct vs_held_segment *segments, size_t count, uint64_t addr)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (segments[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? low - 1 : count;
+    size_t after = VS_VEC_UP_TO(segments, count, addr, addr);
+    return after ? after - 1 : count;
 }
 
 size_t vs_held_list(const struct vs_held_segments *held, uint64_t device,

@@ -92,7 +92,7 @@ struct row_choice {
     uint64_t device;
     const uint32_t *kind, *memory, *size;
     bool by_site, later;
-    size_t most; /* rows; 0: the summary's */
+    size_t most; /* rows by site */
 };
 
 static void choose_rows(const struct vs_timeline *timeline, const struct row_choice *choice, struct row_set *rows,
@@ -122,7 +122,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
     struct row_set rows = {0}, named = {0};
     choose_rows(timeline, choice, &rows, &out->total);
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
-    size_t most = choice->most && choice->most < listed(summary) ? choice->most : listed(summary);
+    size_t most = choice->most < listed(summary) ? choice->most : listed(summary);
     most = choice->by_site ? most : rows.count; /* few kinds, sizes and types of memory */
     size_t looked_at = rows.count < 4 * most ? rows.count : 4 * most;
     for (size_t i = 0; i < looked_at; i++) {
@@ -208,20 +208,22 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     sites.summary.own_only = !all;
     vs_summary_wrappers_of(&sites.summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
-    size_t few = all ? 0 : ROWS_BRIEF;
     out->later = !all && device && device->first_step.first_ns && summary->replay->phases.steps.done > 1;
     const struct {
         struct row_choice choice;
         struct vs_report_works *out;
     } lists[] = {{{VS_ROWS_KERNELS, number, .by_site = true}, &out->kernels},
                  {{VS_ROWS_WAITS, number, .by_site = true}, &out->waits},
-                 {{VS_ROWS_COPIES, number, .later = out->later}, &out->copies},
-                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true, .later = out->later, .most = few}, &out->pageable},
-                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true, .later = out->later, .most = few}, &out->small},
-                 {{VS_ROWS_GAPS, number, .by_site = true, .later = out->later, .most = few}, &out->gaps}};
+                 {{VS_ROWS_COPIES, number, .by_site = false}, &out->copies},
+                 {{VS_ROWS_COPIES, number, .memory = &pageable, .by_site = true}, &out->pageable},
+                 {{VS_ROWS_COPIES, number, .size = &small, .by_site = true}, &out->small},
+                 {{VS_ROWS_GAPS, number, .by_site = true}, &out->gaps}};
     for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++) {
-        sites.summary.own_only = !all && lists[i].choice.what != VS_ROWS_WAITS; /* for sentences */
-        list_rows(&sites, timeline, &lists[i].choice, lists[i].out);
+        struct row_choice choice = lists[i].choice;
+        sites.summary.own_only = !all && choice.what != VS_ROWS_WAITS; /* for sentences */
+        choice.later = out->later && choice.what != VS_ROWS_WAITS;
+        choice.most = sites.summary.own_only ? ROWS_BRIEF : listed(summary);
+        list_rows(&sites, timeline, &choice, lists[i].out);
     }
     vs_map_free(&sites.list.by_text);
     vs_map_free(&sites.by_stack);

@@ -20,21 +20,28 @@ static struct vs_device_activity *device_row(struct vs_activity *activity, uint6
     return &activity->devices[activity->device_count++];
 }
 
-/* When it ran; if that is unknown, when it was reported. */
-static void times_of(const struct vs_event *event, uint64_t *start_ns, uint64_t *end_ns)
+bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns,
+                        struct vs_activity_part *inside)
 {
-    *start_ns = event->activity.start_ns, *end_ns = event->activity.end_ns;
-    if (!*start_ns)
-        *start_ns = *end_ns = event->time_ns;
-    if (*end_ns < *start_ns)
-        *end_ns = *start_ns;
+    uint64_t start_ns = event->activity.start_ns, end_ns = event->activity.end_ns;
+    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
+        return false;
+    if (!start_ns) /* unknown: when it was reported */
+        start_ns = end_ns = event->time_ns;
+    if (end_ns < start_ns)
+        end_ns = start_ns;
+    if (inside)
+        *inside = (struct vs_activity_part){start_ns > from_ns ? start_ns : from_ns, end_ns < to_ns ? end_ns : to_ns,
+                                            end_ns - start_ns};
+    return start_ns <= to_ns && end_ns >= from_ns;
 }
 
-uint64_t vs_activity_share(uint64_t bytes, uint64_t inside_ns, uint64_t length_ns)
+uint64_t vs_activity_share(uint64_t bytes, const struct vs_activity_part *inside)
 {
-    if (inside_ns >= length_ns)
+    uint64_t inside_ns = inside->end_ns - inside->start_ns;
+    if (inside_ns == inside->whole_ns)
         return bytes;
-    double part = (double)bytes * ((double)inside_ns / (double)length_ns);
+    double part = (double)bytes * ((double)inside_ns / (double)inside->whole_ns);
     return part < (double)bytes ? (uint64_t)part : bytes; /* 2^64 fits into no integer */
 }
 
@@ -60,9 +67,10 @@ static struct vs_kernel_row *kernel_row(struct vs_activity *activity, uint64_t n
     return &activity->kernels[activity->kernel_count++];
 }
 
-static void count(struct vs_activity *activity, const struct vs_event *event, uint64_t inside_ns, uint64_t length_ns)
+static void count(struct vs_activity *activity, const struct vs_event *event, const struct vs_activity_part *inside)
 {
     struct vs_device_activity *row = device_row(activity, event->activity.device);
+    uint64_t inside_ns = inside->end_ns - inside->start_ns;
     if (!row)
         return;
     if (event->kind == VS_EVENT_kernel) {
@@ -70,46 +78,34 @@ static void count(struct vs_activity *activity, const struct vs_event *event, ui
         add(&row->kernels, 0, inside_ns);
         kernel->count++;
         kernel->time_ns += inside_ns;
-        if (length_ns < kernel->shortest_ns)
-            kernel->shortest_ns = length_ns;
-        if (length_ns > kernel->longest_ns)
-            kernel->longest_ns = length_ns;
+        if (inside->whole_ns < kernel->shortest_ns)
+            kernel->shortest_ns = inside->whole_ns;
+        if (inside->whole_ns > kernel->longest_ns)
+            kernel->longest_ns = inside->whole_ns;
     } else if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = event->memcpy.copy_kind;
         add(&row->copies[kind < VS_COPY_KIND_COUNT ? kind : VS_COPY_UNKNOWN],
-            vs_activity_share(event->memcpy.bytes, inside_ns, length_ns), inside_ns);
+            vs_activity_share(event->memcpy.bytes, inside), inside_ns);
     } else if (event->kind == VS_EVENT_memset) {
-        add(&row->sets, vs_activity_share(event->memset.bytes, inside_ns, length_ns), inside_ns);
+        add(&row->sets, vs_activity_share(event->memset.bytes, inside), inside_ns);
     } else {
         add(&row->syncs, 0, inside_ns);
     }
 }
 
-bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns)
-{
-    uint64_t start_ns, end_ns;
-    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
-        return false;
-    times_of(event, &start_ns, &end_ns);
-    return start_ns <= to_ns && end_ns >= from_ns;
-}
-
 void vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
                               uint64_t from_ns, uint64_t to_ns)
 {
-    uint64_t start_ns, end_ns;
-    if (!vs_event_has(event, VS_PROPERTY_ACTIVITY))
+    struct vs_activity_part whole, inside;
+    if (!vs_activity_within(event, 0, UINT64_MAX, &whole))
         return;
-    times_of(event, &start_ns, &end_ns);
-    if (event->kind != VS_EVENT_sync && end_ns > activity->known_ns)
-        activity->known_ns = end_ns;
-    if (start_ns > to_ns || end_ns < from_ns)
+    if (event->kind != VS_EVENT_sync && whole.end_ns > activity->known_ns)
+        activity->known_ns = whole.end_ns;
+    if (!vs_activity_within(event, from_ns, to_ns, &inside))
         return;
-    uint64_t first_ns = start_ns > from_ns ? start_ns : from_ns;
-    uint64_t last_ns = end_ns < to_ns ? end_ns : to_ns;
-    if (event->kind != VS_EVENT_sync && last_ns > activity->last_ns)
-        activity->last_ns = last_ns;
-    count(activity, event, last_ns - first_ns, end_ns - start_ns);
+    if (event->kind != VS_EVENT_sync && inside.end_ns > activity->last_ns)
+        activity->last_ns = inside.end_ns;
+    count(activity, event, &inside);
 }
 
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,

@@ -47,12 +47,16 @@ struct vs_activity {
 void vs_activity_event_within(struct vs_activity *activity, const struct vs_event *event,
                               uint64_t from_ns, uint64_t to_ns);
 
-/* vs_activity_within: true if *event* is an activity that vs_activity_event_within counts at least
- * in part. */
-bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns);
+/* vs_activity_within: false unless *event* is an activity that vs_activity_event_within counts at least in part:
+ * *inside*, if not NULL. */
+struct vs_activity_part {
+    uint64_t start_ns, end_ns, whole_ns; /* whole_ns: of the activity */
+};
+bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns,
+                        struct vs_activity_part *inside);
 
-/* vs_activity_share: the bytes moved in *inside_ns* of *length_ns*, in which *bytes* were. */
-uint64_t vs_activity_share(uint64_t bytes, uint64_t inside_ns, uint64_t length_ns);
+/* vs_activity_share: of *bytes* of an activity, those of its part *inside*. */
+uint64_t vs_activity_share(uint64_t bytes, const struct vs_activity_part *inside);
 
 /* vs_activity_device: the totals of the trace's device number, or NULL. */
 const struct vs_device_activity *vs_activity_device(const struct vs_activity *activity,

@@ -85,15 +85,7 @@ static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline
 /* The first that ends at *time_ns* or later. */
 static size_t past_at(const struct past *past, uint64_t time_ns)
 {
-    size_t low = 0, high = past->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (past->items[middle].end_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VS_VEC_BELOW(past->items, past->count, end_ns, time_ns);
 }
 
 static void past_add(struct past *past, struct host_time time)
@@ -351,16 +343,15 @@ static void add_wait(struct vs_timeline *t, const struct vs_replay *replay, cons
     uint64_t end_ns = sync->end_ns > sync->start_ns ? sync->end_ns : sync->start_ns;
     struct host_time wait = {sync->start_ns, end_ns, sync->stack, sync->api, event->tid,
                              (uint32_t)sync->sync_kind, (uint32_t)sync->device, 0};
-    uint64_t from = wait.start_ns > t->from_ns ? wait.start_ns : t->from_ns,
-             to = wait.end_ns < t->to_ns ? wait.end_ns : t->to_ns;
+    struct vs_activity_part inside;
     struct vs_timeline_key key = {.what = VS_ROWS_WAITS, .device = wait.device, .kind = wait.kind,
                                   .stack = wait.stack, .api = wait.api};
-    if (from <= to && sync->api) {
+    if (sync->api && vs_activity_within(event, t->from_ns, t->to_ns, &inside)) {
         struct vs_timeline_sums *sums = row_of(t, &key);
         sums->count++;
-        sums->time_ns += to - from;
+        sums->time_ns += inside.end_ns - inside.start_ns;
         sums->step_count += at.step_known;
-        sums->step_ns += at.step_known ? to - from : 0;
+        sums->step_ns += at.step_known ? inside.end_ns - inside.start_ns : 0;
     }
     past_add(&t->waits, wait);
 }
@@ -390,9 +381,8 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
     if (ran->device >= VS_DEVICES_MAX || !ran->start_ns)
         return;
     struct vs_timeline_device *device = &t->devices[ran->device];
-    struct device_work work = {ran->start_ns > t->from_ns ? ran->start_ns : t->from_ns,
-                               ran->end_ns < t->to_ns ? ran->end_ns : t->to_ns, .device = (uint16_t)ran->device,
-                               .kind = (uint16_t)event->kind};
+    struct device_work work = {.device = (uint16_t)ran->device, .kind = (uint16_t)event->kind};
+    struct vs_activity_part inside;
     if (event->kind == VS_EVENT_kernel) {
         work.correlation = event->kernel.correlation;
         work.name = event->kernel.name;
@@ -417,18 +407,17 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
     follow_peak(device, replay, ran->device);
     near_peak(device, &(struct vs_near_work){.start_ns = ran->start_ns, .end_ns = ran->end_ns, .name = work.name,
                                              .stream = ran->stream, .kind = event->kind});
-    if (!vs_activity_within(event, t->from_ns, t->to_ns))
+    if (!vs_activity_within(event, t->from_ns, t->to_ns, &inside))
         return;
-    if (work.end_ns < work.start_ns)
-        work.end_ns = work.start_ns;
+    work.start_ns = inside.start_ns;
+    work.end_ns = inside.end_ns;
     bool over_link = work.copy_kind == VS_COPY_HTOD || work.copy_kind == VS_COPY_DTOH;
     if (over_link && work.bytes >= VS_LINK_LEAST_BYTES && ran->end_ns > ran->start_ns) {
         faster(&device->links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
         if (work.memory == VS_MEMORY_PINNED)
             faster(&device->pinned_links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
     }
-    if (ran->end_ns > ran->start_ns)
-        work.bytes = vs_activity_share(work.bytes, work.end_ns - work.start_ns, ran->end_ns - ran->start_ns);
+    work.bytes = vs_activity_share(work.bytes, &inside);
     if (t->held_count && work.start_ns < t->held[t->held_count - 1].start_ns)
         t->unsorted = true;
     VS_VEC_ADD(t->held, t->held_count, t->held_capacity, work);

@@ -53,6 +53,25 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
         qsort(items, count, element, compare);
 }
 
+/* VS_VEC_BELOW, _UP_TO: how many of *items*, sorted by their uint64_t *field*, have one below *value*, at most
+ * *value*: the index of the first of the others. */
+static inline size_t vs_vec_below(const void *items, size_t count, size_t element, size_t offset, uint64_t value)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const uint64_t *)((const char *)items + middle * element + offset) < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+#define VS_VEC_BELOW(items, count, field, value) \
+    vs_vec_below(items, count, sizeof *(items), offsetof(__typeof__(*(items)), field), value)
+#define VS_VEC_UP_TO(items, count, field, value) \
+    ((value) == UINT64_MAX ? (count) : VS_VEC_BELOW(items, count, field, (value) + 1))
+
 /* vs_vec_nth: the value that would be at *index* if the *count* values (fewer than 2^32) were
  * sorted; rearranges them. *count* is not 0. Cost: linear on average, also of values that rise and
  * then fall. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/format/event.h"
 #include "trace/read/reader_internal.h"
@@ -149,17 +150,7 @@ enum vs_err vs_checkpoints_open(const struct vs_source *source, bool close_fd,
 
 size_t vs_checkpoints_before_event(const struct vs_checkpoints *c, uint64_t event)
 {
-    size_t found = SIZE_MAX;
-    for (size_t low = 0, high = c->table.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (c->items[middle].event <= event) {
-            found = middle;
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return found;
+    return VS_VEC_UP_TO(c->items, c->table.count, event, event) - 1; /* SIZE_MAX: none */
 }
 
 size_t vs_checkpoints_before_time(const struct vs_checkpoints *c, uint64_t time_ns)

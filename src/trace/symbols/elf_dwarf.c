@@ -53,17 +53,10 @@ static Dwarf_Die *find_unit(struct vs_elf_object *object, Dwarf_Addr pc, Dwarf_A
         return unit;
     if (!object->ranges_built)
         build_ranges(object);
-    size_t low = 0, high = object->range_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (object->ranges[middle].low <= pc - *bias)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || pc - *bias >= object->ranges[low - 1].high)
+    size_t after = VS_VEC_UP_TO(object->ranges, object->range_count, low, pc - *bias);
+    if (!after || pc - *bias >= object->ranges[after - 1].high)
         return NULL;
-    return dwarf_offdie(dwarf, object->ranges[low - 1].unit, room);
+    return dwarf_offdie(dwarf, object->ranges[after - 1].unit, room);
 }
 
 /* The unit with the functions: *unit* itself, or the full unit of a skeleton. */

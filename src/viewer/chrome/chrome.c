@@ -470,11 +470,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_kernel:
     case VS_EVENT_memcpy:
     case VS_EVENT_memset:
-        if (vs_activity_within(event, c->from_ns, c->to_ns))
+        if (vs_activity_within(event, c->from_ns, c->to_ns, NULL))
             add_slice(c, event);
         break;
     case VS_EVENT_sync:
-        if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns))
+        if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns, NULL))
             wait(c, event);
         break;
     case VS_EVENT_activity_switched: switched(c, event); break;

@@ -67,7 +67,7 @@ void vs_sqlite_timeline_event(struct vs_sqlite_timeline *t, const struct vs_repl
         table++;
     bool work = vs_event_has(event, VS_PROPERTY_ACTIVITY);
     if (table == VS_SQLITE_TIMELINE_TABLES ||
-        (work && (!vs_activity_within(event, t->from_ns, t->to_ns) ||
+        (work && (!vs_activity_within(event, t->from_ns, t->to_ns, NULL) ||
                   (t->one_device && event->activity.device != t->device))) ||
         (event->kind == VS_EVENT_api_call &&
          (event->api_call.start_ns > t->to_ns || event->api_call.end_ns < t->from_ns)))
