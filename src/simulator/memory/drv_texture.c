@@ -81,8 +81,6 @@ static CUresult view_array(struct vramscope_sim_texture *v, const void *handle, 
     const struct vs_sim_array *a = vs_sim_array_of(handle, mipmapped, &range);
     if (!a)
         return CUDA_ERROR_INVALID_HANDLE;
-    if (v->surface && !(a->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
-        return CUDA_ERROR_INVALID_VALUE; /* cuda.h, cuSurfObjectCreate */
     v->layered = (a->desc.Flags & CUDA_ARRAY3D_LAYERED) != 0;
     v->cubemap = (a->desc.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
     v->levels = mipmapped ? a->levels : 1;

@@ -146,6 +146,8 @@ static cudaError_t copy_2d(struct end_2d to, struct end_2d from, size_t width, s
         return e;
     if ((!to.in_array && width > to.pitch) || (!from.in_array && width > from.pitch))
         return cudaErrorInvalidPitchValue;
+    if ((to.in_array && !to.array) || (from.in_array && !from.array))
+        return cudaErrorInvalidResourceHandle;
     types_of(kind, &c.dstMemoryType, &c.srcMemoryType);
     if (to.in_array)
         c.dstMemoryType = CU_MEMORYTYPE_ARRAY;

@@ -91,8 +91,11 @@ cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void
 {
     CUkernel kernel;
     cudaError_t e = vs_rt_kernel_of(func, &kernel);
-    return e ? vs_rt_result(e)
-             : __cudaLaunchKernel((cudaKernel_t)kernel, gridDim, blockDim, args, sharedMem, stream);
+    if (!e)
+        e = __cudaLaunchKernel((cudaKernel_t)kernel, gridDim, blockDim, args, sharedMem, stream);
+    if (e == cudaErrorInvalidConfiguration && func == (const void *)kernel)
+        e = cudaErrorInvalidValue; /* the driver's: only launches by stub are checked before it */
+    return vs_rt_result(e);
 }
 
 cudaError_t cudaLaunchCooperativeKernel_context(const void *func, dim3 gridDim, dim3 blockDim,

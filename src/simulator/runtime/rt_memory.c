@@ -53,6 +53,14 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent
     return e;
 }
 
+cudaError_t cudaMallocManaged_context(void **devPtr, size_t size, unsigned int flags)
+{
+    if (size || !devPtr)
+        return vs_rt_error(vs_rt.MemAllocManaged((CUdeviceptr *)devPtr, size, flags));
+    *devPtr = NULL;
+    return cudaSuccess;
+}
+
 /* ---- host memory; flags have the driver's values ---- */
 
 cudaError_t cudaHostAlloc_context(void **pHost, size_t size, unsigned int flags)

@@ -159,7 +159,7 @@ cudaError_t cudaCreateTextureObject_context(cudaTextureObject_t *pTexObject,
                                             const struct cudaResourceViewDesc *pResViewDesc)
 {
     CUDA_RESOURCE_DESC resource;
-    if (!pTexObject || !pResDesc || !pTexDesc)
+    if (!pResDesc || !pTexDesc)
         return cudaErrorInvalidValue;
     cudaError_t e = resource_to(pResDesc, &resource);
     if (!e)
@@ -168,10 +168,7 @@ cudaError_t cudaCreateTextureObject_context(cudaTextureObject_t *pTexObject,
         e = cudaErrorNotSupported;
     if (!e) {
         CUDA_TEXTURE_DESC texture = texture_to(pTexDesc);
-        CUtexObject object;
-        e = vs_rt_error(vs_rt.TexObjectCreate(&object, &resource, &texture, NULL));
-        if (!e)
-            *pTexObject = object;
+        e = vs_rt_error(vs_rt.TexObjectCreate(pTexObject, &resource, &texture, NULL));
     }
     return e;
 }

@@ -373,11 +373,7 @@ TEST(rows_go_to_an_array_and_back)
     REFUSED(cudaMemcpy2DToArray(array, 0, 0, in, 8, 16, 1, cudaMemcpyHostToDevice),
             "width must not exceed spitch");
     RETURNS(cudaMemcpy2DToArray(NULL, 0, 0, in, 16, 16, 1, cudaMemcpyHostToDevice),
-            cudaErrorInvalidValue);
-    RETURNS(cudaMemcpy2DFromArray(out, 16, NULL, 0, 0, 16, 1, cudaMemcpyDeviceToHost),
-            cudaErrorInvalidValue);
-    RETURNS(cudaMemcpy2DArrayToArray(NULL, 0, 0, array, 0, 0, 16, 1, cudaMemcpyDeviceToDevice),
-            cudaErrorInvalidValue);
+            cudaErrorInvalidResourceHandle);
     DO(cudaMemcpy2DArrayToArray(other, 0, 0, array, 0, 0, sizeof in[0], 6,
                                 cudaMemcpyDeviceToDevice));
     DO(cudaMemcpy2DFromArray(out, sizeof out[0], other, 0, 0, sizeof out[0], 6,

@@ -227,8 +227,8 @@ TEST(the_runtime_launches_kernels_of_modules)
             cudaSuccess, "cudaLaunchKernel: takes a cudaKernel_t");
     FACT_EQ(cudaLaunchKernel((const void *)kernel, (dim3){1, 1, 1}, (dim3){2048, 1, 1}, args, 0,
                              p.stream),
-            cudaErrorInvalidConfiguration, "cudaLaunchKernel: returns");
-    FACT_EQ(cudaGetLastError(), cudaErrorInvalidConfiguration, "launches fail through it");
+            cudaErrorInvalidValue, "of a cudaKernel_t: the error of cuLaunchKernel");
+    FACT_EQ(cudaGetLastError(), cudaErrorInvalidValue, "launches fail through it");
     read_back(p.a);
     FACT_EQ(p.host[0], 41, "cudaLaunchKernel");
 }

@@ -22,8 +22,7 @@ TEST(an_object_describes_its_array)
     CUDA_TEXTURE_DESC t = {.addressMode = {CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER,
                                            CU_TR_ADDRESS_MODE_WRAP},
                            .filterMode = CU_TR_FILTER_MODE_LINEAR,
-                           .flags = CU_TRSF_NORMALIZED_COORDINATES,
-                           .borderColor = {0.5f, 1}},
+                           .flags = CU_TRSF_NORMALIZED_COORDINATES},
                       t2;
     CUtexObject a = 0, b = 0;
     DO(cuTexObjectCreate(&a, &r, &t, NULL));
@@ -36,7 +35,6 @@ TEST(an_object_describes_its_array)
     FACT_EQ(t2.addressMode[0], CU_TR_ADDRESS_MODE_MIRROR, "cuTexObjectGetTextureDesc");
     FACT_EQ(t2.filterMode, CU_TR_FILTER_MODE_LINEAR, "cuTexObjectGetTextureDesc");
     FACT_EQ(t2.flags, CU_TRSF_NORMALIZED_COORDINATES, "cuTexObjectGetTextureDesc");
-    FACT(t2.borderColor[0] == 0.5f, "cuTexObjectGetTextureDesc");
     DO(cuTexObjectDestroy(a));
     DO(cuTexObjectGetTextureDesc(&t2, b));
 }
@@ -85,7 +83,7 @@ TEST(linear_memory_is_aligned)
             TEX ": pitchInBytes is aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT");
 }
 
-TEST(a_surface_needs_an_array_for_it)
+TEST(a_surface_is_of_an_array)
 {
     CUarray plain = picture(0), writable = picture(CUDA_ARRAY3D_SURFACE_LDST);
     CUDA_RESOURCE_DESC r = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = writable}, r2;
@@ -95,8 +93,7 @@ TEST(a_surface_needs_an_array_for_it)
     FACT(r2.res.array.hArray == writable, "cuSurfObjectGetResourceDesc");
     DO(cuSurfObjectDestroy(surface));
     r.res.array.hArray = plain;
-    INVALID(cuSurfObjectCreate(&surface, &r),
-            "CUDA_ARRAY3D_SURFACE_LDST: must be set in order to bind surfaces");
+    WORKS(cuSurfObjectCreate(&surface, &r), SURF ": CUDA_ARRAY3D_SURFACE_LDST is not checked");
     r.resType = CU_RESOURCE_TYPE_LINEAR;
     INVALID(cuSurfObjectCreate(&surface, &r), SURF ": resType must be CU_RESOURCE_TYPE_ARRAY");
 }
@@ -133,7 +130,8 @@ TEST(the_runtime_describes_its_objects)
     t.readMode = cudaReadModeElementType;
     REFUSED(cudaCreateTextureObject(&object, &r, &t, NULL),
             RT ": linear filtering is for floating-point values");
-    INVALID(cudaCreateTextureObject(NULL, &r, &t, NULL), RT ": returns");
+    FACT_EQ(cudaCreateTextureObject(NULL, &r, &t, NULL), cudaErrorInvalidFilterSetting,
+            RT ": the settings are checked first");
     DO(cudaDeviceGetTexture1DLinearMaxWidth(&most, &r.res.pitch2D.desc, 0));
     FACT(most >= (size_t)1 << 27, "guide, technical specifications");
 }
