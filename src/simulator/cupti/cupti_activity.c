@@ -110,6 +110,7 @@ static CUptiResult refusal_of(CUpti_ActivityKind kind)
     case CUPTI_ACTIVITY_KIND_PC_SAMPLING_RECORD_INFO:
     case CUPTI_ACTIVITY_KIND_INSTRUCTION_CORRELATION:
         return CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED;
+    case CUPTI_ACTIVITY_KIND_INVALID: return CUPTI_ERROR_NOT_COMPATIBLE;
     default: return vs_cupti_record_bytes(kind) ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_KIND;
     }
 }

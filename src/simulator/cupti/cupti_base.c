@@ -200,8 +200,6 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t *contextId)
     struct vs_sim_identity id;
     CUptiResult r =
         contextId ? identity_of(context, CU_STREAM_LEGACY, 0, &id) : CUPTI_ERROR_INVALID_PARAMETER;
-    if (contextId && !context) /* here NULL does not mean the current context */
-        r = CUPTI_ERROR_INVALID_CONTEXT;
     if (r == CUPTI_SUCCESS)
         *contextId = id.context;
     return vs_cupti_result(r);
