@@ -543,7 +543,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
 
 CUresult cuThreadExchangeStreamCaptureMode_entered(CUstreamCaptureMode *mode)
 {
-    if (!mode || (unsigned)*mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+    if (!mode)
         return CUDA_ERROR_INVALID_VALUE;
     CUstreamCaptureMode old = thread_mode;
     thread_mode = *mode;

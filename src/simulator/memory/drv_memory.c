@@ -242,7 +242,8 @@ CUresult cuMemHostGetFlags_in(unsigned int *pFlags, void *p)
     struct vs_sim_range range;
     if (!pFlags || !vs_sim_range_find((uintptr_t)p, &range) || range.kind != VS_SIM_RANGE_HOST)
         return CUDA_ERROR_INVALID_VALUE;
-    *pFlags = range.flags | CU_MEMHOSTALLOC_DEVICEMAP; /* always mapped under unified addressing */
+    /* Under unified addressing all is portable, which is not passed back, and mapped. */
+    *pFlags = (range.flags & ~(unsigned)CU_MEMHOSTALLOC_PORTABLE) | CU_MEMHOSTALLOC_DEVICEMAP;
     return CUDA_SUCCESS;
 }
 

@@ -94,7 +94,7 @@ CUresult cuPointerGetAttribute_entered(void *data, CUpointer_attribute attribute
 }
 
 /* For memory unknown to CUDA, and for an attribute without a value, this form stores zeroes of the
- * attribute's size, the ordinal being -2. */
+ * attribute's size, the ordinal being -2, but no start of a range. */
 CUresult cuPointerGetAttributes_entered(unsigned int numAttributes, CUpointer_attribute *attributes,
                                         void **data, CUdeviceptr ptr)
 {
@@ -108,6 +108,8 @@ CUresult cuPointerGetAttributes_entered(unsigned int numAttributes, CUpointer_at
             return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < numAttributes; i++) {
         uint64_t value;
+        if (!known && attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
+            continue;
         if (!value_of(attributes[i], known ? &range : NULL, ptr, &value))
             value = attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? (uint64_t)-2 : 0;
         store(data[i], attributes[i], value);

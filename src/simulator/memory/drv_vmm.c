@@ -148,7 +148,9 @@ CUresult cuMemMap_entered(CUdeviceptr ptr, size_t size, size_t offset,
                                  .no_write = true};
     pthread_mutex_lock(&vmm_mu);
     struct reservation *r = reservation_locked(ptr, size);
-    CUresult e = r && size <= place.bytes ? vs_sim_range_add(&range) : CUDA_ERROR_INVALID_VALUE;
+    CUresult e = size > place.bytes ? CUDA_ERROR_NOT_SUPPORTED
+                 : r                ? vs_sim_range_add(&range)
+                                    : CUDA_ERROR_INVALID_VALUE;
     if (e == CUDA_ERROR_ALREADY_MAPPED)
         e = CUDA_ERROR_INVALID_VALUE;
     if (!e && !vs_sim_store_map(ptr, size, place.fd, place.offset, PROT_NONE)) {

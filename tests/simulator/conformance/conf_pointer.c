@@ -153,7 +153,7 @@ TEST(several_attributes_at_once)
     WORKS(cuPointerGetAttributes(2, wanted, into, (uintptr_t)&local),
           "no error for memory CUDA does not know");
     FACT_EQ(type, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
-    FACT_EQ(base, 0, "cuPointerGetAttributes: null values for memory CUDA does not know");
+    FACT_EQ(base, p, "cuPointerGetAttributes: RANGE_START_ADDR of such memory is not stored");
 }
 
 TEST(buffer_ids_are_not_used_twice)
