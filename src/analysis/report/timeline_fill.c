@@ -13,15 +13,10 @@
 #define ROWS_BRIEF 4      /* of a list in the paragraph */
 #define WRAPPERS_BRIEF 16 /* stacks that say which function launches everything */
 
-struct named_row {
-    struct vs_timeline_key key;
-    struct vs_timeline_sums sums;
-};
-
 /* Rows by key, while they are added. */
 struct row_set {
     struct vs_intern keys;
-    struct named_row *items;
+    struct vs_timeline_row *items;
     size_t count, capacity;
 };
 
@@ -38,7 +33,7 @@ static void add_row(struct row_set *set, const struct vs_timeline_key *key, cons
 {
     uint32_t number = vs_intern(&set->keys, key, sizeof *key);
     if (number == set->count)
-        VS_VEC_ADD(set->items, set->count, set->capacity, (struct named_row){.key = *key});
+        VS_VEC_ADD(set->items, set->count, set->capacity, (struct vs_timeline_row){.key = *key});
     add_sums(&set->items[number].sums, sums);
 }
 
@@ -50,7 +45,7 @@ static void end(struct row_set *set)
 
 static int longer(const void *left, const void *right)
 {
-    const struct named_row *x = left, *y = right;
+    const struct vs_timeline_row *x = left, *y = right;
     return vs_then(VS_ORDER(y->sums.time_ns, x->sums.time_ns),
                    vs_then(VS_ORDER(y->sums.count, x->sums.count), memcmp(&x->key, &y->key, sizeof x->key)));
 }
@@ -98,9 +93,10 @@ struct row_choice {
 static void choose_rows(const struct vs_timeline *timeline, const struct row_choice *choice, struct row_set *rows,
                         struct vs_timeline_sums *total)
 {
-    struct vs_timeline_sums sums;
-    for (size_t i = 0; i < vs_timeline_rows(timeline); i++) {
-        struct vs_timeline_key key = *vs_timeline_row(timeline, i, &sums);
+    size_t count;
+    const struct vs_timeline_row *all = vs_timeline_rows(timeline, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct vs_timeline_key key = all[i].key;
         if (key.what != choice->what || key.device != choice->device || (choice->kind && key.kind != *choice->kind) ||
             (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size) ||
             key.later < choice->later)
@@ -110,8 +106,8 @@ static void choose_rows(const struct vs_timeline *timeline, const struct row_cho
             key.stack = key.api = 0;
         else
             key.memory = key.size = 0;
-        add_row(rows, &key, &sums);
-        add_sums(total, &sums);
+        add_row(rows, &key, &all[i].sums);
+        add_sums(total, &all[i].sums);
     }
 }
 
@@ -164,7 +160,7 @@ void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timelin
     plain.wrappers = NULL;
     struct vs_site_list list = {.items = vs_xarena(summary->memory, (rows.count + 1) * sizeof *list.items)};
     for (size_t i = 0; i < rows.count; i++) {
-        const struct named_row *row = &rows.items[i];
+        const struct vs_timeline_row *row = &rows.items[i];
         if (what == VS_ROWS_READS || row->key.stack || row->key.api)
             vs_site_list_add(&plain, &list, row->key.stack, vs_summary_name(summary, row->key.api), row->sums.bytes,
                              row->sums.count, out)->stacks++;
@@ -191,20 +187,18 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     static const uint32_t pageable = VS_MEMORY_PAGEABLE, small = VS_COPY_SMALL;
     const struct vs_timeline_device *device = vs_timeline_device(timeline, number);
     struct site_numbers sites = {.summary = *summary};
-    size_t rows = vs_timeline_rows(timeline), looked_at = 4 * listed(summary);
+    size_t row_count, looked_at = 4 * listed(summary);
+    const struct vs_timeline_row *rows = vs_timeline_rows(timeline, &row_count);
     /* Of each of the lists at most *looked_at* rows are named, of gaps two sites in each. */
-    size_t most = rows < 3 * looked_at ? 2 * rows : 6 * looked_at;
+    size_t most = row_count < 3 * looked_at ? 2 * row_count : 6 * looked_at;
     sites.list.items = vs_xarena(summary->memory, (most + 1) * sizeof *sites.list.items);
     /* Functions that allocate are not those that launch. */
     struct vs_wrappers wrappers;
     uint64_t stacks[VS_WRAPPER_STACKS];
     size_t stack_count = 0, stacks_max = all ? VS_WRAPPER_STACKS : WRAPPERS_BRIEF;
-    for (size_t i = 0; i < vs_timeline_rows(timeline) && stack_count < stacks_max; i++) {
-        struct vs_timeline_sums sums;
-        const struct vs_timeline_key *key = vs_timeline_row(timeline, i, &sums);
-        if (key->what == VS_ROWS_KERNELS && key->device == number && key->stack)
-            stacks[stack_count++] = key->stack;
-    }
+    for (size_t i = 0; i < row_count && stack_count < stacks_max; i++)
+        if (rows[i].key.what == VS_ROWS_KERNELS && rows[i].key.device == number && rows[i].key.stack)
+            stacks[stack_count++] = rows[i].key.stack;
     sites.summary.own_only = !all;
     vs_summary_wrappers_of(&sites.summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;

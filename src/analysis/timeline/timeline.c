@@ -53,7 +53,7 @@ struct device_work {
 struct vs_timeline {
     uint64_t from_ns, to_ns;
     uint64_t second_step_ns, second_step; /* begin of the second marked step; 0: there is none so far */
-    struct vs_intern calls, rows;
+    struct vs_intern calls, keys;
     /* Correlation -> number of the call + 1: the latest PENDING_MAX, and as many before them. Work that was
      * never recorded, and launches of graphs, which are the call of several pieces of work, stay. */
     struct vs_map pending, older;
@@ -62,8 +62,8 @@ struct vs_timeline {
     struct device_work *held;
     size_t held_count, held_capacity;
     bool unsorted;
-    struct vs_timeline_sums *sums;
-    size_t sum_capacity;
+    struct vs_timeline_row *rows; /* by number of their key */
+    size_t row_count, row_capacity;
     uint32_t recent[RECENT]; /* rows, by parts of their keys */
     struct vs_timeline_device devices[VS_DEVICES_MAX];
 };
@@ -71,13 +71,14 @@ struct vs_timeline {
 static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline_key *key)
 {
     uint32_t *recent = &t->recent[(key->name * 31 + key->stack * 7 + key->until_stack * 3 + key->what) % RECENT];
-    if (*recent < t->rows.count && memcmp(t->rows.items[*recent], key, sizeof *key) == 0)
-        return &t->sums[*recent];
-    if (t->rows.count >= VS_TIMELINE_ROWS_MAX && !vs_intern_find(&t->rows, key, sizeof *key, recent))
+    if (*recent < t->row_count && memcmp(&t->rows[*recent].key, key, sizeof *key) == 0)
+        return &t->rows[*recent].sums;
+    if (t->row_count >= VS_TIMELINE_ROWS_MAX && !vs_intern_find(&t->keys, key, sizeof *key, recent))
         key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
-    *recent = vs_intern(&t->rows, key, sizeof *key);
-    vs_vec_room(&t->sums, &t->sum_capacity, *recent + 1, sizeof *t->sums);
-    return &t->sums[*recent];
+    *recent = vs_intern(&t->keys, key, sizeof *key);
+    if (*recent == t->row_count)
+        VS_VEC_ADD(t->rows, t->row_count, t->row_capacity, (struct vs_timeline_row){.key = *key});
+    return &t->rows[*recent].sums;
 }
 
 /* --- gaps --- */
@@ -491,16 +492,10 @@ bool vs_timeline_has_calls(const struct vs_timeline *t)
     return t->calls.count;
 }
 
-size_t vs_timeline_rows(const struct vs_timeline *t)
+const struct vs_timeline_row *vs_timeline_rows(const struct vs_timeline *t, size_t *count)
 {
-    return t->rows.count;
-}
-
-const struct vs_timeline_key *vs_timeline_row(const struct vs_timeline *t, size_t row,
-                                              struct vs_timeline_sums *sums)
-{
-    *sums = t->sums[row];
-    return t->rows.items[row];
+    *count = t->row_count;
+    return t->rows;
 }
 
 void vs_timeline_close(struct vs_timeline *t)
@@ -508,13 +503,13 @@ void vs_timeline_close(struct vs_timeline *t)
     if (!t)
         return;
     vs_intern_free(&t->calls);
-    vs_intern_free(&t->rows);
+    vs_intern_free(&t->keys);
     vs_map_free(&t->pending);
     vs_map_free(&t->older);
     free(t->places.items);
     free(t->pauses.items);
     free(t->waits.items);
     free(t->held);
-    free(t->sums);
+    free(t->rows);
     free(t);
 }

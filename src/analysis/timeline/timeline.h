@@ -61,6 +61,11 @@ struct vs_timeline_sums {
     uint64_t step_count, step_ns; /* of waits: those in steps */
 };
 
+struct vs_timeline_row {
+    struct vs_timeline_key key;
+    struct vs_timeline_sums sums;
+};
+
 /* Work near the peak of a device. */
 struct vs_near_work {
     uint64_t start_ns, end_ns, stream, name; /* name: of a kernel, otherwise 0 */
@@ -114,10 +119,8 @@ const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *ti
 /* vs_timeline_has_calls: the calls that begin work were recorded, at least those of copies. */
 bool vs_timeline_has_calls(const struct vs_timeline *timeline);
 
-/* vs_timeline_rows: how many; vs_timeline_row: one, with its sums. */
-size_t vs_timeline_rows(const struct vs_timeline *timeline);
-const struct vs_timeline_key *vs_timeline_row(const struct vs_timeline *timeline, size_t row,
-                                              struct vs_timeline_sums *sums);
+/* vs_timeline_rows: all of them, *count*. */
+const struct vs_timeline_row *vs_timeline_rows(const struct vs_timeline *timeline, size_t *count);
 
 void vs_timeline_close(struct vs_timeline *timeline); /* NULL does nothing */
 

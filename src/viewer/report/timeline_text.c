@@ -60,26 +60,27 @@ static const char *short_name(char out[200], const char *name)
     snprintf(word, sizeof word, "%.*s", (int)(at - start), start);
     return vs_text_clip(out, at > start ? word : name, 48);
 }
-#define short_words(name) short_name((char[200]){""}, name)
 
-static const char *ended_by(const struct vs_report_work *gap)
+/* *name*: of a kernel, or NULL; *kind*: of the event. */
+static const char *work_name(char out[200], const char *name, uint32_t kind)
 {
-    return gap->ended_by == VS_EVENT_memcpy ? "a copy" : gap->ended_by == VS_EVENT_memset ? "a memset" : "a kernel";
+    if (name)
+        return short_name(out, name);
+    return kind == VS_EVENT_memcpy ? "a copy" : kind == VS_EVENT_memset ? "a memset" : "a kernel";
 }
 
 /* "the host waited at item (item.py:12)", in *out* of VS_TEXT_LINES_MAX bytes. */
 static const char *cause_text(char *out, const struct vs_report_work *gap)
 {
-    char until[4 * SITE_COLUMNS + 32] = "";
+    char until[4 * SITE_COLUMNS + 32] = "", name[200];
     bool copy = gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY;
     const char *wait = gap->kind == VS_WAIT_FREE ? "freed memory" : copy ? "was copying" : "waited";
     const char *in = *gap->phase ? ", in " : "";
     if (gap->until)
         snprintf(until, sizeof until, " until %s", site_words(gap->until));
-    else if (gap->name)
-        snprintf(until, sizeof until, " until kernel %s", short_words(gap->name));
     else
-        snprintf(until, sizeof until, " until %s", ended_by(gap));
+        snprintf(until, sizeof until, " until %s%s", gap->name ? "kernel " : "",
+                 work_name(name, gap->name, gap->ended_by));
     if (gap->cause == VS_GAP_UNKNOWN)
         snprintf(out, VS_TEXT_LINES_MAX, "unknown:%s", until);
     else if (gap->cause == VS_GAP_WAIT)
@@ -176,24 +177,19 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
 
 /* --- kernels --- */
 
-static const char *near_name(char out[200], const struct vs_report_near *near)
-{
-    return near->name ? short_name(out, near->name) : near->work.kind == VS_EVENT_memset ? "a memset" : "a copy";
-}
-
 static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, const struct vs_style *style)
 {
     char text[VS_TEXT_LINES_MAX] = "", name[200];
     size_t length = 0;
     for (size_t i = 0; i < line->running_count && length < sizeof text - 256; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s on stream %llu", i ? ", " : "",
-                                   near_name(name, &line->running[i]),
+                                   work_name(name, line->running[i].name, line->running[i].work.kind),
                                    (unsigned long long)line->running[i].work.stream);
     if (length)
         vs_text_lines(style, "  at the peak, ", "%s: %s ran", vs_time_text(peak_ns), text);
     else if (line->before.work.start_ns && line->before.work.end_ns <= peak_ns)
         vs_text_lines(style, "  at the peak, ", "%s: the device was idle; %s had ended %s before",
-                      vs_time_text(peak_ns), near_name(name, &line->before),
+                      vs_time_text(peak_ns), work_name(name, line->before.name, line->before.work.kind),
                       vs_time_text(peak_ns - line->before.work.end_ns));
 }
 
