@@ -5,6 +5,7 @@
 
 #include "base/vs_clock.h"
 #include "base/vs_lock.h"
+#include "intercept/cupti/kernel_switch.h"
 #include "intercept/process/process.h"
 #include "intercept/route/hook.h"
 #include "trace/record/selection.h"
@@ -20,9 +21,12 @@ static struct call {
 } calls[CALLS_MAX];               /* guarded by lock */
 static uint64_t count, forgotten; /* likewise; the next call's place is count % CALLS_MAX */
 
-uint64_t vs_call_begins_for(const void *caller)
+uint64_t vs_call_begins_for(enum vs_call_kind kind, const void *caller)
 {
-    return vs_hook_active_for(caller) && vs_process_state() == VS_PROCESS_ACTIVE &&
+    if (vs_hook_active_for(caller) && vs_process_state() == VS_PROCESS_ACTIVE)
+        vs_switch_signalled();
+    bool wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed) & kind;
+    return wanted && vs_hook_active_for(caller) && vs_process_state() == VS_PROCESS_ACTIVE &&
                    vs_recorder_wants_activity(vs_process_recorder())
                ? vs_clock_ns()
                : 0;

@@ -14,7 +14,10 @@
 #include <stdint.h>
 
 /* Calls that begin work. vs_calls_wanted: those that are to be remembered, set by the collector. */
-enum vs_call_kind { VS_CALL_COPIES = 1, VS_CALL_WORK = 2 };
+enum vs_call_kind {
+    VS_CALL_COPIES = 1, VS_CALL_WORK = 2,
+    VS_CALL_SIGNALLED = 4 /* a signal asked for a switch (kernel_switch.h): the next call makes it */
+};
 extern _Atomic unsigned vs_calls_wanted;
 
 /* vs_call_remember: the call that began at *began_ns* has ended; *api* as for vs_api. Any thread, in
@@ -23,11 +26,11 @@ void vs_call_remember(uint64_t began_ns, const char *api);
 
 /* vs_call_begins: the time, before the real call; 0: not to be remembered. *caller*: a return
  * address, as for vs_hook_called. */
-uint64_t vs_call_begins_for(const void *caller);
+uint64_t vs_call_begins_for(enum vs_call_kind kind, const void *caller);
 static inline uint64_t vs_call_begins(enum vs_call_kind kind, const void *caller)
 {
     unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
-    return __builtin_expect(wanted & kind, 0) ? vs_call_begins_for(caller) : 0;
+    return __builtin_expect(wanted & (kind | VS_CALL_SIGNALLED), 0) ? vs_call_begins_for(kind, caller) : 0;
 }
 static inline void vs_call_ended(uint64_t began_ns, const char *api)
 {

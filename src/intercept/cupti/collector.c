@@ -488,6 +488,11 @@ void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t s
     atomic_store_explicit(&part, (int)to, memory_order_relaxed);
 }
 
+bool vs_collector_part_on(void)
+{
+    return atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON;
+}
+
 /* Our kinds first, so that none of our records end up in the other tool's buffers. */
 static void switch_off(void)
 {
@@ -551,11 +556,15 @@ void vs_collector_start(bool subscribed)
             atomic_store_explicit(&part, VS_SCHEDULE_OFF, memory_order_relaxed);
         start_locked(subscribed);
         tell_part(atomic_load_explicit(&part, memory_order_relaxed) == VS_SCHEDULE_ON);
-        bool range = *vs_process_options()->text[VS_OPT_kernels_range];
+        bool range = *vs_process_options()->text[VS_OPT_kernels_range],
+             steps = *vs_process_options()->text[VS_OPT_kernels_steps];
         if (atomic_load_explicit(&part, memory_order_relaxed) != VS_SCHEDULE_ON)
             VS_RECORD(activity_switched, .by = !vs_switch_given() ? VS_SWITCH_CALL
                                                : range            ? VS_SWITCH_RANGE
-                                                                  : VS_SWITCH_STEP);
+                                               : steps            ? VS_SWITCH_STEP
+                                                                  : VS_SWITCH_SIGNAL);
+        if (!vs_switch_signal())
+            say("the program handles the signal of kernels_signal itself: kernels are not recorded");
     }
 }
 

@@ -51,4 +51,7 @@ void *vs_cupti_guard(const char *name, void *fn);
 /* vs_cupti_guard_absent: is *name* a function that we intercept while libcupti is not loaded? */
 bool vs_cupti_guard_absent(const char *name);
 
+/* vs_collector_part_on: whether kernels and copies of the present part of the run are recorded. */
+bool vs_collector_part_on(void);
+
 #endif

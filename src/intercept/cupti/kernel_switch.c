@@ -3,12 +3,14 @@
  * See the header. */
 #include "intercept/cupti/kernel_switch.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/vs_option.h"
 #include "base/steps/vs_schedule.h"
 #include "base/steps/vs_step_name.h"
+#include "intercept/cupti/call_site.h"
 #include "intercept/cupti/collector.h"
 #include "intercept/process/process.h"
 
@@ -26,7 +28,33 @@ static uint64_t step_index;            /* of that thread */
 bool vs_switch_given(void)
 {
     const struct vs_options *options = vs_process_options();
-    return *options->text[VS_OPT_kernels_steps] || *options->text[VS_OPT_kernels_range];
+    return *options->text[VS_OPT_kernels_steps] || *options->text[VS_OPT_kernels_range] ||
+           options->number[VS_OPT_kernels_signal];
+}
+
+/* Asks only: the device can be waited for in a call of the program's alone. */
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_fetch_or_explicit(&vs_calls_wanted, VS_CALL_SIGNALLED, memory_order_relaxed);
+}
+
+bool vs_switch_signal(void)
+{
+    static const int numbers[] = {0, SIGUSR1, SIGUSR2};
+    int number = numbers[vs_process_options()->number[VS_OPT_kernels_signal]];
+    struct sigaction before, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    return !number || (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL &&
+                       !sigaction(number, &ours, NULL));
+}
+
+void vs_switch_signalled(void)
+{
+    if (!(atomic_fetch_and_explicit(&vs_calls_wanted, ~(unsigned)VS_CALL_SIGNALLED, memory_order_relaxed) &
+          VS_CALL_SIGNALLED))
+        return;
+    bool on = vs_collector_part_on();
+    vs_collector_switch(on ? VS_SCHEDULE_OFF : VS_SCHEDULE_ON, VS_SWITCH_SIGNAL, 0, "");
 }
 
 /* The option was valid when it was set. */

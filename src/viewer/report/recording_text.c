@@ -149,11 +149,16 @@ void vs_recording_cut_line(const struct vs_report *report, const struct vs_style
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
 {
     bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
-    const char *steps = vs_report_option(report, "kernels_steps"), *range = vs_report_option(report, "kernels_range");
+    const char *steps = vs_report_option(report, "kernels_steps"),
+        *range = vs_report_option(report, "kernels_range"),
+        *signal = vs_report_option(report, "kernels_signal");
     if (steps && *steps)
         vs_text_lines(style, "  kernels  ", "of steps %s only (--kernels-steps), like copies and waits", steps);
     if (range && *range)
         vs_text_lines(style, "  kernels  ", "inside ranges %s only (--kernels-range), like copies and waits", range);
+    if (signal && strcmp(signal, "none"))
+        vs_text_lines(style, "  kernels  ", "between signals %s only (--kernels-signal), like copies and waits",
+                      signal);
     if (report->kernels_until_ns)
         vs_text_lines(style, "  kernels  ", "recorded up to %s: later kernels and copies %s",
                       vs_time_text(report->kernels_until_ns),

@@ -100,22 +100,22 @@ def kernels_of_steps(folder, program):
 def work_of_a_part(folder, victim, case):
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "t.vst")
-        subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "-q", "-o", path, victim,
-                        case], capture_output=True)
+        subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "-q", "-o", path,
+                        *(["--kernels-signal=USR1"] if case == "signal" else []), victim, case], capture_output=True)
         with vst.open(path) as trace:
             events = list(trace)
     found = Counter(e.kind for e in events)
     shown = [(e.kind, e["colour"], e["payload_kind"], e["payload"]) for e in events if e.kind in ("range_push", "mark")]
     half = struct.unpack("<Q", struct.pack("<d", 0.5))[0]
     assert shown == [("range_push", 0xff00ff00, 2, (1 << 64) - 3), ("mark", 0xff00ff00, 3, half)] * (case == "switch")
-    part = 2 if case == "switch" else 1
+    part = 1 if case == "kill" else 2
     assert (found["kernel"], found["memcpy"], found["memset"]) == (30 // part, 20 // part, 20 // part), found
-    assert found["end"] == (case == "switch") and found["activity_switched"] == (11 if case == "switch" else 0), found
+    assert found["end"] == (case != "kill") and found["activity_switched"] == (0 if case == "kill" else 11), found
 
 
 def main():
     folder, victim, rounds = sys.argv[1:]
-    if rounds in ("kill", "switch"):
+    if rounds in ("kill", "switch", "signal"):
         work_of_a_part(folder, victim, rounds)
         return
     if rounds == "steps":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels, memsets, copies, launches of a graph and waits of two threads, each made by a function of its own.
- * Argument: rounds of each thread; "switch": kernels are recorded in every second of one thread's; "kill": is killed after some, more than a second after the one before last.
+ * Argument: rounds of each thread; "switch", "signal": kernels are recorded in every second of one thread's; "kill": is killed after some, more than a second after the one before last.
  * Prints the waits it made. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <cuda_runtime_api.h>
@@ -108,13 +108,21 @@ static void *work(void *killed)
     return NULL;
 }
 
+static int by_signal(int on)
+{
+    (void)on;
+    return raise(SIGUSR1);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t second;
     bool killed = argc > 1 && strcmp(argv[1], "kill") == 0, switched = argc > 1 && strcmp(argv[1], "switch") == 0;
     void *found = switched ? dlsym(RTLD_DEFAULT, "vramscope_record_kernels") : NULL;
     memcpy(&record, &found, sizeof found);
-    rounds = argc > 1 && !killed && !switched ? (unsigned)atoi(argv[1]) : 10;
+    if (argc > 1 && strcmp(argv[1], "signal") == 0)
+        record = by_signal;
+    rounds = argc > 1 && !killed && !switched && !record ? (unsigned)atoi(argv[1]) : 10;
     void **handle = __cudaRegisterFatBinary(sim_stub_fat_binary());
     sim_stub_kernel(handle, stub, "stub");
     __cudaRegisterFatBinaryEnd(handle);
@@ -125,6 +133,8 @@ int main(int argc, char **argv)
         annotate();
     if (switched)
         return work(NULL) || !record || record(0);
+    if (record)
+        return work(NULL) != NULL;
     if (pthread_create(&second, NULL, work, NULL))
         return 3;
     work(NULL);
