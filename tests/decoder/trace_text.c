@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "trace/read/reader_internal.h"
-#include "support/trace_dump.h"
+#include "golden/trace_dump.h"
 #include "trace/symbols/symbol_cache.h"
 
 static void put_text(const char *text)

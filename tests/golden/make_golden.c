@@ -13,7 +13,7 @@
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "golden/checkpoint_print.h"
 #include "trace/read/rewrite.h"
-#include "support/trace_dump.h"
+#include "golden/trace_dump.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/symbols/symbol_set.h"
 

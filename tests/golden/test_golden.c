@@ -4,7 +4,7 @@
  * vN.txt. Neither is ever regenerated. */
 #include "unit/trace/trace_test.h"
 
-#include "support/trace_dump.h"
+#include "golden/trace_dump.h"
 
 TEST(every_version_reads_as_it_always_did)
 {

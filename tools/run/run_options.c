@@ -183,6 +183,10 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         return vs_run_fail("no program given; usage: %s",
                            "vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     run->program = argv + i;
+    const struct vs_options *set = &run->options;
+    if (!!*set->text[VS_OPT_kernels_steps] + !!*set->text[VS_OPT_kernels_range] + !!set->number[VS_OPT_kernels_signal] > 1)
+        return vs_run_fail("%s", "--kernels-steps, --kernels-range and --kernels-signal select the part of the run each in "
+                           "its way: give one of them");
     int status = finish_check(run);
     if (!status)
         status = check_alloc_conf(run);

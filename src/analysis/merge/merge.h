@@ -67,7 +67,7 @@ struct vs_rank {
     bool failed;           /* an allocation, from which it did not recover */
     uint64_t failed_ns;    /* of the trace's clock */
     uint64_t failed_bytes;
-    bool ended;            /* its end is in the trace: */
+    bool ended;            /* its end is in the trace or in FILE.live: */
     uint64_t end_reason, end_status;
 
     struct vs_meetings collectives;

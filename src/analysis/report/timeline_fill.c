@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/python_file.h"
 #include "analysis/report/summary.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define ROWS_BRIEF 4      /* of a list in the paragraph */
+#define LOOKED_AT_FOR_PYTHON 16 /* stacks */
 #define WRAPPERS_BRIEF 16 /* stacks that say which function launches everything */
 
 /* Rows by key, while they are added. */
@@ -199,7 +201,13 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     for (size_t i = 0; i < row_count && stack_count < stacks_max; i++)
         if (rows[i].key.what == VS_ROWS_KERNELS && rows[i].key.device == number && rows[i].key.stack)
             stacks[stack_count++] = rows[i].key.stack;
-    sites.summary.own_only = !all;
+    /* Sentences of a Python program need no names of libraries, which take long; without Python they do. */
+    bool python = false;
+    for (size_t i = 0, looked = 0; i < row_count && looked < LOOKED_AT_FOR_PYTHON && !python; i++) {
+        looked += rows[i].key.stack != 0;
+        python = vs_python_user_stack(summary->replay->reader, rows[i].key.stack);
+    }
+    sites.summary.own_only = !all && python;
     vs_summary_wrappers_of(&sites.summary, stacks, stack_count, &wrappers);
     sites.summary.wrappers = &wrappers;
     out->later = !all && device && device->first_step.first_ns && summary->replay->phases.steps.done > 1;
@@ -214,9 +222,10 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
                  {{VS_ROWS_GAPS, number, .by_site = true}, &out->gaps}};
     for (size_t i = all ? 0 : 1; i < sizeof lists / sizeof *lists; i++) {
         struct row_choice choice = lists[i].choice;
-        sites.summary.own_only = !all && choice.what != VS_ROWS_WAITS; /* for sentences */
+        bool sentences = !all && choice.what != VS_ROWS_WAITS;
+        sites.summary.own_only = sentences && python;
         choice.later = out->later && choice.what != VS_ROWS_WAITS;
-        choice.most = sites.summary.own_only ? ROWS_BRIEF : listed(summary);
+        choice.most = sentences ? ROWS_BRIEF : listed(summary);
         list_rows(&sites, timeline, &choice, lists[i].out);
     }
     vs_map_free(&sites.list.by_text);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "intercept/cupti/kernel_switch.h"
 #include "intercept/cupti/nvtx.h"
 #include "trace/record/recorder.h"
 
@@ -44,8 +45,10 @@ static void end_step(void)
 
 static void end_era(void)
 {
-    if (automatic.step_open && (!automatic.later || !automatic.worked))
+    if (automatic.step_open && (!automatic.later || !automatic.worked)) {
         vs_nvtx_mark_in(VS_NO_STEP_MARK, VS_AUTOMATIC_DOMAIN);
+        vs_switch_withdrawn();
+    }
     end_step();
     automatic.later = false;
 }

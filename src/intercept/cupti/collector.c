@@ -564,7 +564,7 @@ void vs_collector_start(bool subscribed)
                                                : steps            ? VS_SWITCH_STEP
                                                                   : VS_SWITCH_SIGNAL);
         if (!vs_switch_signal())
-            say("the program handles the signal of kernels_signal itself: kernels are not recorded");
+            say("the program handles the signal of --kernels-signal itself: kernels are not recorded");
     }
 }
 

@@ -101,6 +101,17 @@ void vs_switch_pushed(const char *name, const char *domain)
         vs_collector_switch(part_at(watched.number, step_index), VS_SWITCH_STEP, watched.number, "");
 }
 
+void vs_switch_withdrawn(void)
+{
+    const void *this_thread = &watched;
+    if (!watched.open || *vs_process_options()->text[VS_OPT_kernels_range])
+        return;
+    watched.open = false;
+    if (!step_index)
+        (void)atomic_compare_exchange_strong_explicit(&stepping, &this_thread, NULL, memory_order_relaxed,
+                                                      memory_order_relaxed);
+}
+
 void vs_switch_popped(const char *domain)
 {
     if (!watched.open || domain != watched.domain)

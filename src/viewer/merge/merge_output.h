@@ -23,6 +23,10 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out);
 /* vs_merge_facts: prints the facts, a line or two each, as both texts have them. */
 void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style);
 
+/* vs_rank_end_text: how its process ended, in *out*, of VS_RANK_END_MAX bytes; returned. */
+#define VS_RANK_END_MAX 48
+char *vs_rank_end_text(char *out, const struct vs_rank *rank);
+
 /* vs_rank_is_odd: the rank with this index differs from the others, or its trace is not complete. */
 bool vs_rank_is_odd(const struct vs_merge *merge, uint32_t index);
 

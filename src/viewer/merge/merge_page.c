@@ -72,7 +72,7 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
     fputs(head, out);
     fputs("<pre>", out);
     put(out, facts);
-    fputs("</pre>\n<table><tr><th></th><th>peak</th><th>reserved</th><th>steps</th><th>step time</th><th>", out);
+    fputs("</pre>\n<table><tr><th></th><th>peak</th><th>reserved</th><th>steps</th><th>step time</th><th>end</th><th>", out);
     if (last)
         fprintf(out, "memory by step, up to %s", vs_size_text(merge->peak.highest));
     fputs("</th></tr>\n", out);
@@ -81,8 +81,9 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
         fprintf(out, "<tr%s><td>", vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "");
         put(out, rank->name);
-        fprintf(out, "</td><td>%s</td><td>%s</td><td>%" PRIu64 "</td><td>%s</td><td>", peak, reserved,
-                rank->steps_done, rank->step_ns ? vs_time_text(rank->step_ns) : "-");
+        fprintf(out, "</td><td>%s</td><td>%s</td><td>%" PRIu64 "</td><td>%s</td><td>%s</td><td>", peak, reserved,
+                rank->steps_done, rank->step_ns ? vs_time_text(rank->step_ns) : "-",
+                vs_rank_end_text((char[VS_RANK_END_MAX]){""}, rank));
         if (last)
             lane(merge, rank, first, last, out);
         fputs("</td></tr>\n", out);

@@ -104,6 +104,12 @@ void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style)
         vs_text_command(style, "            what differs: ", verb, most->path, "");
         free(verb);
     }
+    uint64_t world = 0;
+    for (size_t i = 0; i < merge->count; i++)
+        world = merge->ranks[i].job.world_size > world ? merge->ranks[i].job.world_size : world;
+    if (world > merge->count)
+        vs_text_lines(style, vs_text_mark(style, "warning"), "the job has %" PRIu64 " processes; the traces of %"
+                      PRIu64 " are not here", world, world - merge->count);
     spread_line(merge, style, "  steps     ", "", &merge->step, vs_time_format);
     const struct vs_rank *late = rank_at(merge, merge->straggler);
     if (late)
@@ -124,6 +130,18 @@ void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style)
     vs_text_command(style, "            ", "vramscope oom", failed->path, "");
 }
 
+char *vs_rank_end_text(char *out, const struct vs_rank *rank)
+{
+    bool killed = rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED;
+    if (rank->failed || !rank->ended)
+        snprintf(out, VS_RANK_END_MAX, rank->failed ? "out of memory" : "no end in the trace");
+    else if (killed || (rank->end_reason == VS_END_EXIT && rank->end_status))
+        snprintf(out, VS_RANK_END_MAX, "%s %" PRIu64, killed ? "signal" : "exit", rank->end_status);
+    else
+        snprintf(out, VS_RANK_END_MAX, "ended");
+    return out;
+}
+
 void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
 {
     vs_merge_facts(merge, style);
@@ -138,9 +156,8 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
     }
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
-        char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[48] = "ended", name[64];
+        char step[VS_SIZE_TEXT_MAX] = "-", arrival[VS_SIZE_TEXT_MAX + 1] = "-", end[VS_RANK_END_MAX], name[64];
         bool odd = vs_rank_is_odd(merge, i);
-        bool killed = rank->end_reason == VS_END_SIGNAL || rank->end_reason == VS_END_KILLED;
         if (some && !odd && i && i != most && i != least) {
             left_out++;
             continue;
@@ -151,15 +168,11 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
             *arrival = rank->arrival_ns < 0 ? '-' : '+';
             vs_time_format(arrival + 1, (uint64_t)(rank->arrival_ns < 0 ? -rank->arrival_ns : rank->arrival_ns));
         }
-        if (rank->failed || !rank->ended)
-            snprintf(end, sizeof end, rank->failed ? "out of memory" : "no end in the trace");
-        else if (killed || (rank->end_reason == VS_END_EXIT && rank->end_status))
-            snprintf(end, sizeof end, "%s %" PRIu64, killed ? "signal" : "exit", rank->end_status);
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
         fprintf(style->out, "  %s%-16s%s %11s %11s %7" PRIu64 " %10s %10s  %s\n",
                 odd ? vs_paint(style, VS_WARN) : "", vs_text_clip(name, rank->name, 16),
                 odd ? vs_unpaint(style) : "", peak, reserved, rank->steps_done, step, arrival,
-                end);
+                vs_rank_end_text(end, rank));
     }
     if (left_out)
         fprintf(style->out, "  %zu others, alike (--full lists them)\n", left_out);

@@ -3,7 +3,7 @@
  * Driven by the event table, so that a new kind needs no change here; only fields
  * that the file has are printed, so that the text of an old trace stays the same when a kind gains
  * a field. */
-#include "support/trace_dump.h"
+#include "golden/trace_dump.h"
 
 #include <inttypes.h>
 
