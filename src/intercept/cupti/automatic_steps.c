@@ -47,7 +47,7 @@ static void end_era(void)
 {
     if (automatic.step_open && (!automatic.later || !automatic.worked)) {
         vs_nvtx_mark_in(VS_NO_STEP_MARK, VS_AUTOMATIC_DOMAIN);
-        vs_switch_withdrawn();
+        vs_switch_withdrawn(VS_AUTOMATIC_DOMAIN);
     }
     end_step();
     automatic.later = false;

@@ -12,6 +12,8 @@
 
 #define CALLS_MAX ((uint64_t)1 << 16) /* CUPTI delivers records at the latest after some thousand */
 
+#define LATEST_NS UINT64_C(1000000000) /* between the end of CUPTI's record and ours, on a busy machine */
+
 _Atomic unsigned vs_calls_wanted;
 
 static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "calls");
@@ -60,11 +62,23 @@ void vs_call_found(uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint32_t
 {
     vs_lock_acquire(&lock);
     uint64_t oldest = count > CALLS_MAX ? count - CALLS_MAX : 0;
-    uint64_t i = first_ended_locked(oldest, start_ns);
-    while (i < count && calls[i % CALLS_MAX].thread != thread)
-        i++;
-    struct call *call = &calls[i % CALLS_MAX], found = *call;
-    bool is_found = i < count && found.began_ns <= end_ns;
+    /* Of calls that follow each other closely the one that has most of its time in common: clocks differ. */
+    uint64_t best = count, most = 0;
+    for (uint64_t i = first_ended_locked(oldest, start_ns); i < count; i++) {
+        const struct call *c = &calls[i % CALLS_MAX];
+        if (c->ended_ns > end_ns + LATEST_NS || (c->thread == thread && c->began_ns > end_ns))
+            break;
+        if (c->thread != thread)
+            continue;
+        uint64_t from = c->began_ns > start_ns ? c->began_ns : start_ns,
+                 to = c->ended_ns < end_ns ? c->ended_ns : end_ns;
+        if (best == count || to - from > most) {
+            best = i;
+            most = to - from;
+        }
+    }
+    struct call *call = &calls[best % CALLS_MAX], found = *call;
+    bool is_found = best < count;
     if (is_found)
         call->correlation = correlation;
     else if (oldest && calls[oldest % CALLS_MAX].ended_ns > start_ns)

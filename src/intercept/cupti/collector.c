@@ -121,7 +121,7 @@ static bool call_to_come(uint32_t correlation)
 static void record_work(struct vs_event *event, uint32_t correlation)
 {
     unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
-    if ((wanted & VS_CALL_WORK || (wanted && event->kind == VS_EVENT_memcpy)) && call_to_come(correlation)) {
+    if ((wanted & VS_CALL_WORK || (wanted & VS_CALL_COPIES && event->kind == VS_EVENT_memcpy)) && call_to_come(correlation)) {
         VS_LOCK_SCOPE(&lock);
         if (held_count < HELD_MAX) {
             held[held_count++] = (struct held_work){*event, correlation, 0};
@@ -339,7 +339,7 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     struct vs_cupti_clock clock = {.count = 0};
     if (record && valid)
         vs_cupti_clock_read(cupti, &clock);
-    bool calls = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
+    bool calls = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed) & ~(unsigned)VS_CALL_SIGNALLED;
     while (record && valid && calls && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         if (activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity->kind == CUPTI_ACTIVITY_KIND_DRIVER)
             record_call(activity, &clock);
@@ -450,7 +450,8 @@ static CUptiResult switch_on(void)
 static void tell_part(bool on)
 {
     unsigned calls = kinds_wanted > WORK_KINDS ? VS_CALL_COPIES | (all_calls ? VS_CALL_WORK : 0) : 0;
-    atomic_store_explicit(&vs_calls_wanted, on ? calls : 0, memory_order_relaxed);
+    atomic_fetch_and_explicit(&vs_calls_wanted, VS_CALL_SIGNALLED, memory_order_relaxed); /* a signal may set it now */
+    atomic_fetch_or_explicit(&vs_calls_wanted, on ? calls : 0, memory_order_relaxed);
     atomic_store_explicit(&vs_waits_off, !on, memory_order_relaxed);
 }
 
@@ -473,16 +474,17 @@ void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t s
 {
     VS_OWN_WORK();
     bool running = vs_collector_running();
-    int from = atomic_load_explicit(&part, memory_order_relaxed);
-    bool changes = (from == VS_SCHEDULE_ON) != (to == VS_SCHEDULE_ON);
-    if (running && changes && !vs_capture_any())
+    int before = atomic_load_explicit(&part, memory_order_relaxed);
+    if (running && (before == VS_SCHEDULE_ON) != (to == VS_SCHEDULE_ON) && !vs_capture_any())
         (void)VS_REAL_OF(cuCtxSynchronize, ());
     VS_LOCK_SCOPE(&handing_over);
+    int from = atomic_load_explicit(&part, memory_order_relaxed); /* another thread may have switched */
+    bool changes = (from == VS_SCHEDULE_ON) != (to == VS_SCHEDULE_ON);
     part_asked = true;
     if (vs_collector_running() && from != (int)to)
         change_part((enum vs_schedule_part)from, to);
     tell_part(to == VS_SCHEDULE_ON); /* of waits also without CUPTI */
-    if (changes && vs_process_records())
+    if (changes && vs_process_records() && atomic_load_explicit(&state, memory_order_relaxed) != ASIDE)
         VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
                   .range = *range ? vs_process_string(range) : 0);
     atomic_store_explicit(&part, (int)to, memory_order_relaxed);
@@ -499,8 +501,9 @@ static void switch_off(void)
     VS_OWN_WORK();
     kinds_stop(0);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    kinds_wanted = 0; /* a later switch asks for no calls */
+    atomic_fetch_and_explicit(&vs_calls_wanted, VS_CALL_SIGNALLED, memory_order_relaxed);
     record_held(true);
-    atomic_store_explicit(&vs_calls_wanted, 0, memory_order_relaxed);
     calls_stop();
     if (cupti->flush_period)
         cupti->flush_period(0);

@@ -41,7 +41,7 @@ static bool read_both(const struct vs_cupti *cupti, struct vs_clock_reading *bes
 static void record_locked(const struct vs_clock_reading *now)
 {
     double host_ns = (double)(now->host_ns - recorded.host_ns);
-    double device_ns = (double)(now->device_ns - recorded.device_ns);
+    double device_ns = (double)(int64_t)(now->device_ns - recorded.device_ns);
     int64_t drift_ppb = recorded.host_ns ? (int64_t)((device_ns - host_ns) / host_ns * 1e9) : 0;
     VS_RECORD(clock_reading, .device_ns = now->device_ns, .error_ns = now->error_ns,
               .drift_ppb = (uint64_t)drift_ppb);

@@ -12,7 +12,9 @@
 #include "base/steps/vs_step_name.h"
 #include "intercept/cupti/call_site.h"
 #include "intercept/cupti/collector.h"
+#include "intercept/cupti/nvtx.h"
 #include "intercept/process/process.h"
+#include "intercept/track/capture.h"
 
 /* The range of this thread that counts, until it is closed. */
 static _Thread_local struct {
@@ -24,6 +26,7 @@ static _Thread_local struct {
 
 static _Atomic(const void *) stepping; /* the thread whose steps count: its *watched* */
 static uint64_t step_index;            /* of that thread */
+static _Atomic unsigned ranges_open;   /* with the name of kernels_range, of all threads */
 
 bool vs_switch_given(void)
 {
@@ -43,13 +46,15 @@ bool vs_switch_signal(void)
 {
     static const int numbers[] = {0, SIGUSR1, SIGUSR2};
     int number = numbers[vs_process_options()->number[VS_OPT_kernels_signal]];
-    struct sigaction before, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction before, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_ONSTACK};
     return !number || (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL &&
                        !sigaction(number, &ours, NULL));
 }
 
 void vs_switch_signalled(void)
 {
+    if (vs_capture_any()) /* a call after it does */
+        return;
     if (!(atomic_fetch_and_explicit(&vs_calls_wanted, ~(unsigned)VS_CALL_SIGNALLED, memory_order_relaxed) &
           VS_CALL_SIGNALLED))
         return;
@@ -86,7 +91,8 @@ void vs_switch_pushed(const char *name, const char *domain)
         watched.nested += domain == watched.domain;
         return;
     }
-    if (!vs_switch_given())
+    /* the name of an allocation ends inside its hook, under locks */
+    if (!vs_switch_given() || strcmp(domain, VS_ANNOTATION_DOMAIN) == 0)
         return;
     const char *range = vs_process_options()->text[VS_OPT_kernels_range];
     bool is_range = *range && strcmp(name, range) == 0;
@@ -95,16 +101,16 @@ void vs_switch_pushed(const char *name, const char *domain)
     watched.open = true;
     watched.nested = 0;
     watched.domain = domain;
-    if (is_range)
+    if (is_range && atomic_fetch_add_explicit(&ranges_open, 1, memory_order_relaxed) == 0)
         vs_collector_switch(VS_SCHEDULE_ON, VS_SWITCH_RANGE, 0, range);
-    else
+    else if (!is_range)
         vs_collector_switch(part_at(watched.number, step_index), VS_SWITCH_STEP, watched.number, "");
 }
 
-void vs_switch_withdrawn(void)
+void vs_switch_withdrawn(const char *domain)
 {
     const void *this_thread = &watched;
-    if (!watched.open || *vs_process_options()->text[VS_OPT_kernels_range])
+    if (!watched.open || strcmp(domain, watched.domain) || *vs_process_options()->text[VS_OPT_kernels_range])
         return;
     watched.open = false;
     if (!step_index)
@@ -123,7 +129,8 @@ void vs_switch_popped(const char *domain)
     watched.open = false;
     const char *range = vs_process_options()->text[VS_OPT_kernels_range];
     if (*range) {
-        vs_collector_switch(VS_SCHEDULE_OFF, VS_SWITCH_RANGE, 0, range);
+        if (atomic_fetch_sub_explicit(&ranges_open, 1, memory_order_relaxed) == 1)
+            vs_collector_switch(VS_SCHEDULE_OFF, VS_SWITCH_RANGE, 0, range);
         return;
     }
     step_index++;

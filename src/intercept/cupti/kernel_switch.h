@@ -16,8 +16,8 @@ bool vs_switch_given(void);
 void vs_switch_pushed(const char *name, const char *domain);
 void vs_switch_popped(const char *domain);
 
-/* vs_switch_withdrawn: the step that is open on the calling thread is none (automatic_steps.h). */
-void vs_switch_withdrawn(void);
+/* vs_switch_withdrawn: the step of *domain* that is open on the calling thread is none (automatic_steps.h). */
+void vs_switch_withdrawn(const char *domain);
 
 /* vs_switch_signal: takes the signal of kernels_signal; false where the program handles it itself.
  * vs_switch_signalled: in a hook: makes the switch that the signal asked for, if it did. */

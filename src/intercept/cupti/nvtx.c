@@ -188,7 +188,6 @@ void vs_nvtx_pop(void)
 }
 
 #define STEP_DOMAIN "vramscope.step"
-#define ANNOTATION_DOMAIN "vramscope.annotation"
 
 static _Thread_local bool step_open;
 
@@ -212,11 +211,11 @@ void vs_nvtx_step(uint64_t number)
 void vs_nvtx_annotate(const char *name)
 {
     if (vs_thread.annotated)
-        vs_nvtx_pop_in(ANNOTATION_DOMAIN);
+        vs_nvtx_pop_in(VS_ANNOTATION_DOMAIN);
     vs_thread.annotated = 0;
     if (!name || !(recording() || waiting()))
         return;
-    vs_nvtx_push_in(name, ANNOTATION_DOMAIN);
+    vs_nvtx_push_in(name, VS_ANNOTATION_DOMAIN);
     vs_thread.annotated =
         vs_loaded_find("libc10_cuda.so", NULL) ? VS_ANNOTATED_TENSOR : VS_ANNOTATED_DEVICE;
 }
@@ -226,7 +225,7 @@ void vs_nvtx_end_annotation(void)
 {
     vs_thread.annotated = 0;
     if (vs_process_options()->number[VS_OPT_nvtx])
-        record_pop(ANNOTATION_DOMAIN);
+        record_pop(VS_ANNOTATION_DOMAIN);
 }
 
 #define WITH_TEXT(attributes)  \

@@ -30,6 +30,8 @@ void vs_nvtx_step_end(void);
 /* vs_nvtx_annotate: opens a range of that name around this thread's next allocation. NULL: none. */
 void vs_nvtx_annotate(const char *name);
 
+#define VS_ANNOTATION_DOMAIN "vramscope.annotation" /* of its range */
+
 /* vs_nvtx_end_annotation: ends it: the allocation is recorded. */
 void vs_nvtx_end_annotation(void);
 

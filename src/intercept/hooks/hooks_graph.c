@@ -452,10 +452,10 @@ static CUresult make_call(const struct graph_call *call, bool follow)
     }
 }
 
-static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread)
+static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread, const void *caller)
 {
     bool follow = counts(stream, per_thread);
-    uint64_t began_ns = vs_call_begins(VS_CALL_WORK, __builtin_return_address(0));
+    uint64_t began_ns = vs_call_begins(VS_CALL_WORK, caller);
     CUresult r = make_call(&(struct graph_call){exec, stream, false, per_thread}, follow);
     if (r == CUDA_SUCCESS)
         vs_call_ended(began_ns, "cuGraphLaunch");
@@ -481,12 +481,12 @@ static CUresult launch(CUgraphExec exec, CUstream stream, bool per_thread)
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
-    return launch(exec, stream, false);
+    return launch(exec, stream, false, __builtin_return_address(0));
 }
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
 {
-    return launch(exec, stream, true);
+    return launch(exec, stream, true, __builtin_return_address(0));
 }
 
 /* The device's graph memory may have changed. */
