@@ -98,12 +98,12 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
     rank->condition_text = vs_xarena_text(arena, report->condition_text);
     rank->ended = report->has_end;
     rank->end_reason = report->end_reason;
+    rank->end_status = report->end_status;
     if (!rank->ended && (report->outcome.kind == VS_OUTCOME_KILLED || report->outcome.kind == VS_OUTCOME_EXITED)) {
         rank->ended = true; /* as FILE.live says */
         rank->end_reason = report->outcome.kind == VS_OUTCOME_KILLED ? VS_END_KILLED : VS_END_EXIT;
         rank->end_status = report->outcome.status;
     }
-    rank->end_status = report->end_status;
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
         if (i && device->peak_user.bytes <= rank->peak_bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The clock of one of several traces, and what it shows at a time of their common timeline. */
+ * Converts the times of one of several traces to the timeline that they share. */
 #ifndef VS_RANK_CLOCK_H
 #define VS_RANK_CLOCK_H
 

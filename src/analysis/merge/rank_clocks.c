@@ -9,7 +9,7 @@
 
 #define CHUNKS_MOST 16                     /* of a run, for the drift, */
 #define CHUNK_LEAST 4                      /* of so many differences */
-#define DRIFT_LEAST_NS UINT64_C(5000000000) /* shorter runs have none that could be told from scatter */
+#define DRIFT_LEAST_NS UINT64_C(5000000000) /* in shorter runs drift and scatter look alike */
 #define DRIFT_MOST 1e-3                    /* of any two clocks; more is a job that does not run in step */
 #define DIFFERENCES_LEAST 3
 #define NAMES_WRONG_MOST 10                /* one of so many pairs may be two different collectives */

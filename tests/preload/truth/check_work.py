@@ -104,6 +104,8 @@ def work_of_a_part(folder, victim, case):
                         *(["--kernels-signal=USR1"] if case == "signal" else []), victim, case], capture_output=True)
         with vst.open(path) as trace:
             events = list(trace)
+        merged = subprocess.run([os.path.join(folder, "vramscope"), "merge", "--partial", path], capture_output=True)
+    assert (b"signal 9" in merged.stdout) == (case == "kill"), merged
     found = Counter(e.kind for e in events)
     shown = [(e.kind, e["colour"], e["payload_kind"], e["payload"]) for e in events if e.kind in ("range_push", "mark")]
     half = struct.unpack("<Q", struct.pack("<d", 0.5))[0]
