@@ -121,7 +121,8 @@ static bool call_to_come(uint32_t correlation)
 static void record_work(struct vs_event *event, uint32_t correlation)
 {
     unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
-    if ((wanted & VS_CALL_WORK || (wanted & VS_CALL_COPIES && event->kind == VS_EVENT_memcpy)) && call_to_come(correlation)) {
+    bool has_call = wanted & (event->kind == VS_EVENT_memcpy ? VS_CALL_WORK | VS_CALL_COPIES : VS_CALL_WORK);
+    if (has_call && call_to_come(correlation)) {
         VS_LOCK_SCOPE(&lock);
         if (held_count < HELD_MAX) {
             held[held_count++] = (struct held_work){*event, correlation, 0};
@@ -464,8 +465,6 @@ static void change_part(enum vs_schedule_part from, enum vs_schedule_part to)
             only_copies();
     }
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    if (from == VS_SCHEDULE_ON)
-        record_held(true);
     if (to == VS_SCHEDULE_OFF)
         kinds_stop(0);
 }
@@ -484,6 +483,8 @@ void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t s
     if (vs_collector_running() && from != (int)to)
         change_part((enum vs_schedule_part)from, to);
     tell_part(to == VS_SCHEDULE_ON); /* of waits also without CUPTI */
+    if (from == VS_SCHEDULE_ON && changes)
+        record_held(true); /* nothing is held back any more */
     if (changes && vs_process_records() && atomic_load_explicit(&state, memory_order_relaxed) != ASIDE)
         VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
                   .range = *range ? vs_process_string(range) : 0);
