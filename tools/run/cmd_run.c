@@ -166,7 +166,7 @@ static bool make_way(const struct vs_run *run, struct vs_run_output *older)
     struct stat st;
     if (!run->options.number[VS_OPT_record])
         return true;
-    if (vs_run_output_fixed(output, strlen(output), path))
+    if (vs_run_output_fixed(output, strlen(output), path) && !vs_output_is_ranked())
         return vs_run_output_set_aside(older, path);
     bool known = vs_run_output_known(output, run->program[0], path);
     bool there = *path && !lstat(path, &st);
