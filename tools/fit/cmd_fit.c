@@ -76,7 +76,7 @@ static int answer(struct vs_fit_job *job)
 static int fit_main(int argc, char **argv)
 {
     struct vs_fit_job *job = vs_xcalloc(1, sizeof *job);
-    int status = vs_fit_parse(job, usage, argc, argv);
+    int status = vs_fit_parse(job, usage, NULL, argc, argv);
     if (!status)
         status = answer(job);
     vs_fit_job_clear(job);

@@ -4,12 +4,15 @@
  * traces there. A separate process, because a run sets its own environment, handles signals and
  * ends with the program; several run at the same time. The program's output is not shown, its
  * standard error is kept. */
+#define _DEFAULT_SOURCE
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,6 +51,11 @@ void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *ru
         append_name(place->folder, sizeof place->folder, "-");
         append_name(place->folder, sizeof place->folder, run->value);
     }
+    vs_fit_name_files(place);
+}
+
+void vs_fit_name_files(struct vs_fit_place *place)
+{
     snprintf(place->errors, sizeof place->errors, "%s/stderr.txt", place->folder);
     snprintf(place->output, sizeof place->output, "%s/stdout.txt", place->folder);
     snprintf(place->notes, sizeof place->notes, "%s/notes.txt", place->folder);
@@ -135,6 +143,8 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
         char **arguments = run_arguments(job, run->gpu, place, vs_fit_command(job, run->value));
+        for (char *const *text = run->environment; text && *text; text++)
+            putenv(*text);
         vs_own_state_end();
         if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
             dup2(errors, 2) >= 0)
@@ -156,7 +166,8 @@ bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
                       struct vs_fit_run *run)
 {
     int status = 0;
-    pid_t ended = waitpid(process->pid, &status, WNOHANG);
+    struct rusage used;
+    pid_t ended = wait4(process->pid, &status, WNOHANG, &used);
     if (ended == 0 || (ended < 0 && errno == EINTR)) {
         if (job->steps)
             vs_fit_watch_steps(process, job->steps);
@@ -166,6 +177,7 @@ bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
     run->wall_ns = vs_clock_ns() - process->began;
     run->stopped = process->signals > 0;
     run->started = true;
+    run->host_bytes = (uint64_t)used.ru_maxrss * 1024;
     run->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return true;
 }

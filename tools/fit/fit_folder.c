@@ -62,8 +62,13 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return 0; /* what cannot be removed must not keep the rest */
 }
 
+void vs_fit_folder_clear(const char *folder)
+{
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
 void vs_fit_folder_remove(const struct vs_fit_job *job)
 {
     if (!job->keep && *job->folder)
-        nftw(job->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        vs_fit_folder_clear(job->folder);
 }

@@ -37,8 +37,17 @@ struct vs_fit_job {
     char folder[PATH_MAX]; /* of all runs */
 };
 
-/* vs_fit_parse: parses the arguments; -1: help was printed. vs_fit_job_clear frees what it set. */
-int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **argv);
+/* An option of a verb that is none of `fit`. *set* returns 0, or a status after a message. */
+struct vs_fit_flag {
+    const char *name; /* NULL: the end of a list */
+    bool valued;
+    int (*set)(struct vs_fit_job *job, const char *value);
+};
+
+/* vs_fit_parse: parses the arguments; -1: help was printed. *more*: options besides those of `fit`, or
+ * NULL. vs_fit_job_clear frees what it set. */
+int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_fit_flag *more, int argc,
+                 char **argv);
 void vs_fit_job_clear(struct vs_fit_job *job);
 
 /* vs_fit_parse_vary: parses "NAME=V1,V2…" or "V1,V2…". */
@@ -49,9 +58,11 @@ int vs_fit_parse_vary(struct vs_fit_job *job, const char *text);
  * the process that becomes the program: nothing is freed. */
 char **vs_fit_command(const struct vs_fit_job *job, const char *value);
 
-/* vs_fit_folder_make, _remove: job->folder, new below TMPDIR, or --keep's. */
+/* vs_fit_folder_make, _remove: job->folder, new below TMPDIR, or --keep's. vs_fit_folder_clear: a
+ * folder and all that is in it. */
 int vs_fit_folder_make(struct vs_fit_job *job);
 void vs_fit_folder_remove(const struct vs_fit_job *job);
+void vs_fit_folder_clear(const char *folder);
 
 /* The files of one run. */
 struct vs_fit_place {
@@ -67,8 +78,9 @@ struct vs_fit_process {
     size_t signals;               /* sent to end it after its steps */
 };
 
-/* vs_fit_name_place: the folder for run->gpu and run->value. vs_fit_make_place creates it and
- * removes traces of an earlier run from it. */
+/* vs_fit_name_place: the folder for run->gpu and run->value. vs_fit_name_files: the files in
+ * place->folder. vs_fit_make_place creates the folder and removes traces of an earlier run from it. */
+void vs_fit_name_files(struct vs_fit_place *place);
 void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *run,
                        struct vs_fit_place *place);
 int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *place);
@@ -84,6 +96,9 @@ bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
 /* vs_fit_read_result: fills in *run*, which the caller clears, from the files in *place*. */
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run);
+
+/* vs_fit_add_remedy: of a failed allocation, what would have let it fit. */
+void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run);
 
 /* vs_fit_watch_steps: looks now and then whether the traces of *process* have *wanted* completed
  * steps, and ends it then. */

@@ -51,14 +51,9 @@ static int add_gpu(struct vs_fit_job *job, const char *spec)
     return 0;
 }
 
-struct fit_flag {
-    const char *name;
-    bool valued;
-};
-
 /* If *argument* is --NAME or --NAME=VALUE of ours: 1 or, where the value is the next argument, 2;
  * 0: another one. */
-static int match(const struct fit_flag *flag, char **argv, int left, const char **value)
+static int match(const struct vs_fit_flag *flag, char **argv, int left, const char **value)
 {
     size_t length = strlen(flag->name);
     if (strncmp(argv[0], flag->name, length) != 0 || (argv[0][length] && argv[0][length] != '='))
@@ -68,13 +63,13 @@ static int match(const struct fit_flag *flag, char **argv, int left, const char 
 }
 
 /* One option; *used*: how many arguments it takes. */
-static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
+static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, char **argv, int left,
+                     int *used)
 {
-    static const struct fit_flag flags[] = {{"--gpu", true},   {"--vary", true},
-                                            {"--keep", true},  {"--color", true},
-                                            {"--steps", true}, {"--jobs", true},
-                                            {"--json", false}, {"--all", false},
-                                            {"--quiet", false}};
+    static const struct vs_fit_flag flags[] = {
+        {"--gpu", true, NULL},   {"--vary", true, NULL}, {"--keep", true, NULL},
+        {"--color", true, NULL}, {"--steps", true, NULL}, {"--jobs", true, NULL},
+        {"--json", false, NULL}, {"--all", false, NULL}, {"--quiet", false, NULL}};
     if (strcmp(argv[0], "-q") == 0) {
         job->quiet = true;
         return 0;
@@ -109,6 +104,15 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
         default: job->quiet = true; return 0;
         }
     }
+    for (; more && more->name; more++) {
+        const char *value = NULL;
+        *used = match(more, argv, left, &value);
+        if (*used && more->valued != (value != NULL && strcmp(value, "--") != 0))
+            return vs_tool_usage(job->who, "%s %s", more->name, value ? "takes no value" : "needs a value");
+        if (*used)
+            return more->set(job, value);
+    }
+    *used = 1;
     if (strncmp(argv[0], "--", 2) != 0)
         return vs_tool_usage(job->who, "unknown option %s", argv[0]);
     /* An option of `run`: "--NAME[=VALUE]" or "--no-NAME". *used*: how many arguments it takes. */
@@ -143,7 +147,8 @@ static int parse_one(struct vs_fit_job *job, char **argv, int left, int *used)
     return 0;
 }
 
-int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **argv)
+int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_fit_flag *more, int argc,
+                 char **argv)
 {
     int i = 1;
     job->who = argv[0];
@@ -157,7 +162,7 @@ int vs_fit_parse(struct vs_fit_job *job, const char *usage, int argc, char **arg
             fputs(usage, stdout);
             return -1;
         }
-        int status = parse_one(job, argv + i, argc - i, &used);
+        int status = parse_one(job, more, argv + i, argc - i, &used);
         if (status)
             return status;
         i += used;

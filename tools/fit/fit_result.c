@@ -174,6 +174,29 @@ static uint64_t number_of(const struct vs_report *report, const struct vs_fit_de
     return 0;
 }
 
+/* What the post-mortem of the failed process replayed, with the allocator's settings first. Without it
+ * the answer stays as it is: a trace with a part of the allocations has no diagnosis. */
+void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
+{
+    struct vs_reader *reader;
+    struct vs_report *report;
+    struct vs_oom *oom = NULL;
+    if (run->answer != VS_FIT_NO || *run->why || run->worst->partial ||
+        !vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report))
+        return;
+    uint64_t number = number_of(report, run->worst_device);
+    if (number && vs_oom_tool_build(reader, report, NULL, number, true, &oom))
+        oom = NULL;
+    for (size_t i = 0; oom && !run->remedy.text && i < oom->remedy_count; i++) {
+        const struct vs_remedy *remedy = &oom->remedies[i];
+        if (remedy->replayed && remedy->fits)
+            run->remedy = (struct vs_fit_remedy){vs_xstrdup(remedy->text), remedy->kind, remedy->bytes};
+    }
+    vs_oom_free(oom);
+    vs_report_free(report);
+    vs_reader_close(reader);
+}
+
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
                        struct vs_fit_run *run)
 {
@@ -209,27 +232,5 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
     run->errors = read_errors(place->errors, run);
     if (run->answer == VS_FIT_UNKNOWN)
         add_hint(run);
-    if (run->answer == VS_FIT_NO && !*run->why && !job->vary && !run->worst->partial) {
-        /* What the post-mortem of the failed process replayed, with the allocator's settings
-         * first. Without it the answer stays as it is: a trace with a part of the allocations has
-         * no diagnosis. */
-        struct vs_reader *reader;
-        struct vs_report *report;
-        struct vs_oom *oom = NULL;
-        if (vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report)) {
-            uint64_t number = number_of(report, run->worst_device);
-            if (number)
-                err = vs_oom_tool_build(reader, report, NULL, number, true, &oom);
-            for (size_t i = 0; !err && oom && !run->remedy.text && i < oom->remedy_count; i++) {
-                const struct vs_remedy *remedy = &oom->remedies[i];
-                if (remedy->replayed && remedy->fits)
-                    run->remedy = (struct vs_fit_remedy){vs_xstrdup(remedy->text), remedy->kind,
-                                                         remedy->bytes};
-            }
-            vs_oom_free(oom);
-            vs_report_free(report);
-            vs_reader_close(reader);
-        }
-    }
     return 0;
 }

@@ -113,6 +113,8 @@ static void end_lane(struct fit_grid *grid, struct fit_lane *lane)
         return;
     }
     cell->done = true;
+    if (!grid->job->vary)
+        vs_fit_add_remedy(grid->job, &cell->run);
     print_result(grid, &cell->run);
     /* What the answer of the latest run leaves to try. */
     const struct vs_fit_run *run = &cell->run;

@@ -244,7 +244,7 @@ static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
                      const char *const fields[FIELDS])
 {
     struct vs_fit_note_list *list = &notes->lists[kind];
-    bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ;
+    bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ || kind == VS_FIT_CHANGED;
     uint64_t number = strtoull(fields[BYTES], NULL, 10);
     uint64_t bytes = use ? 0 : number, count = use && number ? number : 1;
     struct vs_fit_note *known = find_note(list, bytes, use, fields);
@@ -289,8 +289,8 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
 
 static void read_line(struct vs_fit_notes *notes, char *line)
 {
-    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read", "measured",
-                                                           "replaced"};
+    static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read",
+                                                         "measured", "replaced", "changed", "unchanged"};
     char *fields[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         fields[i] = line;

@@ -91,6 +91,13 @@ struct vs_fit_read {
 };
 #define VS_FIT_READS_MAX 64u /* call sites; of further ones nothing is kept */
 
+/* The work of a step on the device, of the recorded kernels and copies: the mean of the steps after the
+ * first one, or the first where there is no other. */
+struct vs_fit_cost {
+    uint64_t steps; /* of the mean; 0: unknown: no completed step, or no recorded kernel */
+    uint64_t kernel_ns, copy_bytes; /* of one step; copies between host and device */
+};
+
 struct vs_fit_trace {
     const char *path, *program, *rank;
     uint64_t pid, start_ns, end_ns; /* times: CLOCK_MONOTONIC */
@@ -99,6 +106,7 @@ struct vs_fit_trace {
     uint64_t steps; /* completed */
     struct vs_fit_read reads[VS_FIT_READS_MAX];
     unsigned read_count;
+    struct vs_fit_cost cost;
     bool partial;   /* not every allocation is in the trace (--sample, --min-size) */
     struct vs_arena memory; /* owns all of it */
 };
@@ -116,8 +124,8 @@ void vs_fit_trace_free(struct vs_fit_trace *trace); /* NULL does nothing */
 /* What a simulated run assumed or could not do: the lines that its processes appended to the file
  * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
- * with KIND assumed, measured, unsupported, values, decided, read or replaced; other lines are ignored.
- * Of decided and read, BYTES is how often it happened (0 counts as once). */
+ * with KIND assumed, measured, unsupported, values, decided, read, replaced, changed or unchanged; other
+ * lines are ignored. Of decided, read and changed, BYTES is how often it happened (0 counts as once). */
 
 enum vs_fit_note_kind {
     VS_FIT_ASSUMED,     /* a size without a measured entry: NAME the operation, BYTES the size */
@@ -126,6 +134,9 @@ enum vs_fit_note_kind {
     VS_FIT_READ,        /* one was read, and nothing was seen to depend on it; the same */
     VS_FIT_MEASURED,    /* a size with a measured entry, and by whom it was measured */
     VS_FIT_REPLACED,    /* the operation NAME ran another kernel than on a GPU: TEXT says which */
+    VS_FIT_CHANGED,     /* a change took effect (docs/advise.md): LIBRARY which, NAME the line of the
+                         * program, TEXT the code for it */
+    VS_FIT_UNCHANGED,   /* it had none: LIBRARY which, TEXT why */
     VS_FIT_NOTE_KINDS
 };
 
@@ -186,7 +197,9 @@ struct vs_fit_remedy {
 struct vs_fit_run {
     const char *gpu;   /* as the user named it */
     const char *value; /* of --vary; NULL without it */
+    char *const *environment; /* "NAME=VALUE" for the program, NULL-terminated; NULL: none */
     uint64_t wall_ns;
+    uint64_t host_bytes; /* the largest process's memory of the host */
     int status;        /* exit status as a shell reports it: 128+n killed by signal n */
     bool started;      /* false: the program could not be started */
     bool stopped;      /* it had made enough steps, and was ended */

@@ -7,6 +7,8 @@
  * the program recovered is decided as for the post-mortem. */
 #include "analysis/fit/fit_answer.h"
 
+#include "analysis/fit/step_cost.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -242,6 +244,7 @@ struct fit_pass {
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
     struct vs_fit_failures failures;
+    struct vs_step_costs costs;
     struct fit_read {
         uint64_t stack, mark, text, bytes, count;
     } reads[VS_FIT_READS_MAX];
@@ -306,6 +309,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         }
     }
     fit_failures_event(&pass->failures, replay, event);
+    vs_step_costs_event(&pass->costs, replay, event);
     return VS_OK;
 }
 
@@ -374,6 +378,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->start_ns = vs_replay_start_ns(replay);
     trace->end_ns = replay->now_ns;
     trace->steps = replay->phases.steps.done;
+    trace->cost = vs_step_costs_mean(&pass->costs);
     trace->partial = replay->recording.min_size || replay->recording.sample > 1 ||
                      replay->recording.stage >= VS_RECORDING_TOTALS;
     trace->devices = devices;
@@ -432,6 +437,7 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
     vs_symbols_close(pass->symbols);
     vs_replay_close(replay);
     free(pass->failures.items);
+    vs_step_costs_free(&pass->costs);
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);
