@@ -4,9 +4,12 @@ was not computed, which pointers a Triton kernel writes, how uses are counted.
 
     check_values.py PYTHON-FOLDER
 """
+import array
 import importlib
 import importlib.machinery
 import os
+import random
+import struct
 import sys
 import tempfile
 import types
@@ -217,9 +220,22 @@ def later_imports_are_acted_on(load):
     assert seen == ["json", "colorsys"] and colorsys.rgb_to_hsv
 
 
+def numbers_that_are_not_drawn_are_skipped_exactly(modules):
+    draws, generator = modules("draws"), random.Random(7)  # Python's is the same generator
+
+    def state():
+        *words, used = generator.getstate()[1]
+        return (bytes(8) + struct.pack("=iiQ", 625 - used, 1, used) + array.array("Q", words).tobytes() + bytes(32))
+
+    for count in (1, 623, 624, 625, 1248, 1249, 54321):
+        before = state()
+        generator.getrandbits(32 * count)
+        assert draws._after(before, count) == state(), count
+
+
 CASES = [the_source_tells_what_a_value_decides, without_columns_the_statement_is_named,
          the_ir_of_a_kernel_tells_what_it_writes, uses_are_counted_without_a_line_each,
-         later_imports_are_acted_on]
+         later_imports_are_acted_on, numbers_that_are_not_drawn_are_skipped_exactly]
 
 
 def main():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each use of a value that was not computed is reported with its line and the value, and no use of
-a computed one: runs values_uses.py, whose comments say which is which, by `vramscope fit`.
+a computed one: runs values_uses.py and values_host.py, whose comments say which is which, by `vramscope fit`.
 
     check_values_uses.py --build BUILD
 
@@ -14,7 +14,8 @@ import sys
 
 import environments
 
-PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_uses.py")
+PROGRAMS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+            for name in ("values_uses.py", "values_host.py")]
 EXPECTED = re.compile(r"# (known|(decided|read): ([^#]*))")
 
 
@@ -71,8 +72,10 @@ def main():
     failed = 0
     for environment in environments.needed(environments.find(), "an environment with torch"):
         with_triton = (environment.site / "triton").is_dir()
-        reports = reported(args.build, environment, PROGRAM, [] if with_triton else ["no-triton"])
-        wrong = list(differences(PROGRAM, expectations(PROGRAM, with_triton), reports))
+        wrong = []
+        for program in PROGRAMS:
+            reports = reported(args.build, environment, program, [] if with_triton else ["no-triton"])
+            wrong += differences(program, expectations(program, with_triton), reports)
         print("FAILED" if wrong else "ok", environment.folder.name, *wrong, sep="\n  " if wrong else " ", flush=True)
         failed += bool(wrong)
     return 1 if failed else 0

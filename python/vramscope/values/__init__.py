@@ -34,6 +34,9 @@ def start(torch):
     limit = size_limit(os.environ.get("VRAMSCOPE_VALUES"))
     if not torch.version.cuda:
         return
+    from . import driver, switch
+    if limit and driver.data_is_small():
+        switch.start(torch, limit)  # what the program does on the CPU before it uses CUDA is seen, too
     if torch.cuda.is_initialized():
         _use(torch, limit)
     else:

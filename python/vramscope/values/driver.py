@@ -10,6 +10,7 @@ recorded in the trace (vramscopeSimDecided). An older simulator has none of thes
 then each computation waits for the device, and shapes that depend on data are assumed.
 """
 import ctypes
+import os
 
 _settle = _answer = _drop = _decided = None
 present = False
@@ -40,6 +41,11 @@ def load():
     except AttributeError:
         _settle = _answer = _drop = _decided = None
     return True
+
+
+def data_is_small():
+    """Do large copies and memsets leave the memory as it is (data=small)?"""
+    return "data=small" in os.environ.get("VRAMSCOPE_SIMULATE", "").split(",")
 
 
 def settle(torch, device):

@@ -24,7 +24,7 @@ _OUTPUT_FIRST = {"allgather_", "_allgather_base_", "allgather_coalesced_", "gath
 _thread = threading.local()  # .answers: this thread is inside an operation that has answers
 
 
-def _has_mask(plan, args):
+def has_mask(plan, args):
     """Does an operation with a list of indices have a mask among them?"""
     for index in args[1] if len(args) > 1 and isinstance(args[1], (list, tuple)) else ():
         if index is not None and index.element_size() == 1:
@@ -33,7 +33,7 @@ def _has_mask(plan, args):
 
 
 def run(self, plan, keys, args, kwargs, tensors):
-    if plan.indices and not _has_mask(plan, args):
+    if plan.indices and not has_mask(plan, args):
         return self.ordinary(plan, keys, args, kwargs, tensors)
     if self.capturing():
         return self.device(plan, keys, args, kwargs)

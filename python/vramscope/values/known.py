@@ -78,12 +78,12 @@ class Table:
         old = self.entries.get(number)
         if type(old) is int and state <= old:
             self.entries[number] = state
-        elif self._covers(tensor):
+        elif self.covers(tensor):
             self.entries[number] = state
         elif type(old) is not int:
             self._put_part(number, old, tensor, state)
 
-    def _covers(self, tensor):
+    def covers(self, tensor):
         """Is every byte of the storage one of *tensor*'s?"""
         if tensor.storage_offset() or not (tensor.is_contiguous() or 0 not in tensor.stride()):
             return False

@@ -9,6 +9,7 @@ import atexit
 import os
 
 computed = skipped = failed = assumed = read = decided = 0
+host = 0  # bytes of tensors of the CPU whose random numbers were not drawn
 
 _said = set()
 _sites = {}  # by kind and name: [occurrences, how many of them are written, the first
@@ -81,9 +82,9 @@ def _end(pid):
     if pid != os.getpid():
         return
     _write_counts()
-    if computed or skipped or failed:
+    if computed or skipped or failed or host:
         write("values", "counts", f"computed={computed} skipped={skipped} failed={failed} "
-              f"read={read} decided={decided} assumed={assumed}")
+              f"read={read} decided={decided} assumed={assumed} host={host}")
 
 
 def at_exit():

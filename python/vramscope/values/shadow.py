@@ -42,6 +42,7 @@ class Shadow:
         self.modes = C._len_torch_dispatch_stack
         self.over_python = self.below.has(self.python)
         self.calls = threading.local()
+        self.host = host.Host(self) if driver.data_is_small() else None
         numbers.start(torch)
         cpu.start(torch)
         blame.start(torch)
@@ -282,7 +283,7 @@ class Shadow:
         driver.settle(self.torch, (target if target.is_cuda else source).device.index)
         if not source.is_cuda:
             alias.of(target).copy_(source)
-            self.table.put(target, KNOWN)
+            self.table.put(target, ASSUMED if self.host and self.host.has_none(source) else KNOWN)
             notes.computed += 1
             return
         state = self.table.of(source)
@@ -363,6 +364,8 @@ class Shadow:
         else:
             device = kwargs.get("device")
             if device is None or device.type != "cuda":
+                if self.host:
+                    return self.host.run(plan, keys, args, kwargs, tensors)
                 return self.device(plan, keys, args, kwargs)
         result = threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
         if type(result) in self.plain:
@@ -433,11 +436,13 @@ class Shadow:
             result = self.skip(plan, keys, args, kwargs)
             if args[1].is_cuda and not args[0].is_cuda and not self.capturing():
                 blame.read()
+                if self.host and not self.is_small(args[:1]):
+                    self.host.mark(args[0])
             return result
         return self.copy(plan, keys, args, kwargs, tensors)
 
 
-from . import dynamic  # noqa: E402  (it uses the class above)
+from . import dynamic, host  # noqa: E402  (they use the class above)
 
 WAYS = {
     plans.COMPUTE: Shadow.ordinary,

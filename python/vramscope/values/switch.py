@@ -29,11 +29,11 @@ INNER_KEY = "CustomRNGKeyId"
 
 _keys = [KEY]    # those in use
 _libraries = {}  # by namespace; registrations end with their library objects
-_on = False      # CUDA is in use
+_on = False      # operations are seen
 
 
 def start(torch, limit):
-    """Called once, by the thread that initialises CUDA."""
+    """Called by the thread that initialises CUDA, or before that: the second call does nothing."""
     global _on
     if _on or not driver.load():
         return
@@ -52,7 +52,7 @@ def start(torch, limit):
     _include(torch)
     _follow_threads(torch)
     _stay_out_of_fake_kernels(torch)
-    os.register_at_fork(after_in_child=lambda: _exclude(torch))
+    os.register_at_fork(after_in_child=lambda: torch.cuda._initialized and _exclude(torch))
     notes.at_exit()
     if INNER_KEY in _keys:
         atexit.register(_list_replaced, torch)

@@ -277,9 +277,10 @@ void vs_fit_notes_add_read(struct vs_fit_notes *notes, const char *where, const 
 
 static void add_values(struct vs_fit_notes *notes, const char *text)
 {
-    static const char *const names[] = {"computed=", "skipped=", "failed=", "read=", "decided="};
+    static const char *const names[] = {"computed=", "skipped=", "failed=", "read=", "decided=",
+                                        "host="};
     uint64_t *const counts[] = {&notes->computed, &notes->skipped, &notes->failed, &notes->read,
-                                &notes->decided};
+                                &notes->decided, &notes->host_bytes};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *found = strstr(text, names[i]);
         if (found)

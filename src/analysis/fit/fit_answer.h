@@ -156,6 +156,7 @@ struct vs_fit_notes {
     struct vs_fit_note_list lists[VS_FIT_NOTE_KINDS];
     uint64_t computed, skipped, failed; /* operations on values, over all processes */
     uint64_t read, decided;             /* uses of values that were not computed, likewise */
+    uint64_t host_bytes; /* tensors of the host whose random numbers were not drawn, likewise */
     struct vs_arena memory;             /* owns the strings */
 };
 

@@ -163,7 +163,8 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_object(&json, "values", VS_J_UINT("computed", run->notes.computed),
                        VS_J_UINT("skipped", run->notes.skipped),
                        VS_J_UINT("failed", run->notes.failed), VS_J_UINT("read", run->notes.read),
-                       VS_J_UINT("decided", run->notes.decided));
+                       VS_J_UINT("decided", run->notes.decided),
+                       VS_J_UINT("host_bytes", run->notes.host_bytes));
         vs_json_string(&json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
         vs_json_end_object(&json);
     }
