@@ -81,9 +81,15 @@ def expected(path):
         elif entry["action"] == "segment_free":
             reserved -= entry["size"]
         peak, peak_reserved = max(peak, blocks.allocated), max(peak_reserved, reserved)
+    operations = {}
+    for entry in trace:
+        names = [frame["name"] for frame in entry["frames"] if frame["name"].startswith("at::_ops::")]
+        if entry["action"] == "alloc" and names:
+            name = names[0].split("::")[2].split("(")[0]
+            operations[name] = operations.get(name, 0) + oracle.rounded(entry["size"])
     actions = [entry["action"] for entry in trace]
     return {"peak": peak, "peak_reserved": peak_reserved, "allocs": actions.count("alloc"),
-            "frees": actions.count("free_requested"), "reserved": sum(s["total_size"] for s in segments),
+            "frees": actions.count("free_requested"), "operations": operations, "reserved": sum(s["total_size"] for s in segments),
             "live": {addr: block["size"] for addr, block in oracle.final_blocks(segments)
                      if block["state"] == "active_allocated"}}
 
@@ -98,6 +104,19 @@ def compare(problems, name, made, wanted):
     problems.equal(f"{name}: frees", found["frees"], wanted["frees"])
     started = len(wanted["live"]) + wanted["frees"] - wanted["allocs"]
     problems.equal(f"{name}: allocations", found["allocations"], wanted["allocs"] + started)
+
+
+def compare_operations(problems, name, made, wanted):
+    """*wanted* by the names of C++ functions, in which the overload follows: mul_Tensor. A block may be up to 1 MiB
+    larger than rounding makes it."""
+    rows = {row["name"]: row for row in made.report("--by", "op")["devices"][0]["live"]["by"]["op"]}
+    for operation in ("bmm", "mul_Tensor", "_softmax", "native_layer_norm"):
+        if operation in wanted:
+            row = rows["aten::" + operation.removesuffix("_Tensor")]
+            problems.true(f"{name}: {operation} {row} {wanted[operation]}",
+                          0 <= row["allocated_bytes"] - wanted[operation] <= row["allocations"] * MIB)
+    problems.true(f"{name}: bmm and mul allocate", {"bmm", "mul_Tensor"} <= wanted.keys())
+    problems.equal(f"{name}: backward", "AddBackward0" in str(rows) or "BmmBackward0" in rows, "_training" in name)
 
 
 def compare_kinds(problems, name, made, scratch):
@@ -131,8 +150,10 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             made = Imported(os.path.abspath(command), path, os.path.join(scratch, "out.vst"))
             problems.equal(f"{name}: exit code", (made.code, made.err), (0, ""))
-            compare(problems, name, made, expected(path))
+            wanted = expected(path)
+            compare(problems, name, made, wanted)
             compare_kinds(problems, name, made, scratch)
+            compare_operations(problems, name, made, wanted["operations"])
         print(f"{name}: {'ok' if problems.count == before else 'failed'}")
     return 1 if problems.count else 0
 

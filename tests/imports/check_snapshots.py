@@ -131,6 +131,10 @@ def stacks(command, folder):
     functions = [frame["function"] for frame in site["frames"]]
     PROBLEMS.equal("functions", functions, ["at::_ops::empty_like::call(at::Tensor const&)", "relu", "layer3",
                                             "main"])
+    operations = made.report("--by", "op")["devices"][0]["live"]["by"]["op"]
+    PROBLEMS.equal("operations", operations, [
+        {"name": "aten::empty_like", "bytes": 8 * MIB, "blocks": 1, "bytes_with_calls": 8 * MIB, "allocated_bytes": 8 * MIB,
+         "allocated_bytes_with_calls": 8 * MIB, "allocations": 1}])
     whole = made.verb("export", "-f", "collapsed", made.path)
     PROBLEMS.true("native frames are kept", "at::_ops::empty_like::call" in whole)
     PROBLEMS.true("the interpreter's are not", "_PyEval" not in whole and "unwind" not in whole)

@@ -24,8 +24,8 @@ class Imported:
         return subprocess.run([self.command, *words], capture_output=True, text=True, timeout=600,
                               check=True).stdout
 
-    def report(self):
-        return json.loads(self.verb("report", "--json", self.path))
+    def report(self, *options):
+        return json.loads(self.verb("report", "--json", *options, self.path))
 
     def events(self):
         with vst.open(self.path) as trace:

@@ -96,6 +96,13 @@ bool vs_naming_is_startup(const char *function, const char *module);
  * function that is not an operation. */
 bool vs_torch_operation(const char *function, char *out, size_t size);
 
+/* vs_torch_record: the operation or the node of a backward pass that a frame of *function* runs, as
+ * torch.profiler names it: "aten::addmm" for "at::_ops::addmm::redispatch(…)", "AddmmBackward0" for
+ * "torch::autograd::generated::AddmmBackward0::apply(…)". *python*: the outermost of the Python functions
+ * named forward or backward below that frame ("": none): its class names the call and the node of a
+ * torch.autograd.Function. False, and *out* unchanged, for other functions. */
+bool vs_torch_record(const char *function, const char *python, char *out, size_t size);
+
 /* --- The user's own line that a memory event belongs to: the innermost Python frame outside of
  * installed packages and Python's library. Events of threads without Python frames (PyTorch's
  * backward) belong to the line that the Python part of vramscope marked last, "at FILE:LINE", as

@@ -14,7 +14,8 @@
 static const char *const overloads[] = {
     "_generator_with_names", "_low_generator", "_memory_format", "_dtype_layout", "_start_step",
     "_generator", "_start", "_names", "_dtype", "_device", "_other", "_dim", "_low", "_out",
-    "_int", "_nd"};
+    "_int", "_grad_input", "_using_ints", "_padding_idx", "_correction", "_tensor_lr", "_padding", "_output",
+    "_stable", "_values", "_self", "_src", "_vec"};
 
 /* Where the public name is not "torch." and the operation's, in the order of their names. */
 static const struct {
@@ -46,6 +47,7 @@ static const struct {
     {"native_group_norm", "nn.functional.group_norm"},
     {"native_layer_norm", "nn.functional.layer_norm"},
     {"nll_loss", "nn.functional.nll_loss"},
+    {"nll_loss_nd", "nn.functional.nll_loss"},
     {"nll_loss_forward", "nn.functional.nll_loss"},
     {"one_hot", "nn.functional.one_hot"},
     {"pad", "nn.functional.pad"},
@@ -76,19 +78,47 @@ static void cut_overload(char *name)
     }
 }
 
-bool vs_torch_operation(const char *function, char *out, size_t size)
+/* The operation that *function* implements, without its overload; false if it is none. */
+static bool read_operation(const char *function, char name[NAME_MAX_BYTES])
 {
     static const char prefix[] = "at::_ops::";
-    char name[NAME_MAX_BYTES];
     if (!vs_text_begins(function, prefix))
         return false;
     function += sizeof prefix - 1;
     size_t length = strcspn(function, ":(");
-    if (!length || length >= sizeof name)
+    if (!length || length >= NAME_MAX_BYTES)
         return false;
     memcpy(name, function, length);
     name[length] = 0;
     cut_overload(name);
+    return true;
+}
+
+bool vs_torch_record(const char *function, const char *python, char *out, size_t size)
+{
+    static const char generated[] = "torch::autograd::generated::", hidden[] = "(anonymous namespace)::";
+    char name[NAME_MAX_BYTES];
+    if (read_operation(function, name))
+        return snprintf(out, size, "aten::%s", name) > 0;
+    const char *apply = strstr(function, "::apply("), *dot = strrchr(python, '.'), *class = dot;
+    while (class && class > python && class[-1] != '.')
+        class--;
+    function += vs_text_begins(function, hidden) ? sizeof hidden - 1 : 0;
+    if (vs_text_begins(function, "THPFunction_apply(") && dot && strcmp(dot, ".forward") == 0)
+        return snprintf(out, size, "%.*s", (int)(dot - class), class) > 0;
+    if (!vs_text_begins(function, "torch::autograd::") || !apply || strcspn(function, "(< ") < (size_t)(apply - function))
+        return false;
+    if (vs_text_begins(function, "torch::autograd::PyNode::") && dot && strcmp(dot, ".backward") == 0)
+        return snprintf(out, size, "%.*sBackward", (int)(dot - class), class) > 0;
+    function += vs_text_begins(function, generated) ? sizeof generated - 1 : 0;
+    return snprintf(out, size, "%.*s", (int)(apply - function), function) > 0;
+}
+
+bool vs_torch_operation(const char *function, char *out, size_t size)
+{
+    char name[NAME_MAX_BYTES];
+    if (!read_operation(function, name))
+        return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i].operation, name) == 0) {
             snprintf(out, size, "%s", names[i].public);

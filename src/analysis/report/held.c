@@ -15,7 +15,7 @@
 #include "base/reading/vs_xalloc.h"
 
 static const char *const by_names[VS_BY_COUNT] = {"site", "kind", "phase", "step", "library",
-                                                  "size", "age"};
+                                                  "size", "age", "op"};
 
 const char *vs_by_name(enum vs_by by)
 {
@@ -225,8 +225,10 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
     out->blocks = blocks.count;
     sum_sites(summary, &blocks, false, &out->sites);
     sum_sites(summary, &blocks, true, &out->rounding);
-    for (int by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++)
+    for (int by = VS_BY_SITE + 1; by < VS_BY_OP; by++)
         vs_held_sum(summary, &blocks, request->kinds, (enum vs_by)by, &out->by[by]);
+    if (request->whole)
+        vs_held_operations(summary, request->whole, account, &blocks, &out->by[VS_BY_OP]);
     fill_unused(summary, account, request->uses, &blocks, out);
     if (request->others)
         sum_sites(summary, &others, false, &out->others);

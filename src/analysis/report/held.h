@@ -16,7 +16,7 @@
 
 /* By what live memory is summed up; the names are those of `vramscope report --by`. */
 enum vs_by {
-    VS_BY_SITE, VS_BY_KIND, VS_BY_PHASE, VS_BY_STEP, VS_BY_LIBRARY, VS_BY_SIZE, VS_BY_AGE,
+    VS_BY_SITE, VS_BY_KIND, VS_BY_PHASE, VS_BY_STEP, VS_BY_LIBRARY, VS_BY_SIZE, VS_BY_AGE, VS_BY_OP,
     VS_BY_COUNT
 };
 
@@ -59,6 +59,9 @@ struct vs_held_row {
     const char *label;
     uint64_t bytes, blocks;
     uint64_t low, high; /* by step: first and last step; by size: bytes; by age: ns, high 0: none */
+    /* By operation, what it allocated in the whole part of the trace that was read, itself and with the
+     * operations that it called; how often itself; and *bytes* with those of the called ones. */
+    uint64_t allocated, allocated_total, allocations, bytes_total;
 };
 
 struct vs_held_table {
@@ -140,6 +143,7 @@ struct vs_held_request {
     const struct vs_kinds_table *kinds; /* of the device at the time; NULL: not known */
     const struct vs_device_uses *uses; /* of the whole trace; NULL: not known */
     const struct vs_growth_steps *steps; /* that were found; NULL: not known */
+    const struct vs_replay *whole; /* the state at the end of the reading; NULL: without operations */
     bool picture;
     bool others; /* the call sites of blocks that the filter does not let pass */
 };
@@ -153,12 +157,17 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
 bool vs_held_site_seen(const struct vs_summary *summary, const regex_t *wanted);
 
 /* Shared by the files that sum up live memory: held.c gathers the blocks, held_rows.c sums them up,
- * segment_picture.c maps them.
+ * held_operations.c by operation, segment_picture.c maps them.
  *
  * vs_held_sum: sums up *blocks* by *by*; by kind only with *kinds*. */
 void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *blocks,
                  const struct vs_kinds_table *kinds, enum vs_by by,
                  struct vs_held_table *out);
+
+/* vs_held_operations: the operations of PyTorch that allocated tensors of *account* in *whole*, and what
+ * they have in *blocks*. Cost: looks up the symbols of every stack of a tensor. */
+void vs_held_operations(const struct vs_summary *summary, const struct vs_replay *whole, unsigned account,
+                        const struct vs_held_blocks *blocks, struct vs_held_table *out);
 
 /* vs_held_picture: the segments of *account*, with *blocks*, all of its live blocks. Sorts them by
  * address. */

@@ -310,6 +310,7 @@ static void fill_peak(struct pass *pass, const struct vs_summary *summary,
                                       .others = report->wish.filter.phase != NULL,
                                       .steps = pass->tracker ? &pass->growth.steps : NULL,
                                       .uses = whole ? &pass->uses : NULL,
+                                      .whole = report->wish.by & 1u << VS_BY_OP ? pass->point->replay : NULL,
                                       .picture = report->wish.map || report->wish.everything};
     for (size_t i = 0; i < report->device_count; i++) {
         struct vs_report_device *device = &report->devices[i];

@@ -23,6 +23,8 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     vs_json_begin_object(json, "by");
     for (enum vs_by by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++) {
         const struct vs_held_table *list = &held->by[by];
+        if (by == VS_BY_OP && !list->count && !list->note)
+            continue; /* not asked for */
         vs_json_begin_array(json, vs_by_name(by));
         for (size_t i = 0; i < list->count; i++) {
             const struct vs_held_row *row = &list->rows[i];
@@ -31,6 +33,11 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
                             VS_J_UINT("blocks", row->blocks));
             if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE)
                 vs_json_members(json, VS_J_UINT("from", row->low), VS_J_UINT("to", row->high));
+            if (by == VS_BY_OP)
+                vs_json_members(json, VS_J_UINT("bytes_with_calls", row->bytes_total),
+                                VS_J_UINT("allocated_bytes", row->allocated),
+                                VS_J_UINT("allocated_bytes_with_calls", row->allocated_total),
+                                VS_J_UINT("allocations", row->allocations));
             vs_json_end_object(json);
         }
         vs_json_end_array(json);

@@ -8,13 +8,14 @@
 #include "base/vs_size.h"
 
 #define ROWS_SHOWN 8
+#define OPERATIONS_SHOWN 20
 #define PHASE_TELLS 97 /* per cent: one row of that share says nothing */
 
 static const char *const headings[VS_BY_COUNT] = {
     [VS_BY_SITE] = "by call site", [VS_BY_KIND] = "by kind",
     [VS_BY_PHASE] = "by phase that allocated it", [VS_BY_STEP] = "by step that allocated it",
     [VS_BY_LIBRARY] = "by library that allocated it", [VS_BY_SIZE] = "by size of the block",
-    [VS_BY_AGE] = "by age"};
+    [VS_BY_AGE] = "by age", [VS_BY_OP] = "by operation of PyTorch"};
 
 char *vs_held_point(char *out, const struct vs_report *report)
 {
@@ -105,6 +106,34 @@ static void table(const struct vs_held *held, enum vs_by by, const struct vs_sty
     }
     if (list->note && *list->note)
         vs_text_wrapped(style, "    ", list->note);
+}
+
+/* Rows of what operations allocated, which is more than is live at once. */
+static void operations(const struct vs_report *report, const struct vs_held *held, const struct vs_style *style)
+{
+    const struct vs_held_table *list = &held->by[VS_BY_OP];
+    char count[VS_SIZE_TEXT_MAX];
+    uint64_t rest = list->bytes, allocations = list->blocks;
+    size_t shown = 0, most = style->small_sites ? style->sites : OPERATIONS_SHOWN;
+    fprintf(style->out, "  %s%s: allocated in all, by itself and with what it calls\n"
+            "    %10s  %7s  %10s  %10s%s\n", vs_paint(style, VS_DIM), headings[VS_BY_OP], "itself", "", "with calls",
+            report->part.point || report->part.window ? "live then" : "at peak", vs_unpaint(style));
+    for (size_t i = 0; i < list->count && shown < most; i++) {
+        const struct vs_held_row *row = &list->rows[i];
+        if (!style->small_sites && row->allocated_total < list->bytes / 100 && row->bytes_total < held->bytes / 100)
+            continue;
+        shown++;
+        fprintf(style->out, "    %10s  %6s%s  %10s  %10s  ", row->allocations ? vs_size_text(row->allocated) : "",
+                row->allocations ? vs_count_format(count, row->allocations) : "", row->allocations ? "×" : " ",
+                vs_size_text(row->allocated_total), row->bytes_total ? vs_size_text(row->bytes_total) : "");
+        vs_text_put(style->out, row->label);
+        fputc('\n', style->out);
+        rest -= row->allocated;
+        allocations -= row->allocations;
+    }
+    if (shown < list->count)
+        fprintf(style->out, "    %10s  %6s%s  %24s%s%s more%s\n", allocations ? vs_size_text(rest) : "",
+                allocations ? vs_count_format(count, allocations) : "", allocations ? "×" : " ", "", vs_paint(style, VS_DIM), vs_count_text(list->count - shown), vs_unpaint(style));
 }
 
 /* A list in which one row has nearly everything tells nothing in the usual report. */
@@ -213,6 +242,11 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                 fprintf(style->out, "  by kind: %s\n",
                         device->has_framework ? "unknown in a sampled recording"
                                               : "only tensors of PyTorch have one");
+        } else if (i == VS_BY_OP && !held->by[i].count) {
+            if (by != (1u << VS_BY_COUNT) - 1)
+                vs_text_lines(style, "  by operation: ", "%s", held->by[i].note);
+        } else if (i == VS_BY_OP) {
+            operations(report, held, style);
         } else {
             table(held, (enum vs_by)i, style);
         }

@@ -105,7 +105,7 @@ static const struct {
     {"first_use_in_step", "observe", FIRST_USE},
     {"phase_of_tensors", "observe", FIRST_USE, {.filter = {.phase = "step"}}},
     {"tensors", "observe", GPU "alloc 0 20M; repeat 3 { tensor 6i 4M of 4i+4M 20M }",
-     {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND, .map = true}},
+     {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND | 1u << VS_BY_OP, .map = true}},
 };
 #define CASES (sizeof cases / sizeof *cases)
 

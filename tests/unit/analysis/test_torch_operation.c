@@ -43,6 +43,33 @@ TEST(other_functions_are_not_operations)
     assert_string_equal(name, "unchanged");
 }
 
+TEST(a_frame_is_named_as_the_profiler_names_its_record)
+{
+    static const struct {
+        const char *function, *python, *name;
+    } cases[] = {
+        {"at::_ops::empty_memory_format::redispatch(c10::DispatchKeySet)", "", "aten::empty"},
+        {"at::_ops::add__Tensor::call(at::Tensor&)", "Net.forward", "aten::add_"},
+        {"at::_ops::nll_loss_nd::call", "", "aten::nll_loss_nd"},
+        {"at::_ops::flatten_using_ints::call", "", "aten::flatten"},
+        {"torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)", "", "AddmmBackward0"},
+        {"torch::autograd::AccumulateGrad::apply(std::vector<at::Tensor>&&)", "", "torch::autograd::AccumulateGrad"},
+        {"torch::autograd::PyNode::apply(std::vector<at::Tensor>&&)", "make.<locals>.Scale.backward", "ScaleBackward"},
+        {"torch::autograd::PyNode::apply(std::vector<at::Tensor>&&)", "", "torch::autograd::PyNode"},
+        {"THPFunction_apply(_object*, _object*)", "Scale.forward", "Scale"},
+        {"(anonymous namespace)::THPFunction_apply(_object*, _object*)", "Scale.forward", "Scale"},
+    };
+    char name[128] = "unchanged";
+    assert_false(vs_torch_record("THPFunction_apply(_object*, _object*)", "", name, sizeof name));
+    assert_false(vs_torch_record("at::native::apply(int)", "", name, sizeof name));
+    assert_false(vs_torch_record("void torch::autograd::run<X::apply(int)>()", "", name, sizeof name));
+    assert_string_equal(name, "unchanged");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(vs_torch_record(cases[i].function, cases[i].python, name, sizeof name));
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
 /* Frames of *functions*, the innermost first, all of *library*. */
 static const char *named(const char *const *functions, const char *library, char *out)
 {
