@@ -28,6 +28,7 @@ static const char usage[] =
     "                  its end\n"
     "  --jobs N        run on N GPUs at the same time (default: one for each\n"
     "                  processor)\n"
+    "  --host-memory SIZE  end a run that takes more of the host's own memory\n"
     "  --json          JSON (schema vramscope.fit/1)\n"
     "  --keep DIR      keep traces and output there, for `vramscope report` and\n"
     "                  `vramscope oom`\n"

@@ -138,7 +138,7 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     }
     process->began = process->looked = vs_clock_ns();
     process->slot = slot;
-    process->signals = 0;
+    process->watched = process->signals = 0;
     pid_t pid = fork();
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
@@ -171,6 +171,7 @@ bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
     if (ended == 0 || (ended < 0 && errno == EINTR)) {
         if (job->steps)
             vs_fit_watch_steps(process, job->steps);
+        vs_fit_watch_host(job, process, run);
         return false;
     }
     vs_fit_signals_to(process->slot, 0);

@@ -29,6 +29,7 @@ struct vs_fit_job {
     bool all;        /* try every value */
     unsigned long long jobs;  /* GPUs at the same time; 0: as many as there are processors */
     unsigned long long steps; /* end the program after so many; 0: let it end */
+    uint64_t host_memory;     /* end a run that takes more of the host's; 0: what is there */
     bool json, quiet;
     struct vs_tool_colour colour;
     const char *keep; /* folder for the traces; NULL: removed at the end */
@@ -75,6 +76,7 @@ struct vs_fit_process {
     size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
     int pid;
     uint64_t began, looked, sent; /* looked, sent: of --steps: at the traces, the last signal */
+    uint64_t watched;             /* the host's memory */
     size_t signals;               /* sent to end it after its steps */
 };
 
@@ -103,6 +105,11 @@ void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run);
 /* vs_fit_watch_steps: looks now and then whether the traces of *process* have *wanted* completed
  * steps, and ends it then. */
 void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted);
+
+/* vs_fit_watch_host: looks now and then how much of the host's memory *process* takes, and ends it if
+ * that is too much; then run->host_needed is set. */
+void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process,
+                       struct vs_fit_run *run);
 
 /* vs_fit_search: the runs that the answer needs, in the order in which they are shown. */
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);

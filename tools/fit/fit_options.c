@@ -8,6 +8,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_option.h"
+#include "base/vs_size.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
 #include "tools/common/symbol_tool.h"
@@ -69,6 +70,7 @@ static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, cha
     static const struct vs_fit_flag flags[] = {
         {"--gpu", true, NULL},   {"--vary", true, NULL}, {"--keep", true, NULL},
         {"--color", true, NULL}, {"--steps", true, NULL}, {"--jobs", true, NULL},
+        {"--host-memory", true, NULL},
         {"--json", false, NULL}, {"--all", false, NULL}, {"--quiet", false, NULL}};
     if (strcmp(argv[0], "-q") == 0) {
         job->quiet = true;
@@ -99,8 +101,11 @@ static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, cha
             return vs_tool_count(value, 1, VS_FIT_GPUS_MAX, &job->jobs)
                        ? 0 : vs_tool_usage(job->who, "--jobs takes a number from 1 to %d",
                                            VS_FIT_GPUS_MAX);
-        case 6: job->json = true; return 0;
-        case 7: job->all = true; return 0;
+        case 6:
+            return !vs_size_parse(value, &job->host_memory) && job->host_memory
+                       ? 0 : vs_tool_usage(job->who, "--host-memory takes a size, such as 16GiB");
+        case 7: job->json = true; return 0;
+        case 8: job->all = true; return 0;
         default: job->quiet = true; return 0;
         }
     }

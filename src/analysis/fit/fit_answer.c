@@ -102,7 +102,14 @@ static void say_why(struct vs_fit_run *run)
     if (!run->started || (!run->trace_count && run->status >= NOT_STARTED_MIN &&
                           run->status <= NOT_STARTED_MAX))
         snprintf(run->why, sizeof run->why, "the program could not be started");
-    else if (run->status > 128)
+    else if (run->host_needed) {
+        char needed[VS_SIZE_TEXT_MAX], left[VS_SIZE_TEXT_MAX];
+        vs_size_format(needed, run->host_needed);
+        vs_size_format(left, run->host_free);
+        snprintf(run->why, sizeof run->why, "stopped at %s of host memory: %s%s", needed,
+                 run->host_free ? left : "more than --host-memory",
+                 run->host_free ? " were free. Use fewer --jobs or a host with more memory" : "");
+    } else if (run->status > 128)
         snprintf(run->why, sizeof run->why, "killed by signal %d (%s)", run->status - 128,
                  strsignal(run->status - 128));
     else if (run->status)
@@ -280,7 +287,7 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
     static const char *const names[] = {"computed=", "skipped=", "failed=", "read=", "decided=",
                                         "host="};
     uint64_t *const counts[] = {&notes->computed, &notes->skipped, &notes->failed, &notes->read,
-                                &notes->decided, &notes->host_bytes};
+                                &notes->decided, &notes->not_drawn};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *found = strstr(text, names[i]);
         if (found)

@@ -156,7 +156,7 @@ struct vs_fit_notes {
     struct vs_fit_note_list lists[VS_FIT_NOTE_KINDS];
     uint64_t computed, skipped, failed; /* operations on values, over all processes */
     uint64_t read, decided;             /* uses of values that were not computed, likewise */
-    uint64_t host_bytes; /* tensors of the host whose random numbers were not drawn, likewise */
+    uint64_t not_drawn; /* bytes of host tensors whose random numbers were left out, likewise */
     struct vs_arena memory;             /* owns the strings */
 };
 
@@ -201,6 +201,8 @@ struct vs_fit_run {
     char *const *environment; /* "NAME=VALUE" for the program, NULL-terminated; NULL: none */
     uint64_t wall_ns;
     uint64_t host_bytes; /* the largest process's memory of the host */
+    uint64_t host_needed, host_free; /* it was ended, because its processes had so much of the host's
+                                      * memory and so much was free (0: more than they may have) */
     int status;        /* exit status as a shell reports it: 128+n killed by signal n */
     bool started;      /* false: the program could not be started */
     bool stopped;      /* it had made enough steps, and was ended */

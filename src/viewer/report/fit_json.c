@@ -164,7 +164,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
                        VS_J_UINT("skipped", run->notes.skipped),
                        VS_J_UINT("failed", run->notes.failed), VS_J_UINT("read", run->notes.read),
                        VS_J_UINT("decided", run->notes.decided),
-                       VS_J_UINT("host_bytes", run->notes.host_bytes));
+                       VS_J_UINT("not_drawn", run->notes.not_drawn));
         vs_json_string(&json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
         vs_json_end_object(&json);
     }

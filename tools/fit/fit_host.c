@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The host's own memory: a run that takes more than there is, or than --host-memory, is ended with
+ * an answer that says so, before the kernel kills whichever process it chooses. Device memory of the
+ * simulated GPU is memory of the host, too, where a program writes to it. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/reading/vs_xalloc.h"
+#include "base/vs_clock.h"
+#include "tools/fit/fit_internal.h"
+
+#define LOOK_NS UINT64_C(50000000) /* a process can take 100 MiB in this time */
+#define LEFT_PART 32               /* this part of the host's memory stays free */
+
+struct host_process {
+    int pid, parent;
+    bool ours;
+    uint64_t bytes;
+};
+
+/* The processes of the host whose ancestor is *root*, in *found*. Freed by the caller. */
+static size_t descendants(int root, struct host_process **found)
+{
+    struct host_process *all = NULL;
+    size_t count = 0, capacity = 0, ours = 0;
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        char path[300], line[256];
+        struct host_process one = {.pid = atoi(entry->d_name)};
+        unsigned long long kib;
+        snprintf(path, sizeof path, "/proc/%.200s/status", entry->d_name);
+        FILE *file = one.pid > 0 ? fopen(path, "r") : NULL;
+        while (file && fgets(line, sizeof line, file)) {
+            (void)sscanf(line, "PPid: %d", &one.parent);
+            if (sscanf(line, "RssAnon: %llu kB", &kib) == 1 ||
+                sscanf(line, "RssShmem: %llu kB", &kib) == 1)
+                one.bytes += kib * 1024;
+        }
+        if (!file)
+            continue;
+        fclose(file);
+        VS_VEC_ADD(all, count, capacity, one);
+    }
+    if (dir)
+        closedir(dir);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; !all[i].ours && j <= count; j++)
+                if (j < count ? all[j].ours && all[j].pid == all[i].parent : all[i].parent == root)
+                    more = all[i].ours = true;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (all[i].ours)
+            all[ours++] = all[i];
+    *found = all;
+    return ours;
+}
+
+static bool read_free(uint64_t *total, uint64_t *available)
+{
+    unsigned long long kib, found = 0;
+    char line[128];
+    FILE *file = fopen("/proc/meminfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "MemTotal: %llu kB", &kib) == 1)
+            *total = kib * 1024, found++;
+        else if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+            *available = kib * 1024, found++;
+    }
+    if (file)
+        fclose(file);
+    return found == 2;
+}
+
+void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process,
+                       struct vs_fit_run *run)
+{
+    uint64_t now = vs_clock_ns(), total, available, used = 0;
+    if (now - process->watched < LOOK_NS || !read_free(&total, &available))
+        return;
+    process->watched = now;
+    if (!job->host_memory && available > total / LEFT_PART)
+        return;
+    struct host_process *found;
+    size_t count = descendants(process->pid, &found);
+    for (size_t i = 0; i < count; i++)
+        used += found[i].bytes;
+    /* Where others have taken the host's memory, a small run goes on. */
+    if (job->host_memory ? used > job->host_memory : used > available) {
+        run->host_needed = used;
+        run->host_free = job->host_memory ? 0 : available;
+        for (size_t i = 0; i < count; i++)
+            kill(found[i].pid, SIGKILL);
+    }
+    free(found);
+}
