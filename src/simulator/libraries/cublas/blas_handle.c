@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cuBLAS handles, and the names of statuses. The first one on a device takes the memory of the library's kernels
- * there, by the table of sizes (docs/internals/simulator.md). */
+ * there, and each one a workspace, by the table of sizes (docs/internals/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
@@ -16,7 +16,12 @@ int cublasCreate_v2(struct cublasContext **handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!vs_library_load())
         return CUBLAS_STATUS_ALLOC_FAILED;
+    CUdeviceptr own = 0;
+    uint64_t bytes = vs_library_size("workspace", "", 0, "no row for this device");
+    if (bytes && vs_library_driver()->cuMemAlloc_v2(&own, bytes))
+        return CUBLAS_STATUS_ALLOC_FAILED;
     struct cublasContext *h = vs_library_new(VS_BLAS_HANDLE, sizeof *h);
+    h->own = own;
     vramscopeSimBlasHandle(h, true);
     *handle = h;
     return CUBLAS_STATUS_SUCCESS;
@@ -24,8 +29,11 @@ int cublasCreate_v2(struct cublasContext **handle)
 
 int cublasDestroy_v2(struct cublasContext *h)
 {
-    if (vs_library_object(h, VS_BLAS_HANDLE))
+    if (vs_library_object(h, VS_BLAS_HANDLE)) {
         vramscopeSimBlasHandle(h, false);
+        if (h->own)
+            vs_library_driver()->cuMemFree_v2(h->own);
+    }
     return vs_library_delete(h, VS_BLAS_HANDLE) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 

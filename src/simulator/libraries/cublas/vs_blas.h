@@ -20,6 +20,7 @@ struct cublasContext {
     CUstream stream;
     void *workspace; /* the user's, or NULL */
     size_t workspace_bytes;
+    CUdeviceptr own; /* the handle's own memory; 0: none */
     int pointer_mode, math_mode, atomics_mode, sm_count_target;
 };
 enum { VS_BLAS_HANDLE = 1 };
