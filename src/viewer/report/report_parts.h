@@ -112,6 +112,14 @@ bool vs_timeline_saved(const struct vs_timeline_device *device, const struct vs_
 /* vs_timeline_json: the members "waits_by_site" and "timeline" (null if the device had no work). */
 void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device);
 
+/* vs_pcie_generation: of the link that GPUs of the device's architecture have; 0: unknown. vs_pcie_bytes_per_second:
+ * of 16 lanes in one direction: 8, 16 or 32 GT/s each, 128 of 130 bits are data. */
+unsigned vs_pcie_generation(const struct vs_report_device *device);
+static inline uint64_t vs_pcie_bytes_per_second(unsigned generation)
+{
+    return generation ? (UINT64_C(1000000000) << generation) * 16 / 8 * 128 / 130 : 0;
+}
+
 /* vs_time_column: a time at the right of ten columns. vs_rate_format: "12.7 GB/s". */
 char *vs_time_column(char out[2 * VS_SIZE_TEXT_MAX], uint64_t ns);
 char *vs_rate_format(char out[32], uint64_t bytes, uint64_t ns);

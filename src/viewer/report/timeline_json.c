@@ -94,7 +94,8 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
                     VS_J_UINT("not_recorded_ns", line->device->unknown_ns),
                     VS_J_UINT("gaps", line->device->gap_count), VS_J_UINT("short_gaps", line->device->short_count),
                     VS_J_UINT("short_gaps_ns", line->device->short_ns),
-                    VS_J_UINT("out_of_order", line->device->out_of_order));
+                    VS_J_UINT("out_of_order", line->device->out_of_order),
+                    VS_J_UINT("pcie_bytes_per_second", vs_pcie_bytes_per_second(vs_pcie_generation(device))));
     works_json(json, "gaps_by_cause", &line->gaps, VS_ROWS_GAPS, NULL);
     works_json(json, "kernels_by_site", &line->kernels, VS_ROWS_KERNELS, NULL);
     works_json(json, "copies_by_size", &line->copies, VS_ROWS_COPIES, NULL);

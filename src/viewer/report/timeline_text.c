@@ -281,6 +281,12 @@ static bool all_saved(const struct vs_report_timeline *line, uint64_t *ns)
     return known;
 }
 
+unsigned vs_pcie_generation(const struct vs_report_device *device)
+{
+    uint64_t major = device->cc_major;
+    return major >= 9 ? 5 : major == 8 ? 4 : major >= 3 ? 3 : 0;
+}
+
 static void transfer_section(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
@@ -313,6 +319,10 @@ static void transfer_section(const struct vs_report_device *device, const struct
             fprintf(style->out, "    100 %% = %s, the fastest %s copy of 1 MiB or more in this trace\n",
                     rate_words(link->bytes, link->time_ns), vs_copy_kind_name(kind));
     }
+    unsigned generation = vs_pcie_generation(device);
+    if (generation && (link_of(line->device->links, VS_COPY_HTOD) || link_of(line->device->links, VS_COPY_DTOH)))
+        fprintf(style->out, "    PCIe %u.0 with 16 lanes, the most that such GPUs have: %.1f GB/s each way\n", generation,
+                (double)vs_pcie_bytes_per_second(generation) / 1e9);
     if (line->pageable.total.count) {
         uint64_t saved;
         bool known = all_saved(line, &saved);
