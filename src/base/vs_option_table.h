@@ -38,7 +38,7 @@ VS_OPTION(kernels, BOOL, "on", 0, 0, "api",
 VS_OPTION(kernels_steps, STEPS, "", 0, 0, "steps",
           "record kernels of these steps only: 10-12, or wait=5,warmup=1,active=2,repeat=3 as in torch.profiler")
 VS_OPTION(kernels_range, STRING, "", 0, 0, "name", "record kernels only inside NVTX ranges with this name")
-VS_OPTION(kernels_signal, CHOICE, "none", 0, 0, "none|USR1|USR2",
+VS_OPTION(kernels_signal, CHOICE, "none", 0, 0, "none|USR1|USR2|SIGUSR1|SIGUSR2",
           "record kernels only between two of these signals; not where the program handles the signal itself")
 VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy; included in kernels=api")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")

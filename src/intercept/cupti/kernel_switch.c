@@ -44,7 +44,7 @@ static void on_signal(int number)
 
 bool vs_switch_signal(void)
 {
-    static const int numbers[] = {0, SIGUSR1, SIGUSR2};
+    static const int numbers[] = {0, SIGUSR1, SIGUSR2, SIGUSR1, SIGUSR2};
     int number = numbers[vs_process_options()->number[VS_OPT_kernels_signal]];
     struct sigaction before, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_ONSTACK};
     return !number || (!sigaction(number, NULL, &before) && before.sa_handler == SIG_DFL &&

@@ -152,13 +152,16 @@ void vs_recording_kernels_line(const struct vs_report *report, const struct vs_s
     const char *steps = vs_report_option(report, "kernels_steps"),
         *range = vs_report_option(report, "kernels_range"),
         *signal = vs_report_option(report, "kernels_signal");
+    bool none = report->has_end && !report->part.point;
+    for (size_t i = 0; i < report->device_count; i++)
+        none &= !report->devices[i].timeline.device;
+    const char *work = none ? ": no work ran there" : ", like copies and waits";
     if (steps && *steps)
-        vs_text_lines(style, "  kernels  ", "of steps %s only (--kernels-steps), like copies and waits", steps);
+        vs_text_lines(style, "  kernels  ", "of steps %s only (--kernels-steps)%s", steps, work);
     if (range && *range)
-        vs_text_lines(style, "  kernels  ", "inside ranges %s only (--kernels-range), like copies and waits", range);
+        vs_text_lines(style, "  kernels  ", "inside ranges %s only (--kernels-range)%s", range, work);
     if (signal && strcmp(signal, "none"))
-        vs_text_lines(style, "  kernels  ", "between signals %s only (--kernels-signal), like copies and waits",
-                      signal);
+        vs_text_lines(style, "  kernels  ", "between signals %s only (--kernels-signal)%s", signal, work);
     if (report->kernels_until_ns)
         vs_text_lines(style, "  kernels  ", "recorded up to %s: later kernels and copies %s",
                       vs_time_text(report->kernels_until_ns),

@@ -74,7 +74,7 @@ def trace_of(path, functions):
 
 def kernels_of_steps(folder, program):
     found = {}
-    for steps in ("", "2-3", "skip_first=1,wait=1,warmup=1,active=2,repeat=2"):
+    for steps in ("", "2-3", "skip_first=1,wait=1,warmup=1,active=2,repeat=2", "13-14"):
         with tempfile.TemporaryDirectory() as scratch:
             path = os.path.join(scratch, "t.vst")
             subprocess.run([os.path.join(folder, "vramscope"), "run", "--simulate", "h100-80g", "--kernels=api", "-q",
@@ -89,10 +89,12 @@ def kernels_of_steps(folder, program):
                         counts[e.kind] += 1
                         assert not steps or spans[-1][0], (e, spans)
                         assert not steps or e.kind not in WORK or e["start_ns"] >= spans[-1][2], (e, spans)
+            said = subprocess.run([os.path.join(folder, "vramscope"), "report", path], capture_output=True).stdout
+            assert (b"of steps 13-14 only (--kernels-steps): no work ran there" in said) == (steps == "13-14"), said
         found[steps] = counts
-        assert [s[:2] for s in spans] == {"": [], "2-3": [(0, 0), (1, 2), (0, 3)]}.get(
+        assert [s[:2] for s in spans] == {"": [], "2-3": [(0, 0), (1, 2), (0, 3)], "13-14": [(0, 0)]}.get(
             steps, [(0, 0), (1, 4), (0, 5), (1, 8), (0, 9)]), spans
-    whole, few, cycles = found.values()
+    whole, few, cycles, _ = found.values()
     assert whole["kernel"] == 6 * few["kernel"] == 3 * cycles["kernel"] > 0, found
     assert few["work_call"] == sum(few[k] for k in WORK) and few["sync"] and not few["dropped"], found
 
