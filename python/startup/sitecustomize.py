@@ -2,9 +2,10 @@
 """Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU.
 
 Waits until the program imports torch, then starts the values of small tensors (folder
-vramscope/values). A program that never imports torch pays for one entry in sys.meta_path. Runs
-the program's own sitecustomize, which this file hides. Nothing that fails here may reach the
-program: it is reported in one line, and the program goes on without values.
+vramscope/values), and changes of the program and its survey (vramscope/changes) if they are
+asked for. A program that never imports torch pays for one entry in sys.meta_path. Runs the program's
+own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is
+reported in one line, and the program goes on without that part.
 """
 import os
 import sys
@@ -58,19 +59,19 @@ class _AfterImport:
 
 
 class _OwnModules:
-    """Finds and loads the package vramscope_values, the folder vramscope/values, under file names
-    of its own: the recorder leaves frames of such files out of the program's stacks."""
+    """Finds and loads the packages vramscope_values and vramscope_changes, the folders vramscope/values and
+    vramscope/changes, under file names of its own: the recorder leaves frames of such files out of the
+    program's stacks."""
 
-    package = "vramscope_values"
-    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-                          "vramscope", "values")
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vramscope")
 
     def find_spec(self, name, path=None, target=None):
-        if name != self.package and not name.startswith(self.package + "."):
+        package, _, module = name.partition(".")
+        if package not in ("vramscope_values", "vramscope_changes"):
             return None
         import importlib.machinery
-        spec = importlib.machinery.ModuleSpec(name, self, is_package=name == self.package)
-        spec.origin = os.path.join(self.folder, (name[len(self.package) + 1:] or "__init__") + ".py")
+        spec = importlib.machinery.ModuleSpec(name, self, is_package=not module)
+        spec.origin = os.path.join(self.folder, package.partition("_")[2], (module or "__init__") + ".py")
         return spec
 
     def create_module(self, spec):
@@ -84,12 +85,16 @@ class _OwnModules:
 
 
 def _start(torch):
-    try:
-        import importlib
-        sys.meta_path.append(_OwnModules())
-        importlib.import_module(_OwnModules.package).start(torch)
-    except Exception as error:
-        _complain("values of small tensors are off", error)
+    import importlib
+    sys.meta_path.append(_OwnModules())
+    parts = [("vramscope_values", "values of small tensors are off")]
+    if os.environ.get("VRAMSCOPE_CHANGES") or os.environ.get("VRAMSCOPE_SURVEY"):
+        parts.append(("vramscope_changes", "the program's changes and survey are off"))
+    for package, what in parts:
+        try:
+            importlib.import_module(package).start(torch)
+        except Exception as error:
+            _complain(what, error)
 
 
 def _next_sitecustomize():

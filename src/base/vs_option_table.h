@@ -68,3 +68,7 @@ VS_OPTION(simulate_notes, STRING, "", 0, 0, "file",
           "existing file; each process on a simulated GPU appends what it assumed or could not do")
 VS_OPTION(values, SIZE, "1MiB", 0, UINT64_C(1) << 40, "bytes, or off",
           "on a simulated GPU, compute PyTorch's tensors of at most this size on the CPU")
+VS_OPTION(changes, STRING, "", 0, 0, "changes",
+          "on a simulated GPU, change the PyTorch program from outside, as fused;checkpoint:path=blocks")
+VS_OPTION(survey, STRING, "", 0, 0, "file",
+          "on a simulated GPU, write what could be changed in the PyTorch program as JSON; %p pid")

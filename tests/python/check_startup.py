@@ -109,6 +109,20 @@ def a_wrong_size_is_named(place):
            ["VRAMSCOPE_VALUES=much is neither off nor a size"])
 
 
+def a_change_that_is_unknown_or_wrong_is_noted(place):
+    place.put("modules/torch/__init__.py", LATER)
+    notes = os.path.join(place.folder, "notes.tsv")
+    expect(place.run("import torch; print('done')", VRAMSCOPE_SIMULATE_NOTES=notes, VRAMSCOPE_CHANGES=(
+        "fuse; checkpoint:every=0;chunked-loss:chunk=4;;")), 0, "done")
+    with open(notes, encoding="utf-8") as f:
+        lines = [line.rstrip("\n").split("\t") for line in f]
+    assert [line[:1] + line[2:3] for line in lines] == [
+        ["unchanged", "fuse"], ["unchanged", "checkpoint"], ["unchanged", "chunked-loss"]], lines
+    for line, text in zip(lines, ("no change `fuse`; changes: ", "every=0 of checkpoint is not a whole number",
+                                  "`chunk=4` is not a setting of chunked-loss; its settings: chunks=")):
+        assert text in line[5], line
+
+
 def an_import_that_fails_fails_as_without_it(place):
     expect(place.run("""\
         for i in range(2):

@@ -24,7 +24,7 @@ def start(torch):
     _installed = tuple(os.path.join(f, "") for f in folders)
 
 
-def _frames():
+def frames():
     frame = sys._getframe(1)
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_OWN):
@@ -32,12 +32,12 @@ def _frames():
         frame = frame.f_back
 
 
-def _is_users(frame):
+def is_users(frame):
     name = frame.f_code.co_filename
     return not (name.startswith(_installed) or name.startswith("<") or "torchinductor_" in name)
 
 
-def _place(frame):
+def place(frame):
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
@@ -46,7 +46,7 @@ def _use():
     print it or to time a kernel, or a package checks it for NaN, as Hugging Face's Trainer does."""
     using, what, text = None, source.READS, ""
     users = last = None
-    for last in _frames():
+    for last in frames():
         name = last.f_code.co_filename
         if using is None:
             if name.endswith(_HARMLESS):
@@ -55,22 +55,22 @@ def _use():
                 what, text = source.use(last)
                 if what != source.RETURNS:
                     using = last
-        if users is None and _is_users(last):
+        if users is None and is_users(last):
             users = last
         if using is not None and users is not None:
             break
     if what == source.CHECKS:
-        if not _is_users(using):
+        if not is_users(using):
             return None
         what = source.DECIDES
     if what == source.RETURNS:
         what = source.READS
-    users = using if using is not None and _is_users(using) else users or last
+    users = using if using is not None and is_users(using) else users or last
     if users is None:
         return what, "?"
-    site = _place(users) + (f": `{text}`" if text else "")
+    site = place(users) + (f": `{text}`" if text else "")
     if using is not None and using is not users:
-        site += f" in {_place(using)}"
+        site += f" in {place(using)}"
     return what, site
 
 

@@ -16,12 +16,12 @@ _sites = {}  # by kind and name: [occurrences, how many of them are written, the
              # text, whether another one followed]
 
 
-def write(kind, name, text, nbytes=0):
+def write(kind, name, text, nbytes=0, library="values"):
     path = os.environ.get("VRAMSCOPE_SIMULATE_NOTES")
     if not path:
         return
     text = " ".join(str(text).split())
-    line = f"{kind}\t{os.getpid()}\tvalues\t{name}\t{nbytes}\t{text}\n"
+    line = f"{kind}\t{os.getpid()}\t{library}\t{name}\t{nbytes}\t{text}\n"
     try:
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:

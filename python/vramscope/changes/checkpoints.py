@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation checkpointing of the blocks of a module list.
+
+Of a library with a switch of its own (transformers, diffusers) that switch is used, as its
+documentation says: its blocks take caches, which a second run of the block must not fill again. Every other
+block runs under torch.utils.checkpoint, as checkpoint_wrapper has it.
+"""
+from . import models
+
+
+def start(torch, effect, settings):
+    models.start(torch)
+    path, every = settings["path"], settings["every"]
+    done = set()
+    wanted = path or f"of {settings['class'] or '(no path or class was given)'}"
+    effect.why = f"there was no module list {wanted} when an optimizer was created"
+
+    def apply(_optimizer):
+        for blocks, children in models.selected(path, settings["class"]):
+            if id(blocks.modules) not in done:
+                done.add(id(blocks.modules))
+                effect.where = blocks.place()
+                effect.why = "the blocks were not called"
+                if not _by_switch(torch, effect, blocks, children, every):
+                    _by_wrapper(torch, effect, blocks, children, every)
+
+    models.at_each_optimizer(effect, apply)
+
+
+def _by_wrapper(torch, effect, blocks, children, every):
+    where, step = blocks.place(), f" if i % {every} == 0" if every > 1 else ""
+    name = f"model.{blocks.path}" if blocks.path else "blocks"
+    code = (f"for i, block in enumerate({name}): {name}[i] = checkpoint_wrapper(block)" if not step else
+            f"for i in range(0, len({name}), {every}): {name}[i] = checkpoint_wrapper({name}[i])")
+    checkpoint = torch.utils.checkpoint.checkpoint
+
+    def run(_block, call, args, kwargs):
+        if not torch.is_grad_enabled():
+            return call(*args, **kwargs)
+        if models.inside_checkpoint():
+            effect.refuse("the blocks are checkpointed already")
+            return call(*args, **kwargs)
+        effect.took(code, where)
+        return checkpoint(call, *args, use_reentrant=False, **kwargs)
+
+    if models.compiled():
+        effect.why = "the model is compiled: torch.compile has to see the checkpoint in the code"
+    for block in children[::every]:
+        if not models.around(block, run):
+            effect.refuse("the blocks are compiled: torch.compile has to see the checkpoint in the code")
+
+
+def _by_switch(torch, effect, blocks, children, every):
+    """True if the library that the model is from has a switch."""
+    hf = next((m for m in blocks.owners if hasattr(type(m), "gradient_checkpointing_enable")), None)
+    diffusers = next((m for m in blocks.owners if hasattr(type(m), "enable_gradient_checkpointing")), None)
+    owner = hf or diffusers
+    if owner is None or (hf is None and every > 1):
+        return False
+    if any(getattr(m, "gradient_checkpointing", False) for m in owner.modules()):
+        effect.refuse("the blocks are checkpointed already")
+        return True
+    if hf is not None and not hf.supports_gradient_checkpointing or \
+            hf is None and not diffusers._supports_gradient_checkpointing:
+        return False
+    options = {"use_reentrant": False}
+    if hf is None:
+        owner.enable_gradient_checkpointing()
+        code = "model.enable_gradient_checkpointing()"
+    elif hasattr(hf, "activation_checkpointing_enable"):
+        hf.activation_checkpointing_enable(options)
+        code = f"model.activation_checkpointing_enable({options})"
+    else:
+        hf.gradient_checkpointing_enable(options)
+        code = f"model.gradient_checkpointing_enable({options})"
+    if every > 1:
+        for i, block in enumerate(children):
+            block.gradient_checkpointing = i % every == 0
+        code += f"; then gradient_checkpointing = False on all but every {every} of model.{blocks.path}"
+    for module in owner.modules():
+        function = module.__dict__.get("_gradient_checkpointing_func")
+        if function is not None:
+            module._gradient_checkpointing_func = _Counted(function, effect, code, blocks.place())
+    effect.why = "the program turned checkpointing on itself, or did not train"
+    return True
+
+
+class _Counted:
+    """The library's function of a checkpoint. A plain object: it is copied with the model."""
+
+    def __init__(self, function, effect, code, where):
+        self.function, self.note = function, (effect, code, where)
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __call__(self, *args, **kwargs):
+        effect, code, where = self.note
+        effect.took(code, where)
+        return self.function(*args, **kwargs)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each change did, in the run's notes (vramscope_values.notes), written at the end of the process.
+
+`changed`: NAME is the line of the program to change, BYTES how often the change took effect, TEXT the
+code to write there. `unchanged`: TEXT says why it had no effect; a change that the program got in the
+way of has this line alone, although it took effect somewhere. Processes that did not use CUDA, such as
+torchrun's, write neither. The program's lines are those outside Python's and installed packages'
+folders.
+"""
+import atexit
+import os
+
+from vramscope_values import blame, notes
+
+_torch = None
+
+
+def start(torch):
+    global _torch
+    _torch = torch
+
+
+def place():
+    """FILE:LINE of the program's innermost frame."""
+    last = None
+    for last in blame.frames():
+        if blame.is_users(last):
+            return blame.place(last)
+    return blame.place(last) if last else "?"
+
+
+class Effect:
+    """One change of the run. *why*: what is noted if it never takes effect."""
+
+    def __init__(self, name, why="the program never got there"):
+        self.name, self.why = name, why
+        self.count, self.where, self.code, self.refused = 0, "?", "", None
+        self.inside = False  # for a change that calls what it replaced
+        atexit.register(self._end, os.getpid())
+
+    def took(self, code, where=None, count=1):
+        """It took effect. The code and the place are those of the first time."""
+        if not self.code:
+            self.code, self.where = code, where or place()
+        self.count += count
+
+    def refuse(self, why):
+        """The program's own code makes the change impossible or needless."""
+        self.refused = self.refused or why
+
+    def _end(self, pid):
+        if pid != os.getpid() or not _torch.cuda.is_initialized():
+            return
+        if self.count and not self.refused:
+            notes.write("changed", self.where, self.code, self.count, library=self.name)
+        else:
+            notes.write("unchanged", self.where, self.refused or self.why, library=self.name)

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's models: their lists of blocks, and calls that pass through here.
+
+When an optimizer has been created, the models exist: the module lists of all live modules are looked
+for then, once for each optimizer. Nothing of the program is kept alive by this. A call of a module is
+replaced by `_compiled_call_impl`, the place that Module.compile() uses: its hooks run inside, as with
+checkpoint_wrapper, and neither copies nor saved files of the module have it.
+"""
+import functools
+import gc
+import os
+import weakref
+
+from vramscope_values import blame, hide
+
+from . import effects
+
+WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
+
+_torch = None
+_watchers = []  # functions that get each new optimizer
+_places = None  # by module list: the line of the program that created it
+
+
+class BlockList:
+    """A module list whose elements are blocks of one class, some perhaps of others. *owners*: the modules
+    around it, from the outermost."""
+
+    def __init__(self, path, modules, owners):
+        self.path, self.modules, self.owners = path, modules, owners
+        self.children = [m for m in modules.children() if any(True for _ in m.children())]
+        names = [type(m).__name__ for m in self.children]
+        self.class_name = max(names, key=names.count) if names else ""
+        self.count = names.count(self.class_name)
+
+    def place(self):
+        return next((_places[m] for m in (self.modules, *reversed(self.owners)) if m in _places), "?")
+
+
+def start(torch):
+    """Idempotent: each change and the survey call it."""
+    global _torch, _places
+    if _torch is not None:
+        return
+    _torch, _places = torch, weakref.WeakKeyDictionary()
+    for cls in (torch.nn.ModuleList, torch.nn.Sequential):
+        _note_place(cls)
+    create = torch.optim.Optimizer.__init__
+
+    @hide.hidden
+    @functools.wraps(create)
+    def __init__(self, *args, **kwargs):
+        create(self, *args, **kwargs)
+        for watcher in _watchers:
+            watcher(self)
+
+    torch.optim.Optimizer.__init__ = __init__
+
+
+def _note_place(cls):
+    create = cls.__init__
+
+    @hide.hidden
+    @functools.wraps(create)
+    def __init__(self, *args, **kwargs):
+        create(self, *args, **kwargs)
+        _places[self] = effects.place()
+
+    cls.__init__ = __init__
+
+
+def at_each_optimizer(effect, function):
+    """*function* gets each optimizer when it exists. What it raises is noted, not raised."""
+    def watcher(optimizer):
+        try:
+            function(optimizer)
+        except Exception as error:
+            if effect is None:
+                raise
+            effect.refuse(f"{type(error).__name__}: {error}")
+    _watchers.append(watcher)
+
+
+def roots():
+    """Modules that are in no other one."""
+    live = [o for o in gc.get_objects() if issubclass(type(o), _torch.nn.Module)]
+    inner = {id(child) for m in live for child in m._modules.values()}
+    return [m for m in live if id(m) not in inner]
+
+
+def block_lists():
+    found = []
+    for root in roots():
+        for owners, path, modules in _walk(root, (), ""):
+            blocks = BlockList(path, modules, owners)
+            if blocks.count > 1:
+                found.append(blocks)
+    return found
+
+
+def _walk(module, owners, path):
+    if isinstance(module, (_torch.nn.ModuleList, _torch.nn.Sequential)):
+        yield owners, path, module
+    for name, child in module._modules.items():
+        if child is not None and child not in owners:
+            below = path if name in WRAPPERS else f"{path}.{name}" if path else name
+            yield from _walk(child, (*owners, module), below)
+
+
+def selected(path, class_name):
+    """(block list, the blocks of it) by the settings of a change."""
+    for blocks in block_lists():
+        children = [m for m in blocks.children if class_name in ("", type(m).__name__)]
+        if children and (path == blocks.path if path else class_name == blocks.class_name):
+            yield blocks, children
+
+
+def around(module, function):
+    """*function*(module, its call, args, kwargs) runs in place of the module's calls. False: the program has
+    compiled it."""
+    inner = module.__dict__.get("_compiled_call_impl")
+    if inner is not None and not hasattr(inner, "is_vramscopes"):
+        return False
+    if isinstance(module, _torch.jit.ScriptModule):
+        return False
+    ref = weakref.ref(module)  # without a cycle: the module is freed when the program drops it
+
+    @hide.hidden
+    def call(*args, **kwargs):
+        module = ref()
+        original = inner or module._call_impl
+        if _torch.compiler.is_compiling():
+            return original(*args, **kwargs)
+        return function(module, original, args, kwargs)
+
+    call.is_vramscopes = True
+    module.__dict__["_compiled_call_impl"] = call
+    return True
+
+
+def called(condition):
+    """The modules that the program itself calls: the outermost ones with a forward, of the models that
+    meet the *condition*."""
+    waiting = [m for m in roots() if condition(m)]
+    while waiting:
+        module = waiting.pop(0)
+        if type(module).forward is _torch.nn.Module.forward:  # a container
+            waiting += module.children()
+        else:
+            yield module
+
+
+def inside_checkpoint():
+    """Is a caller torch.utils.checkpoint?"""
+    own = os.path.join(os.path.dirname(_torch.__file__), "utils", "checkpoint.py")
+    return any(frame.f_code.co_filename == own for frame in blame.frames())
+
+
+def compiled():
+    """Is a live model one of torch.compile's?"""
+    return any(type(o).__name__ == "OptimizedModule" for o in gc.get_objects()
+               if issubclass(type(o), _torch.nn.Module))

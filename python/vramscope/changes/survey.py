@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What could be changed in the program, as JSON in the file of VRAMSCOPE_SURVEY (%p: the process id).
+
+Written after the first two steps of the optimizer that was created first, and at the end of the process,
+which an uncaught out-of-memory error is too. The activations of a block are the growth of PyTorch's
+allocated memory while it runs forward with gradients, in the first step. Nothing here allocates on the
+device.
+"""
+import atexit
+import functools
+import json
+import os
+import weakref
+
+from vramscope_values import hide, notes
+
+from . import effects, models
+
+SCHEMA = "vramscope.survey/1"
+BACKENDS = dict(enumerate(("math", "flash", "efficient", "cudnn")))  # torch.nn.attention.SDPBackend
+
+torch = None
+_path = ""
+_optimizers = []  # facts of each, with a weak reference
+_lists = {}       # by identity of a module list: its facts
+_losses, _attention = {}, {}  # by function and place
+_entries = {"forward": None, "backward": None}
+_steps = 0
+_autocast = None
+_kept = {"parameters": {"bytes": 0}, "distributed": None}  # at the end of the process they may be gone
+
+
+def start(the_torch, path):
+    global torch, _path
+    torch, _path = the_torch, path.replace("%p", str(os.getpid()))
+    models.start(torch)
+    models.at_each_optimizer(None, _survey_optimizer)
+    functional = torch.nn.functional
+    functional.cross_entropy = _observed(functional.cross_entropy, _see_loss)
+    attention = functional.scaled_dot_product_attention
+    functional.scaled_dot_product_attention = _observed(attention, _see_attention)
+    run = torch.autograd._engine_run_backward
+
+    @hide.hidden
+    def _engine_run_backward(*args, **kwargs):
+        if _entries["backward"] is None and not torch.compiler.is_compiling():
+            _entries["backward"] = {"place": effects.place()}
+        return run(*args, **kwargs)
+
+    torch.autograd._engine_run_backward = _engine_run_backward
+    for cls in (torch.optim.Optimizer, torch.nn.Module):
+        _see_zero_grad(cls)
+    from torch.optim import optimizer
+    optimizer.register_optimizer_step_post_hook(_after_step)
+    atexit.register(_write, os.getpid())
+
+
+def _observed(function, see):
+    @hide.hidden
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if not torch.compiler.is_compiling() and torch.is_grad_enabled():
+            try:
+                see(*args, **kwargs)
+            except Exception:
+                pass  # the call below says what is wrong with its arguments
+        return function(*args, **kwargs)
+    return call
+
+
+def _see_loss(input, target, *_, **__):
+    if input.is_cuda:
+        key = "cross_entropy", effects.place()
+        rows = input.numel() // input.shape[1 if input.dim() > 1 else 0]
+        _losses.setdefault(key, {"rows": rows, "classes": input.numel() // rows,
+                                 "bytes": input.numel() * input.element_size()})
+
+
+def _see_attention(query, *args, **kwargs):
+    if query.is_cuda:
+        name = "scaled_dot_product_attention", effects.place()
+        if name not in _attention:
+            number = torch._fused_sdp_choice(query, *args, **kwargs)
+            _attention[name] = {"backend": BACKENDS.get(number), "bytes": _bytes([query])}
+
+
+def _see_zero_grad(cls):
+    zero_grad = cls.zero_grad
+
+    @hide.hidden
+    @functools.wraps(zero_grad)
+    def observed(self, set_to_none=True):
+        for facts in _optimizers:
+            facts["set_to_none"] = set_to_none and facts["set_to_none"] is not False
+        return zero_grad(self, set_to_none=set_to_none)
+
+    cls.zero_grad = observed
+
+
+def _survey_optimizer(optimizer):
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    group = optimizer.param_groups[0] if optimizer.param_groups else {}
+    _optimizers.append({
+        "class": type(optimizer).__name__, "place": effects.place(), "fused": group.get("fused"),
+        "foreach": group.get("foreach"), "parameter_bytes": _bytes(parameters), "state_bytes": 0,
+        "dtypes": sorted({_name(p.dtype) for p in parameters}), "set_to_none": None,
+        "optimizer": weakref.ref(optimizer)})
+    for blocks in models.block_lists():
+        if id(blocks.modules) not in _lists:
+            facts = _lists[id(blocks.modules)] = {
+                "path": blocks.path, "class": blocks.class_name, "count": blocks.count,
+                "place": blocks.place(), "activation_bytes": 0, "measured": 0,
+                "parameter_bytes": _bytes(blocks.modules.parameters()), "checkpointed": False,
+                "compiled": models.compiled(), "modules": weakref.ref(blocks.modules)}
+            for block in blocks.children:
+                models.around(block, functools.partial(_measure, facts))
+    wanted = {id(p) for p in parameters}
+    for root in models.called(lambda m: any(id(p) in wanted for p in m.parameters())):
+        models.around(root, _see_forward)
+
+
+def _see_forward(_module, call, args, kwargs):
+    if _entries["forward"] is None and torch.is_grad_enabled():
+        _entries["forward"] = {"place": effects.place()}
+    return call(*args, **kwargs)
+
+
+def _measure(facts, block, call, args, kwargs):
+    global _autocast
+    if _steps or not torch.is_grad_enabled() or torch._C._current_graph_task_id() != -1:
+        return call(*args, **kwargs)
+    if torch.is_autocast_enabled("cuda"):
+        _autocast = _name(torch.get_autocast_dtype("cuda"))
+    if models.inside_checkpoint() or (getattr(block, "gradient_checkpointing", False) and block.training):
+        facts["checkpointed"] = True
+    before = torch.cuda.memory_allocated()
+    result = call(*args, **kwargs)
+    facts["activation_bytes"] += torch.cuda.memory_allocated() - before
+    facts["measured"] += 1
+    return result
+
+
+def _after_step(optimizer, _args, _kwargs):
+    global _steps
+    facts = next((f for f in _optimizers if f["optimizer"]() is optimizer), None)
+    if facts is None or _steps >= 2:
+        return
+    facts["state_bytes"] = _bytes(v for s in optimizer.state.values() for v in s.values()
+                                  if type(v) is torch.Tensor and v.is_cuda)
+    if facts is _optimizers[0]:
+        _steps += 1
+        _write(os.getpid())
+
+
+def _bytes(tensors):
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def _name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+def _parameters():
+    """Bytes of the parameters on the device, trained or not, by type."""
+    sizes = {}
+    seen = set()
+    for root in models.roots():
+        for p in root.parameters():
+            if id(p) not in seen and p.is_cuda:
+                seen.add(id(p))
+                sizes[_name(p.dtype)] = sizes.get(_name(p.dtype), 0) + _bytes([p])
+    return {"bytes": sum(sizes.values()), **sizes}
+
+
+def _distributed():
+    dist = torch.distributed
+    if not dist.is_available() or not dist.is_initialized():
+        return None
+    kinds = {"DistributedDataParallel": "ddp", "FullyShardedDataParallel": "fsdp", "FSDPModule": "fsdp2"}
+    names = {c.__name__ for m in models.roots() for x in m.modules() for c in type(x).__mro__}
+    kind = next((kinds[name] for name in kinds if name in names), "other")
+    return {"world_size": dist.get_world_size(), "kind": kind}
+
+
+def _write(pid):
+    if pid != os.getpid() or not torch.cuda.is_initialized():
+        return
+    try:
+        now = _parameters()
+        if now["bytes"] > _kept["parameters"]["bytes"]:
+            _kept["parameters"] = now
+        _kept["distributed"] = _distributed() or _kept["distributed"]
+        sites = [[{"function": f, "place": p, **facts} for (f, p), facts in table.items()]
+                 for table in (_losses, _attention)]
+        text = json.dumps({
+            "schema": SCHEMA, "rank": int(os.environ.get("RANK") or 0),
+            "torch": torch.__version__.split("+")[0],
+            "module_lists": [_shown(f, "modules") for f in _lists.values()],
+            "optimizers": [_shown(f, "optimizer") for f in _optimizers], "autocast": _autocast,
+            "losses": sites[0], "attention": sites[1], **_entries, "steps": _steps, **_kept})
+        part = f"{_path}.{pid}.part"
+        with open(part, "w", encoding="utf-8") as f:
+            f.write(text + "\n")
+        os.replace(part, _path)
+    except Exception as error:
+        notes.complain("the survey was not written", error)
+
+
+def _shown(facts, hidden):
+    return {k: v for k, v in facts.items() if k != hidden}

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of changes, and the text of VRAMSCOPE_CHANGES: changes separated by `;`, each `name` or
+`name:key=value,key=value`. Needs nothing of torch."""
+from collections import namedtuple
+
+# *module*: the file here that applies it; *settings*: each with what it is when it is not given
+Change = namedtuple("Change", "module settings")
+_BLOCKS = {"path": "", "class": "", "every": 1}
+CHANGES = {
+    "checkpoint": Change("checkpoints", _BLOCKS),
+    "chunked-loss": Change("loss", {"chunks": 8}),
+    "fused": Change("optimizers", {}),
+}
+_CHOICES = {}
+
+
+def parse(text):
+    """([(name, settings)], [(text of a change that is wrong, why)])"""
+    parsed, wrong = [], []
+    for part in filter(None, (p.strip() for p in text.split(";"))):
+        try:
+            parsed.append(_parse_change(part))
+        except ValueError as error:
+            wrong.append((part, str(error)))
+    return parsed, wrong
+
+
+def _parse_change(text):
+    name, _, rest = text.partition(":")
+    if name not in CHANGES:
+        raise ValueError(f"there is no change `{name}`; changes: {', '.join(sorted(CHANGES))}")
+    settings = dict(CHANGES[name].settings)
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if key not in settings or not equals:
+            known = ", ".join(f"{k}=" for k in settings) or "none"
+            raise ValueError(f"`{part}` is not a setting of {name}; its settings: {known}")
+        if isinstance(settings[key], int):
+            if not value.isdecimal() or int(value) < 1:
+                raise ValueError(f"{key}={value} of {name} is not a whole number from 1 on")
+            value = int(value)
+        elif value not in _CHOICES.get(key, (value,)):
+            raise ValueError(f"{key}={value} of {name} is none of {', '.join(_CHOICES[key])}")
+        settings[key] = value
+    return name, settings

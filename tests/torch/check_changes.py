@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Changes applied from outside (VRAMSCOPE_CHANGES) against the same changes written into the programs.
+
+    check_changes.py --build DIR [--release RELEASE] [PROGRAM[/CHANGE]…]
+
+Each program runs with the change from outside, and with the change in its text. Both must have the same
+peaks of allocated and reserved memory, to the byte, and print the same losses. Exit 77: no environment
+with torch.
+"""
+import os
+import re
+import sys
+import tempfile
+
+import environments
+import simulated
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PEAKS = '    print("PEAKS", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved(), flush=True)\n'
+WRAPPER = ("import torch\n", """import torch
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+from torch.utils.checkpoint import checkpoint
+""")
+CHUNKED = """
+        def of_chunk(h, t):
+            return F.cross_entropy({head}(h){cast}, t, reduction="sum")
+        loss = sum(checkpoint(of_chunk, h, t, use_reentrant=False)
+                   for h, t in zip({hidden}.chunk(8), {targets}.chunk(8)))
+        loss = loss / ({targets} != -100).sum()
+"""
+
+
+def in_loop(path):
+    """checkpoint_wrapper around each block of model.*path*."""
+    return f"\n    for i, block in enumerate(model.{path}):\n        model.{path}[i] = checkpoint_wrapper(block)\n"
+
+
+GPT_MAIN = ("model = GPT().cuda()\n", "model = GPT().cuda()" + in_loop("blocks"))
+GPT_LOSS = ("""            logits = model(ids[:, :-1])
+            loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+""", "            hidden = model(ids[:, :-1]).flatten(0, 1)\n" + re.sub("^", "    ", CHUNKED.format(
+    head="model.head", cast="", hidden="hidden", targets="ids[:, 1:].flatten()"), flags=re.M))
+GPT_HIDDEN = ("return self.head(self.norm(", "return (self.norm(")
+EAGER_LOSS = ("        return F.cross_entropy(self.head(self.norm(x)).flatten(0, 1), targets.flatten())", """\
+        hidden, targets = self.norm(x).flatten(0, 1), targets.flatten()""" + CHUNKED.format(
+    head="self.head", cast="", hidden="hidden", targets="targets") + "        return loss")
+HF_LOSS = ("        loss = model(input_ids=ids, labels=ids).loss\n", """\
+        hidden = model.model(input_ids=ids).last_hidden_state.flatten(0, 1)
+        targets = F.pad(ids, (0, 1), value=-100)[..., 1:].flatten()""" + CHUNKED.format(
+    head="model.lm_head", cast=".float()", hidden="hidden", targets="targets") + "        del hidden, targets\n")
+FUNCTIONAL = ("import torch\n", "import torch\nimport torch.nn.functional as F\n")
+PLAIN_LLAMA = ('    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})\n', "")
+LLAMA = ["programs/llama_finetune.py", "--size", "1b", "--batch", "4", "--length", "1024"]
+# name: (program and arguments, edits of every run, {change: edits that write it into the program})
+PROGRAMS = {
+    "gpt": (["../../examples/train_gpt/train.py", "--batch", "6", "--steps", "2"], [], {
+        "fused": [("lr=3e-4)", "lr=3e-4, fused=True)")],
+        "checkpoint:path=blocks": [WRAPPER, GPT_MAIN],
+        "checkpoint:class=Block,every=2": [WRAPPER, (GPT_MAIN[0], GPT_MAIN[1].replace(":\n", "[::2]:\n").replace(
+            "[i]", "[2 * i]").replace("model.blocks)[::2]", "model.blocks[::2])"))],
+        "checkpoint:path=blocks;chunked-loss;fused": [
+            WRAPPER, GPT_MAIN, GPT_LOSS, GPT_HIDDEN, ("lr=3e-4)", "lr=3e-4, fused=True)")]}),
+    "eager": (["programs/gpt_compile.py", "--eager", "--batch", "4", "--steps", "2"], [], {
+        "fused": None,
+        "chunked-loss": [WRAPPER, EAGER_LOSS]}),
+    "llama": (LLAMA, [FUNCTIONAL], {
+        "checkpoint:path=model.layers": None}),
+    "llama-plain": (LLAMA, [FUNCTIONAL, PLAIN_LLAMA], {
+        "checkpoint:path=model.layers": [("    if args.lora:", PLAIN_LLAMA[0] + "    if args.lora:")],
+        "chunked-loss": [WRAPPER, HF_LOSS]}),
+}
+
+
+def edited(path, edits):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for old, new in edits:
+        assert old in text, f"{path} has no text {old!r}"
+        text = text.replace(old, new, 1)
+    assert text.endswith("    main()\n"), path
+    return text + PEAKS
+
+
+def run(build, environment, name, edits, changes=""):
+    """(peaks and losses, [(kind, change, text)]) of a program."""
+    (path, *arguments), always, _ = PROGRAMS[name]
+    path = os.path.join(HERE, path)
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, _ = simulated.record_text(
+            build, environment, "a100-80g,data=small", edited(path, [*always, *edits]), folder, *arguments,
+            name=os.path.basename(path), settings={"VRAMSCOPE_CHANGES": changes}, timeout_s=1200)
+        assert status == 0, f"{name} {changes} ended with status {status}:\n{out[-4000:]}"
+        with open(os.path.join(folder, "notes.tsv"), encoding="utf-8") as f:
+            notes = [line.rstrip("\n").split("\t") for line in f if line.startswith(("changed", "unchanged"))]
+        return re.findall(r"PEAKS .*|step \d+: loss \S+|'loss': \S+", out), notes
+
+
+def check(build, environment, name, changes, plain):
+    """A line of the table."""
+    by_hand = PROGRAMS[name][2][changes]
+    outside, notes = run(build, environment, name, [], changes)
+    kinds = [n[0] for n in notes]
+    if by_hand is None:
+        assert kinds == ["unchanged"], f"{name}, {changes}: {notes}"
+        assert outside == plain, f"{name}, {changes} without effect: {outside} instead of {plain}"
+        return f"{name}\t{changes}\tunchanged: {notes[0][5]}"
+    assert kinds == ["changed"] * (changes.count(";") + 1), f"{name}, {changes}: {notes}"
+    hand, _ = run(build, environment, name, by_hand)
+    assert hand[-1].startswith("PEAKS") and hand[-1] != plain[-1], f"{name}, {changes} by hand: {hand}"
+    assert outside == hand, f"{name}, {changes}: {outside}, by hand {hand}, without {plain}"
+    return f"{name}\t{changes}\t{outside[-1]}\t{plain[-1]}\t" + "\t".join(f"{n[3]} ×{n[4]} {n[5]}" for n in notes)
+
+
+def main():
+    p = environments.parser(__doc__)
+    p.add_argument("--release", default="2.15.0")
+    p.add_argument("only", nargs="*", metavar="PROGRAM[/CHANGE]")
+    args = p.parse_args()
+    environment = environments.needed_release(args.release)
+    failed = 0
+    for name, (_, _, changes) in PROGRAMS.items():
+        wanted = [c for c in changes if not args.only or name in args.only or f"{name}/{c}" in args.only]
+        plain = run(args.build, environment, name, [])[0] if wanted else None
+        for change in wanted:
+            try:
+                print(check(args.build, environment, name, change, plain), flush=True)
+            except AssertionError as error:
+                failed += 1
+                print("FAILED", error, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
