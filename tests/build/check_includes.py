@@ -88,7 +88,7 @@ ROOMS = {
                        "merge.h rank_clock.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
                      "analysis/state analysis/report analysis/processes analysis/kinds",
-                     "fit_answer.h"),
+                     "advice.h fit_answer.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
     "viewer/common": ("base analysis/report", "gzip_stream.h json_writer.h proto_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
@@ -156,7 +156,9 @@ ROOMS = {
                    "viewer/report tools/common", "view_trace.h"),
     "tools/run": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
-    "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", ""),
+    "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", "fit_internal.h"),
+    "tools/advise": ("base trace/read analysis/naming analysis/kinds analysis/whatif analysis/fit viewer/common "
+                     "viewer/report tools/common tools/fit", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),
     "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/growth "

@@ -5,6 +5,7 @@
  * by each user. */
 VS_VERB(run)
 VS_VERB(fit)
+VS_VERB(advise)
 VS_VERB(view)
 VS_VERB(top)
 VS_VERB(report)

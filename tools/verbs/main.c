@@ -41,8 +41,8 @@ static void print_help(FILE *out)
           "  vramscope --version\n"
           "\n"
           "Exit codes: 0 done; 1 a budget was exceeded (check), the program does not fit\n"
-          "(fit) or nothing can be recorded (doctor); 2 unreadable input, wrong usage or no\n"
-          "answer. `run` exits with the program's status.\n", out);
+          "(fit, advise) or nothing can be recorded (doctor); 2 unreadable input, wrong\n"
+          "usage or no answer. `run` exits with the program's status.\n", out);
 }
 
 static bool is_help(const char *word)

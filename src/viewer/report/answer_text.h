@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The answers of `fit`, `replay`, and of families of processes, for users and, as JSON, for
+ * The answers of `fit`, `advise`, `replay`, and of families of processes, for users and, as JSON, for
  * programs. Write errors show in ferror. */
 #ifndef VS_ANSWER_TEXT_H
 #define VS_ANSWER_TEXT_H
 
 #include <stdio.h>
 
-#include "analysis/fit/fit_answer.h"
+#include "analysis/fit/advice.h"
 #include "analysis/oom/oom.h"
 #include "analysis/processes/process_tree.h"
 #include "analysis/whatif/whatif.h"
@@ -21,6 +21,13 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style);
 
 /* vs_fit_json: the same as JSON. */
 void vs_fit_json(const struct vs_fit_set *set, FILE *out);
+
+/* --- advice_text.c, advice_json.c (schema "vramscope.advise/1") --- */
+
+/* vs_advice_text: for each GPU the answer, a row for each set of changes, the lines to change and what
+ * was left out. */
+void vs_advice_text(const struct vs_advice_set *set, const struct vs_style *style);
+void vs_advice_json(const struct vs_advice_set *set, FILE *out);
 
 /* --- replay_text.c, replay_json.c (schema "vramscope.replay/1") --- */
 

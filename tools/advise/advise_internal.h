@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One `vramscope advise` and the interface between its parts: advise_survey.c reads what the program's
+ * run told about its modules and optimizers, advise_changes.c lists the changes that can be tried and
+ * why, advise_trials.c runs the program under sets of them, several at a time, or takes their results
+ * from the cache, advise_search.c decides which sets are tried, advise_rows.c makes the answer.
+ * Single-threaded. A returned status is 0, or the exit status after a message was printed. */
+#ifndef VS_ADVISE_INTERNAL_H
+#define VS_ADVISE_INTERNAL_H
+
+#include "analysis/fit/advice.h"
+#include "base/vs_arena.h"
+#include "tools/fit/fit_internal.h"
+
+#define VS_CHANGES_MAX 60 /* bits of a set */
+
+struct vs_advise_job {
+    struct vs_fit_job fit; /* first: its options are parsed as those of `fit` */
+    uint64_t margin_bytes;
+    double margin_share;   /* of the GPU; 0: margin_bytes counts */
+    bool lora, fresh;      /* fresh: nothing is read from the cache */
+    unsigned long long shard; /* GPUs; 0: not asked for */
+    const char *base_value;   /* of --vary, where the command has a {}; NULL: the command as it is */
+};
+
+/* --- advise_survey.c: what the Python part of a run wrote about the program --- */
+
+struct vs_survey_list {
+    const char *path, *type, *place;
+    uint64_t count, activation_bytes, parameter_bytes;
+    bool checkpointed;
+};
+
+struct vs_survey {
+    bool known;
+    const char *torch; /* release */
+    struct vs_survey_list *lists; /* of modules, most activations first */
+    size_t list_count;
+    bool optimizers, may_fuse, may_foreach_off, keeps_gradients, state_float32;
+    uint64_t state_bytes;
+    bool autocast;       /* it uses it already */
+    uint64_t parameter_bytes, float32_bytes;
+    uint64_t loss_bytes; /* of the largest loss over classes */
+    bool attention, math_attention;
+    bool distributed;
+    const char *kind;    /* of distribution, "ddp"; "" */
+};
+
+/* vs_survey_read: the file of the process *pid* in *folder*, or of another one. Without one *out* is
+ * unknown. Texts are in *memory*. */
+void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out);
+
+/* --- advise_changes.c --- */
+
+/* In the order in which they are tried: what costs least first. */
+enum vs_tier {
+    VS_TIER_SETTINGS, VS_TIER_FREE, VS_TIER_RECOMPUTATION, VS_TIER_COPIES, VS_TIER_PRECISION, VS_TIER_BATCH,
+    VS_TIER_MODEL, VS_TIER_COUNT
+};
+
+/* What there must be at the peak for a change to help. */
+enum vs_need { VS_NEED_NOTHING, VS_NEED_CACHE, VS_NEED_OPTIMIZER, VS_NEED_ACTIVATIONS, VS_NEED_STATE, VS_NEED_GRADIENTS };
+
+struct vs_advise_change {
+    const char *spec;  /* of VRAMSCOPE_CHANGES; NULL: none of these */
+    const char *conf;  /* of PYTORCH_ALLOC_CONF; NULL */
+    const char *value; /* of --vary; NULL */
+    const char *label;
+    enum vs_tier tier;
+    enum vs_need need;
+    unsigned groups;    /* bits; changes that share one exclude each other */
+    const char *absent; /* why it can do nothing for this program; NULL */
+    /* of the search: */
+    const char *idle;   /* why it was not tried in the latest state; NULL */
+    uint64_t tried;     /* + 1: the state in which it was tried last; 0: never */
+    const char *phase;  /* of that state's peak */
+};
+
+struct vs_advise_changes {
+    struct vs_advise_change items[VS_CHANGES_MAX];
+    size_t count;
+};
+
+void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *survey, uint64_t peak,
+                     struct vs_arena *memory, struct vs_advise_changes *out);
+
+/* --- advise_trials.c --- */
+
+/* A set of changes on one GPU. */
+struct vs_trial {
+    uint64_t set;        /* bits of struct vs_advise_changes */
+    const char *gpu;     /* the one asked for, or the same with more memory */
+    bool done, cached, replayed;
+    struct vs_fit_run run; /* not of a replayed one */
+    const char *why;     /* it has no figures; NULL */
+    uint64_t peak, reserved, used;
+    bool fits;           /* it ran on the GPU asked for, or was replayed with its memory, to the end */
+    const struct vs_trial *shown; /* whose run says what is at the peak */
+    struct vs_fit_process process;
+    char *variables[5];  /* for the program: changes, survey, settings */
+    char *key;
+};
+
+struct vs_trials {
+    const struct vs_advise_job *job;
+    const struct vs_advise_changes *changes;
+    struct vs_arena *memory;
+    struct vs_trial **items; /* in the order in which they were made */
+    size_t count, capacity;
+    size_t runs, cached;
+    uint64_t host_bytes; /* of the largest run so far, all processes */
+};
+
+/* vs_trial_of: the one of *set* on *gpu*; *make*: a new one if there is none, otherwise NULL. */
+struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char *gpu, bool make);
+
+/* vs_trials_run: runs those of *wanted* that are not done, as many at a time as processors and memory
+ * allow. */
+int vs_trials_run(struct vs_trials *trials, struct vs_trial **wanted, size_t count);
+
+/* vs_trial_replay: the requests of *of*, which ran, with the settings of *set*, on a device of
+ * *total_bytes*. NULL: they cannot be replayed. */
+struct vs_trial *vs_trial_replay(struct vs_trials *trials, const struct vs_trial *of, uint64_t set,
+                                 const char *gpu, uint64_t total_bytes);
+
+size_t vs_trials_at_once(const struct vs_trials *trials);
+void vs_trials_free(struct vs_trials *trials);
+
+/* vs_set_label: "chunked loss + bf16 autocast"; "as it is". vs_set_join: of each change of *set* the
+ * spec (or conf, *conf*), joined by *between*. */
+const char *vs_set_label(const struct vs_advise_changes *changes, uint64_t set, struct vs_arena *memory);
+const char *vs_set_join(const struct vs_advise_changes *changes, uint64_t set, bool conf, const char *between,
+                        struct vs_arena *memory);
+/* vs_set_value: the value of --vary in *set*; NULL: as the command has it. */
+const char *vs_set_value(const struct vs_advise_job *job, const struct vs_advise_changes *changes, uint64_t set);
+
+/* --- advise_search.c, advise_rows.c --- */
+
+struct vs_search {
+    const struct vs_advise_job *job;
+    const char *gpu, *large; /* *large*: the same GPU with more memory; equal to *gpu* where the program
+                              * runs to its end there */
+    uint64_t total_bytes, margin_bytes;
+    struct vs_survey survey;
+    struct vs_advise_changes changes;
+    struct vs_trials trials;
+    struct vs_trial *base, *base_asked;
+    uint64_t plan; /* a set */
+    bool found;
+    struct vs_arena *memory;
+};
+
+int vs_search_run(struct vs_search *search);
+void vs_search_rows(struct vs_search *search, struct vs_advice *advice);
+
+/* vs_trial_headroom: of its figures on the GPU asked for; negative: short by that. vs_trial_enough: it
+ * ran on that GPU, with the margin. */
+int64_t vs_trial_headroom(const struct vs_search *search, const struct vs_trial *trial);
+bool vs_trial_enough(const struct vs_search *search, const struct vs_trial *trial);
+
+#endif

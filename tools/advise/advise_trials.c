@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The runs of the program under sets of changes: each in a folder of its own, started as `vramscope fit`
+ * does, as many at a time as processors and the memory of the host allow. A finished folder stays in the
+ * cache under the hash of everything that the run depends on, so that reading a result from the cache is
+ * reading the traces again. While it runs its name has the number of the process as well: the same run of
+ * two commands does not meet. A folder without the file "result" is not used. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/whatif/whatif.h"
+#include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
+#include "base/vs_option.h"
+#include "base/vs_size.h"
+#include "base/vs_text.h"
+#include "tools/advise/advise_internal.h"
+#include "tools/advise/run_key.h"
+
+#define POLL_NS 20000000L
+#define ERROR_MAX 160
+
+struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char *gpu, bool make)
+{
+    for (size_t i = 0; i < trials->count; i++)
+        if (trials->items[i]->set == set && strcmp(trials->items[i]->gpu, gpu) == 0)
+            return trials->items[i];
+    if (!make)
+        return NULL;
+    struct vs_trial *trial = vs_xcalloc(1, sizeof *trial);
+    trial->set = set;
+    trial->gpu = gpu;
+    trial->shown = trial;
+    VS_VEC_ADD(trials->items, trials->count, trials->capacity, trial);
+    return trial;
+}
+
+size_t vs_trials_at_once(const struct vs_trials *trials)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t most = trials->job->fit.jobs      ? trials->job->fit.jobs
+                    : processors > 1           ? (uint64_t)processors : 1;
+    /* by the memory of the host: the first run says how much one needs */
+    FILE *file = fopen("/proc/meminfo", "r");
+    unsigned long long available = 0;
+    char line[256];
+    while (file && !available && fgets(line, sizeof line, file))
+        sscanf(line, "MemAvailable: %llu kB", &available);
+    if (file)
+        fclose(file);
+    uint64_t each = trials->host_bytes ? trials->host_bytes : 4 * VS_GIB;
+    uint64_t room = available ? available * 1024 / 10 * 9 / each : most;
+    most = room < most ? room : most;
+    return most < 1 ? 1 : most > VS_FIT_GPUS_MAX ? VS_FIT_GPUS_MAX : (size_t)most;
+}
+
+/* --- one run --- */
+
+static const char *last_line(const char *text)
+{
+    const char *newline = text ? strrchr(text, '\n') : NULL;
+    return newline ? newline + 1 : text ? text : "";
+}
+
+/* Every change of the set must have taken effect, or it is not what was run. */
+static const char *not_applied(const struct vs_trials *trials, const struct vs_trial *trial)
+{
+    const struct vs_fit_note_list *lists = trial->run.notes.lists;
+    for (size_t c = 0; c < trials->changes->count; c++) {
+        const struct vs_advise_change *change = &trials->changes->items[c];
+        const char *why = "nothing was reported about it";
+        bool applied = false;
+        if (!(trial->set >> c & 1) || !change->spec)
+            continue;
+        size_t length = strcspn(change->spec, ":;");
+        for (size_t i = 0; i < lists[VS_FIT_CHANGED].count; i++) {
+            const char *name = lists[VS_FIT_CHANGED].items[i].library;
+            applied |= strlen(name) == length && strncmp(name, change->spec, length) == 0;
+        }
+        for (size_t i = 0; i < lists[VS_FIT_UNCHANGED].count && !applied; i++) {
+            const struct vs_fit_note *note = &lists[VS_FIT_UNCHANGED].items[i];
+            if (strlen(note->library) == length && strncmp(note->library, change->spec, length) == 0)
+                why = note->text;
+        }
+        if (!applied)
+            return trial->set == UINT64_C(1) << c
+                       ? vs_xarena_printf(trials->memory, "no effect: %s", why)
+                       : vs_xarena_printf(trials->memory, "%s had no effect: %s", change->label, why);
+    }
+    return NULL;
+}
+
+/* The figures of a trial whose result was read. */
+static void settle(struct vs_trials *trials, struct vs_trial *trial)
+{
+    const struct vs_fit_run *run = &trial->run;
+    uint64_t host = run->host_bytes * (run->trace_count ? run->trace_count : 1);
+    trials->host_bytes = host > trials->host_bytes ? host : trials->host_bytes;
+    trials->runs++;
+    trials->cached += trial->cached;
+    trial->done = true;
+    trial->why = not_applied(trials, trial);
+    if (run->answer == VS_FIT_UNKNOWN)
+        trial->why = vs_xarena_printf(trials->memory, "%s%s%.*s", run->why,
+                                      *last_line(run->errors) ? ": " : "", ERROR_MAX,
+                                      last_line(run->errors));
+    if (trial->why || run->answer != VS_FIT_YES)
+        return;
+    trial->fits = true;
+    trial->peak = run->worst_device->peak_allocated;
+    trial->reserved = run->worst_device->peak_reserved;
+    trial->used = run->used_peak;
+}
+
+static void print_result(const struct vs_trials *trials, const struct vs_trial *trial)
+{
+    const struct vs_fit_run *run = &trial->run;
+    if (trials->job->fit.quiet)
+        return;
+    fprintf(stderr, "%s: %s, %s … ", trials->job->fit.who, trial->gpu,
+            vs_set_label(trials->changes, trial->set, trials->memory));
+    if (trial->why)
+        fputs(run->answer == VS_FIT_UNKNOWN ? "no answer" : "no effect", stderr);
+    else if (run->answer == VS_FIT_YES)
+        fprintf(stderr, "peak %s", vs_size_text(trial->peak));
+    else
+        fputs("does not fit", stderr);
+    if (trial->cached)
+        fputs(" (cached)\n", stderr);
+    else
+        fprintf(stderr, " (%.1f s)\n", (double)run->wall_ns / 1e9);
+}
+
+/* "STATUS STOPPED WALL_NS HOST_BYTES\n" and the key. Another key of the same hash, or an unfinished
+ * folder, is not this run's. */
+static bool read_result(struct vs_trial *trial)
+{
+    char path[PATH_MAX + 512], *text = NULL;
+    size_t capacity = 0;
+    unsigned long long wall, host;
+    int stopped, at = 0;
+    snprintf(path, sizeof path, "%s/result", trial->process.place.folder);
+    FILE *file = fopen(path, "r");
+    ssize_t length = file ? getdelim(&text, &capacity, 0, file) : -1;
+    if (file)
+        fclose(file);
+    bool found = length > 0 && sscanf(text, "%d %d %llu %llu%n", &trial->run.status, &stopped, &wall, &host,
+                                      &at) == 4 && text[at] == '\n' && strcmp(text + at + 1, trial->key) == 0;
+    free(text);
+    if (found) {
+        trial->run.stopped = stopped != 0;
+        trial->run.wall_ns = wall;
+        trial->run.host_bytes = host;
+        trial->run.started = true;
+        utimensat(AT_FDCWD, trial->process.place.folder, NULL, 0); /* used: it is kept longer */
+    }
+    return found;
+}
+
+static void write_result(const struct vs_trial *trial)
+{
+    char path[PATH_MAX + 512];
+    const struct vs_fit_run *run = &trial->run;
+    snprintf(path, sizeof path, "%s/result", trial->process.place.folder);
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return; /* then it is not read again */
+    fprintf(file, "%d %d %llu %llu\n%s", run->status, run->stopped, (unsigned long long)run->wall_ns,
+            (unsigned long long)run->host_bytes, trial->key);
+    if (fclose(file))
+        unlink(path);
+}
+
+static void set_folder(struct vs_trials *trials, struct vs_trial *trial, const char *after)
+{
+    struct vs_fit_place *place = &trial->process.place;
+    snprintf(place->folder, sizeof place->folder, "%s/%016llx%s", trials->job->fit.folder,
+             (unsigned long long)vs_text_hash(VS_TEXT_HASH_START, trial->key), after);
+    vs_fit_name_files(place);
+}
+
+/* Names its files and variables; whether its result is in the cache. */
+static bool prepare(struct vs_trials *trials, struct vs_trial *trial)
+{
+    const struct vs_advise_job *job = trials->job;
+    const char *changes = vs_set_join(trials->changes, trial->set, false, ";", trials->memory);
+    const char *conf = vs_set_join(trials->changes, trial->set, true, ",", trials->memory);
+    const char *now = vs_environment("PYTORCH_ALLOC_CONF");
+    now = now ? now : vs_environment("PYTORCH_CUDA_ALLOC_CONF");
+    if (*conf && now && *now)
+        conf = vs_xarena_printf(trials->memory, "%s,%s", now, conf);
+    trial->run = (struct vs_fit_run){.gpu = trial->gpu, .environment = trial->variables,
+                                     .value = vs_set_value(job, trials->changes, trial->set)};
+    trial->key = vs_run_key(&job->fit, &trial->run, changes, conf);
+    set_folder(trials, trial, "");
+    trial->variables[0] = vs_xprintf("VRAMSCOPE_CHANGES=%s", changes);
+    if (*conf) {
+        /* releases of PyTorch before 2.9 know the second one alone */
+        trial->variables[2] = vs_xprintf("PYTORCH_ALLOC_CONF=%s", conf);
+        trial->variables[3] = vs_xprintf("PYTORCH_CUDA_ALLOC_CONF=%s", conf);
+    }
+    return !job->fresh && read_result(trial);
+}
+
+static int start(struct vs_trials *trials, size_t slot, struct vs_trial *trial)
+{
+    const struct vs_fit_job *fit = &trials->job->fit;
+    char after[32];
+    vs_fit_folder_clear(trial->process.place.folder); /* not usable, see above */
+    snprintf(after, sizeof after, ".%d", (int)getpid());
+    set_folder(trials, trial, after);
+    trial->variables[1] = vs_xprintf("VRAMSCOPE_SURVEY=%s/survey.%%p.json", trial->process.place.folder);
+    int status = vs_fit_make_place(fit, &trial->process.place);
+    return status ? status : vs_fit_start(fit, slot, &trial->process, &trial->run);
+}
+
+static int end(struct vs_trials *trials, struct vs_trial *trial)
+{
+    char ran[sizeof trial->process.place.folder];
+    strcpy(ran, trial->process.place.folder);
+    if (!trial->cached) {
+        set_folder(trials, trial, "");
+        if (rename(ran, trial->process.place.folder)) /* another command was faster */
+            strcpy(trial->process.place.folder, ran);
+        vs_fit_name_files(&trial->process.place);
+    }
+    int status = vs_fit_read_result(&trials->job->fit, &trial->process.place, &trial->run);
+    if (status)
+        return status;
+    if (!trial->cached && trial->run.answer != VS_FIT_UNKNOWN) /* what failed may work the next time */
+        write_result(trial);
+    settle(trials, trial);
+    print_result(trials, trial);
+    return 0;
+}
+
+int vs_trials_run(struct vs_trials *trials, struct vs_trial **wanted, size_t count)
+{
+    struct vs_trial *running[VS_FIT_GPUS_MAX] = {NULL};
+    const struct timespec pause = {0, POLL_NS};
+    size_t next = 0, busy = 0;
+    int status = 0;
+    for (;;) {
+        for (size_t slot = 0; slot < VS_FIT_GPUS_MAX; slot++) {
+            struct vs_trial *trial = running[slot];
+            if (!trial || !vs_fit_has_ended(&trials->job->fit, &trial->process, &trial->run))
+                continue;
+            running[slot] = NULL;
+            busy--;
+            if (vs_fit_interrupted())
+                vs_fit_folder_clear(trial->process.place.folder);
+            else if (!status)
+                status = end(trials, trial);
+        }
+        bool more = next < count && !status && !vs_fit_interrupted();
+        if (!more && !busy)
+            return status;
+        if (!more || busy >= vs_trials_at_once(trials)) {
+            nanosleep(&pause, NULL);
+            continue;
+        }
+        struct vs_trial *trial = wanted[next++];
+        if (trial->done)
+            continue;
+        trial->cached = prepare(trials, trial);
+        if (trial->cached) {
+            status = end(trials, trial);
+            continue;
+        }
+        size_t slot = 0;
+        while (running[slot])
+            slot++;
+        status = start(trials, slot, trial);
+        running[slot] = status ? NULL : trial;
+        busy += !status;
+    }
+}
+
+/* --- settings of the allocator, without a run --- */
+
+struct vs_trial *vs_trial_replay(struct vs_trials *trials, const struct vs_trial *of, uint64_t set,
+                                 const char *gpu, uint64_t total_bytes)
+{
+    struct vs_reader *reader;
+    struct vs_whatif_log *log = NULL;
+    const struct vs_fit_run *run = &of->run;
+    const struct vs_whatif_query query = {.device = VS_WHATIF_DEVICE_ANY};
+    struct vs_whatif_setting limited, free_of_limit;
+    struct vs_whatif_outcome outcome, needed;
+    char why[VS_WHATIF_WHY_MAX];
+    vs_whatif_setting_init(&limited);
+    const char *conf = vs_set_join(trials->changes, set, true, ",", trials->memory);
+    if (!run->worst || run->trace_count > 1 || run->worst->partial ||
+        vs_whatif_setting_conf(&limited, conf, why) ||
+        !vs_tool_open(trials->job->fit.who, run->worst->path, &reader))
+        return NULL;
+    bool read = !vs_whatif_open(reader, &query, &log);
+    vs_reader_close(reader);
+    read = read && vs_whatif_recorded(log)->requests == VS_WHATIF_FRAMEWORK;
+    if (read) {
+        free_of_limit = limited;
+        limited.capacity = total_bytes;
+        free_of_limit.capacity = VS_WHATIF_NONE;
+        vs_whatif_run(log, &limited, &outcome);
+        vs_whatif_run(log, &free_of_limit, &needed);
+        read = !outcome.err && !needed.err && needed.survives;
+    }
+    vs_whatif_close(log);
+    if (!read)
+        return NULL;
+    struct vs_trial *trial = vs_trial_of(trials, set, gpu, true);
+    const struct vs_whatif_outcome *shown = outcome.survives ? &outcome : &needed;
+    trial->done = trial->replayed = true;
+    trial->fits = outcome.survives;
+    trial->peak = of->peak;
+    trial->reserved = shown->reserved_peak;
+    trial->used = shown->used_peak;
+    trial->shown = of;
+    return trial;
+}
+
+void vs_trials_free(struct vs_trials *trials)
+{
+    for (size_t i = 0; i < trials->count; i++) {
+        struct vs_trial *trial = trials->items[i];
+        vs_fit_run_clear(&trial->run);
+        for (size_t k = 0; k < sizeof trial->variables / sizeof *trial->variables; k++)
+            free(trial->variables[k]);
+        free(trial->key);
+        free(trial);
+    }
+    free(trials->items);
+}
