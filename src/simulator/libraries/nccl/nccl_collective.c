@@ -3,7 +3,8 @@
  * Collectives as messages between all pairs of ranks. Every rank sends every other one a message
  * that says what it does, so that none finishes before all have begun, and different calls are
  * found. Bytes are sent along up to the limit of vs_nccl_options; larger messages only meet.
- * Each rank combines the inputs in the order of ranks, so all get the same bits. */
+ * Each rank combines the inputs in the order of ranks, so all get the same bits. A rank alone sends
+ * nothing: it computes with its own data in place of the others'. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,69 @@ static int perform_collective(struct vs_nccl_member *m, const struct vs_nccl_tas
     return e;
 }
 
+/* ---- a rank alone ---- */
+
+/* What *ranks* equal inputs come to, in log(ranks) steps. */
+static void reduce_equal(const struct vs_nccl_task *t, const unsigned char *own, int ranks)
+{
+    size_t bytes = part_bytes(t);
+    unsigned char *power = vs_sim_need(malloc(bytes + 1));
+    bool once = t->op != ncclSum && t->op != ncclProd && t->op != VS_NCCL_SCALED, begun = false;
+    memcpy(power, own, bytes);
+    for (int left = once ? 1 : ranks; left; left >>= 1) {
+        if (left & 1 && begun)
+            vs_nccl_reduce(t->type, t->op, (const void *[]){t->recv, power}, 2, t->count, t->recv);
+        else if (left & 1)
+            memcpy(t->recv, power, bytes);
+        begun |= left & 1;
+        if (left > 1)
+            vs_nccl_reduce(t->type, t->op, (const void *[]){power, power}, 2, t->count, power);
+    }
+    free(power);
+}
+
+static void perform_alone(struct vs_nccl_member *m, const struct vs_nccl_task *t)
+{
+    struct collective_work w = {0};
+    bool rooted = t->kind == VS_NCCL_REDUCE || t->kind == VS_NCCL_GATHER || t->kind == VS_NCCL_BROADCAST ||
+                  t->kind == VS_NCCL_SCATTER;
+    size_t part = part_bytes(t), all = (size_t)vs_nccl_task_bytes(t, m->count);
+    if (all > vs_nccl_options()->bytes || (rooted && t->root != m->rank))
+        return;
+    if (t->op == VS_NCCL_SCALED) {
+        w.scaled = vs_sim_need(malloc(all + 1));
+        vs_nccl_scale(t->type, t->scalar_address ? t->scalar_address : t->scalar, t->send,
+                      all / vs_nccl_type_bytes(t->type), w.scaled);
+    }
+    /* A copy: the output may be the input. */
+    unsigned char *own = vs_sim_need(malloc(part + 1));
+    memcpy(own, input_for(t, &w, m->rank), part);
+    if (reduces(t->kind))
+        reduce_equal(t, own, m->count);
+    else if (t->kind == VS_NCCL_BROADCAST || t->kind == VS_NCCL_SCATTER)
+        memcpy(t->recv, own, part);
+    else
+        for (int r = 0; r < m->count; r++)
+            memcpy(output_from(t, &w, r), own, part);
+    free(own);
+    free(w.scaled);
+}
+
+/* What a rank sends to itself arrives; nothing else does. */
+static void pairs_alone(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
+{
+    size_t at = 0; /* behind the latest send that was received */
+    for (size_t i = 0; i < count; i++) {
+        if (tasks[i].kind != VS_NCCL_RECV || tasks[i].root != m->rank)
+            continue;
+        while (at < count && (tasks[at].kind != VS_NCCL_SEND || tasks[at].root != m->rank))
+            at++;
+        if (at < count && part_bytes(&tasks[at]) == part_bytes(&tasks[i]))
+            memmove(tasks[i].recv, tasks[at].send, part_bytes(&tasks[i]));
+        at += at < count;
+    }
+}
+
 /* ---- sends and receives ---- */
 
 static int perform_pairs(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
@@ -173,9 +237,17 @@ int vs_nccl_perform(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, 
             pairs = true;
             continue;
         }
+        if (!m->segment) {
+            perform_alone(m, &tasks[i]);
+            continue;
+        }
         int e = perform_collective(m, &tasks[i]);
         if (e)
             return e;
+    }
+    if (!m->segment) {
+        pairs_alone(m, tasks, count);
+        return ncclSuccess;
     }
     return pairs ? perform_pairs(m, tasks, count) : ncclSuccess;
 }

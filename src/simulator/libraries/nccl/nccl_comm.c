@@ -62,6 +62,7 @@ void vs_nccl_release(struct vs_nccl_member *m)
     pthread_mutex_destroy(&m->order);
     pthread_cond_destroy(&m->idle);
     free(m->buffers);
+    free(m->connected);
     free(m);
 }
 
@@ -80,7 +81,7 @@ static int read_id(const ncclUniqueId *id, struct vs_nccl_key *key, const char *
     if (!id)
         return vs_nccl_fail(ncclInvalidArgument, "%s: the unique id is NULL", function);
     memcpy(&content, id->internal, sizeof content);
-    if (strncmp(content.magic, ID_MAGIC, sizeof content.magic))
+    if (!vs_nccl_options()->alone && strncmp(content.magic, ID_MAGIC, sizeof content.magic))
         return vs_nccl_fail(ncclInvalidArgument, "%s: the unique id was not made by ncclGetUniqueId of "
                             "the simulated GPU's NCCL", function);
     *key = content.key;
@@ -107,6 +108,19 @@ int ncclCommGetUniqueId(struct ncclComm *comm, ncclUniqueId *id)
 }
 
 /* ---- making ---- */
+
+static bool is_count(int count) /* of a communicator; the ranks that exist share memory */
+{
+    return count >= 1 && (count <= VS_NCCL_RANKS_MAX || vs_nccl_options()->alone);
+}
+
+static int refuse_alone(const char *function)
+{
+    return vs_nccl_options()->alone
+               ? vs_nccl_fail(ncclInvalidUsage, "%s: a rank alone does not know which other ranks take "
+                              "part; make the communicator from a unique id", function)
+               : ncclSuccess;
+}
 
 static int read_config(const ncclConfig_t *config, bool *blocking, const char *function)
 {
@@ -145,7 +159,7 @@ int vs_nccl_init(struct ncclComm **out, int count, const ncclUniqueId *id, int r
         return vs_nccl_group_note(vs_nccl_fail(ncclInvalidArgument, "%s: the result is NULL", function));
     *out = NULL;
     int e = ncclSuccess;
-    if (count < 1 || count > VS_NCCL_RANKS_MAX || rank < 0 || rank >= count)
+    if (!is_count(count) || rank < 0 || rank >= count)
         e = vs_nccl_fail(ncclInvalidArgument, "%s: invalid rank %d of %d (1 to %d ranks)", function, rank,
                          count, VS_NCCL_RANKS_MAX);
     if (!e)
@@ -172,7 +186,7 @@ int ncclCommInitAll(struct ncclComm **out, int count, const int *devices)
     struct vs_nccl_key key;
     if (!d)
         return vs_nccl_fail(ncclUnhandledCudaError, "the simulated driver is not in this process");
-    if (!out || count < 1 || count > VS_NCCL_RANKS_MAX)
+    if (!out || !is_count(count))
         return vs_nccl_fail(ncclInvalidArgument, "ncclCommInitAll: %d devices", count);
     struct vs_nccl_join *joins = vs_sim_need(calloc((size_t)count, sizeof *joins));
     int e = new_key(&key);
@@ -219,6 +233,8 @@ int ncclCommSplit(struct ncclComm *comm, int color, int key, struct ncclComm **o
     int e = from_parent(comm, out, config, &j, "ncclCommSplit");
     if (!e)
         e = vs_nccl_ready(comm->member, "ncclCommSplit");
+    if (!e)
+        e = refuse_alone("ncclCommSplit");
     if (!e && color < -1)
         e = vs_nccl_fail(ncclInvalidArgument, "ncclCommSplit: color %d; use a number from 0 on, or "
                          "NCCL_SPLIT_NOCOLOR", color);
@@ -252,7 +268,9 @@ int ncclCommShrink(struct ncclComm *comm, int *excluded, int excluded_count, str
     if (e)
         return vs_nccl_group_note(e);
     struct vs_nccl_member *m = comm->member;
-    if (!excluded || excluded_count < 1 || excluded_count >= m->count)
+    if (m->count > VS_NCCL_RANKS_MAX)
+        e = refuse_alone("ncclCommShrink");
+    else if (!excluded || excluded_count < 1 || excluded_count >= m->count)
         e = vs_nccl_fail(ncclInvalidArgument, "ncclCommShrink: %d of %d ranks are to leave",
                          excluded_count, m->count);
     for (int i = 0; i < excluded_count && !e; i++) {
@@ -286,6 +304,8 @@ int ncclCommGrow(struct ncclComm *comm, int count, const ncclUniqueId *id, int r
     int e = from_parent(comm, out, config, &j, "ncclCommGrow");
     if (!e)
         e = vs_nccl_ready(comm->member, "ncclCommGrow");
+    if (!e)
+        e = refuse_alone("ncclCommGrow");
     if (!e && (rank != -1 || count <= comm->member->count || count > VS_NCCL_RANKS_MAX))
         e = vs_nccl_fail(ncclInvalidArgument, "ncclCommGrow: a present rank gives rank -1 and more ranks "
                          "than there are, not rank %d of %d", rank, count);

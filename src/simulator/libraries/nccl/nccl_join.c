@@ -78,6 +78,9 @@ static int attach(struct vs_nccl_join *j)
     m->rank = j->rank;
     m->count = j->count;
     m->key = j->key;
+    m->connected = vs_sim_need(calloc((size_t)j->count, 1));
+    if (vs_nccl_options()->alone)
+        return ncclSuccess;
     m->segment = vs_nccl_segment_join(&j->key, j->count, j->rank, KEY_WAIT_NS, why, sizeof why);
     if (!m->segment)
         return vs_nccl_stop_with(m, ncclSystemError, "cannot join the communicator: %s", why);
@@ -107,8 +110,8 @@ static int check_devices(struct vs_nccl_member *m)
 static int wait_ready(struct vs_nccl_join *j)
 {
     struct vs_nccl_member *m = j->made->member;
-    int e = vs_nccl_wait_joined(m);
-    if (!e)
+    int e = m->segment ? vs_nccl_wait_joined(m) : ncclSuccess;
+    if (!e && m->segment)
         e = check_devices(m);
     int expected = ncclInProgress;
     if (!e)

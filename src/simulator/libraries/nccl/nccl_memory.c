@@ -93,6 +93,8 @@ static uint64_t peer_bytes(struct vs_nccl_member *m, const struct vs_nccl_task *
                            const struct link *link, unsigned *peers)
 {
     enum { SENDS = 1, RECEIVES = 2 };
+    if (task->kind < VS_NCCL_ALL_TO_ALL)
+        return 0;
     struct connection c = connection_of(link);
     uint64_t bytes = 0, most = within(link->channels, "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS");
     while (most & (most - 1)) /* the next power of two */

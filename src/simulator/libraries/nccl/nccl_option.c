@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * VRAMSCOPE_SIMULATE_COLLECTIVES="bytes=1MiB,timeout=1800": the largest message whose bytes are
- * exchanged, and the seconds after which a rank that does not arrive is an error. */
+ * exchanged, and the seconds after which a rank that does not arrive is an error.
+ * VRAMSCOPE_SIMULATE_ALONE, set by `vramscope fit --ranks`: this process is the only rank that exists. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define TIMEOUT_S 1800
 #define NS_PER_S UINT64_C(1000000000)
 
-static struct vs_nccl_options options = {VS_MIB, TIMEOUT_S * NS_PER_S};
+static struct vs_nccl_options options = {false, VS_MIB, TIMEOUT_S * NS_PER_S};
 
 static bool take(const char *item)
 {
@@ -32,6 +33,7 @@ static void read_options(void)
 {
     char copy[256], *state;
     const char *text = getenv("VRAMSCOPE_SIMULATE_COLLECTIVES");
+    options.alone = getenv("VRAMSCOPE_SIMULATE_ALONE") != NULL;
     snprintf(copy, sizeof copy, "%s", text ? text : "");
     for (char *item = strtok_r(copy, ",", &state); item; item = strtok_r(NULL, ",", &state)) {
         struct vs_nccl_options before = options;

@@ -28,7 +28,7 @@ struct vs_nccl_user_op {
 
 struct vs_nccl_member {
     atomic_int references;
-    struct vs_nccl_segment *segment;
+    struct vs_nccl_segment *segment; /* NULL if this rank is alone */
     struct vs_nccl_key key;
     int rank, count;
     CUdevice device;
@@ -47,8 +47,8 @@ struct vs_nccl_member {
     CUevent last_event;     /* recorded after the last work that was not captured */
     CUdeviceptr *buffers;   /* buffer_count of them */
     size_t buffer_count, buffer_bytes, suspended_bytes;
-    bool initialised, collective; /* what was connected already; peers: send 1, receive 2 */
-    unsigned char connected[VS_NCCL_RANKS_MAX];
+    bool initialised, collective; /* what was connected already */
+    unsigned char *connected;     /* [count] to each peer: send 1, receive 2 */
     struct vs_nccl_user_op user_ops[VS_NCCL_USER_OPS]; /* guarded by mu */
     struct vs_nccl_key grow_key;
     bool grow_key_made;
@@ -118,6 +118,7 @@ int vs_nccl_wait_joined(struct vs_nccl_member *m);
 /* ---- options (nccl_option.c): VRAMSCOPE_SIMULATE_COLLECTIVES="bytes=1MiB,timeout=1800" ---- */
 
 struct vs_nccl_options {
+    bool alone;          /* VRAMSCOPE_SIMULATE_ALONE: no other rank exists; they may be any number */
     uint64_t bytes;      /* largest message that is exchanged */
     uint64_t timeout_ns; /* for ranks that do not arrive */
 };
@@ -176,7 +177,8 @@ const char *vs_nccl_kind_name(int kind);
 /* vs_nccl_task_bytes: the larger of the bytes that a rank gives and takes. */
 uint64_t vs_nccl_task_bytes(const struct vs_nccl_task *task, int count);
 /* vs_nccl_perform: carries out the tasks of one group: collectives in order, then all sends and
- * receives together. On the thread of a stream; calls no CUDA function. */
+ * receives together. On the thread of a stream; calls no CUDA function. A rank alone takes the others
+ * to have its own data; what only another rank could give leaves the memory as it was. */
 int vs_nccl_perform(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count);
 
 /* ---- groups and queues (nccl_group.c, nccl_queue.c) ---- */
