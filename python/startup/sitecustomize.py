@@ -2,8 +2,8 @@
 """Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU.
 
 Waits until the program imports torch, then starts the values of small tensors (folder
-vramscope/values), and changes of the program and its survey (vramscope/changes) if they are
-asked for. A program that never imports torch pays for one entry in sys.meta_path. Runs the program's
+vramscope/values), what answers for the other ranks of a rank that runs alone (vramscope/ranks), and
+changes of the program and its survey (vramscope/changes), if they are asked for. A program that never imports torch pays for one entry in sys.meta_path. Runs the program's
 own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is
 reported in one line, and the program goes on without that part.
 """
@@ -59,15 +59,15 @@ class _AfterImport:
 
 
 class _OwnModules:
-    """Finds and loads the packages vramscope_values and vramscope_changes, the folders vramscope/values and
-    vramscope/changes, under file names of its own: the recorder leaves frames of such files out of the
-    program's stacks."""
+    """Finds and loads the packages vramscope_NAME, the folders vramscope/NAME, under file names of its own:
+    the recorder leaves frames of such files out of the program's stacks."""
 
+    packages = ("vramscope_values", "vramscope_ranks", "vramscope_changes")
     folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vramscope")
 
     def find_spec(self, name, path=None, target=None):
         package, _, module = name.partition(".")
-        if package not in ("vramscope_values", "vramscope_changes"):
+        if package not in self.packages:
             return None
         import importlib.machinery
         spec = importlib.machinery.ModuleSpec(name, self, is_package=not module)
@@ -88,6 +88,8 @@ def _start(torch):
     import importlib
     sys.meta_path.append(_OwnModules())
     parts = [("vramscope_values", "values of small tensors are off")]
+    if os.environ.get("VRAMSCOPE_SIMULATE_ALONE"):
+        parts.append(("vramscope_ranks", "nothing answers for the other ranks"))
     if os.environ.get("VRAMSCOPE_CHANGES") or os.environ.get("VRAMSCOPE_SURVEY"):
         parts.append(("vramscope_changes", "the program's changes and survey are off"))
     for package, what in parts:

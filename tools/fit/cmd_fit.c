@@ -2,6 +2,7 @@
  *
  * vramscope fit: whether a program fits on a GPU, found by running it on the simulated one. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
@@ -24,6 +25,11 @@ static const char usage[] =
     "                  {} in the command the value goes there. Numbers are searched\n"
     "                  by halves\n"
     "  --all           try every value of --vary\n"
+    "  --ranks N       a job of N ranks, of which only those that can differ are run,\n"
+    "                  each alone: fit --gpu h100-80g --ranks 1024 -- torchrun\n"
+    "                  --nproc-per-node 8 train.py\n"
+    "  --per-node N    ranks, and GPUs, of a node (default: as the command says, or 8)\n"
+    "  --rank N,N...   run these ranks, too\n"
     "  --steps N       end the program after N completed steps; otherwise it runs to\n"
     "                  its end\n"
     "  --jobs N        run on N GPUs at the same time (default: one for each\n"
@@ -50,6 +56,56 @@ static int exit_code(const struct vs_fit_set *set)
     }
 }
 
+static int set_ranks(struct vs_fit_job *job, const char *value)
+{
+    return vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &job->ranks)
+               ? 0 : vs_tool_usage(job->who, "--ranks takes a number from 1 to %d", VS_FIT_RANKS_MAX);
+}
+
+static int set_per_node(struct vs_fit_job *job, const char *value)
+{
+    return vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &job->per_node)
+               ? 0 : vs_tool_usage(job->who, "--per-node takes a number, from 1");
+}
+
+static int add_ranks(struct vs_fit_job *job, const char *value)
+{
+    char *copy = vs_xstrdup(value), *state;
+    bool good = *value != 0;
+    for (char *word = strtok_r(copy, ",", &state); word && good; word = strtok_r(NULL, ",", &state))
+        good = job->rank_count < VS_FIT_RANKS_LISTED &&
+               vs_tool_count(word, 0, VS_FIT_RANKS_MAX, &job->rank_list[job->rank_count++]);
+    free(copy);
+    return good ? 0 : vs_tool_usage(job->who, "--rank takes numbers of ranks, such as 0,7,1023");
+}
+
+static const struct vs_fit_flag flags[] = {{"--ranks", true, set_ranks},
+                                           {"--per-node", true, set_per_node},
+                                           {"--rank", true, add_ranks},
+                                           {NULL, false, NULL}};
+
+/* What the options about ranks need of each other. */
+static int check_ranks(struct vs_fit_job *job)
+{
+    if (!job->ranks)
+        return job->per_node || job->rank_count
+                   ? vs_tool_usage(job->who, "%s needs --ranks, the number of ranks of the whole job",
+                                   job->per_node ? "--per-node" : "--rank") : 0;
+    if (job->vary)
+        return vs_tool_usage(job->who, "--vary and --ranks cannot be combined; run fit once per value");
+    for (size_t i = 0; i < job->rank_count; i++)
+        if (job->rank_list[i] >= job->ranks)
+            return vs_tool_usage(job->who, "--rank %llu: the ranks are 0 to %llu", job->rank_list[i],
+                                 job->ranks - 1);
+    if (!job->per_node)
+        job->per_node = vs_fit_per_node(job->program);
+    if (!job->per_node)
+        job->per_node = 8;
+    if (job->per_node > job->ranks)
+        job->per_node = job->ranks;
+    return *vs_fit_without_srun(job->program) ? 0 : vs_tool_usage(job->who, "no program after srun");
+}
+
 static int answer(struct vs_fit_job *job)
 {
     struct vs_fit_set set = {.vary = job->vary, .program = job->program};
@@ -58,7 +114,7 @@ static int answer(struct vs_fit_job *job)
         return status;
     set.kept = job->keep ? job->folder : NULL;
     vs_fit_signals_begin();
-    status = vs_fit_search(job, &set);
+    status = job->ranks ? vs_fit_ranks(job, &set) : vs_fit_search(job, &set);
     vs_fit_folder_remove(job);
     if (!status && !vs_fit_interrupted()) {
         struct vs_style style = vs_tool_style(&job->colour, stdout);
@@ -77,7 +133,9 @@ static int answer(struct vs_fit_job *job)
 static int fit_main(int argc, char **argv)
 {
     struct vs_fit_job *job = vs_xcalloc(1, sizeof *job);
-    int status = vs_fit_parse(job, usage, NULL, argc, argv);
+    int status = vs_fit_parse(job, usage, flags, argc, argv);
+    if (!status)
+        status = check_ranks(job);
     if (!status)
         status = answer(job);
     vs_fit_job_clear(job);

@@ -51,6 +51,10 @@ void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *ru
         append_name(place->folder, sizeof place->folder, "-");
         append_name(place->folder, sizeof place->folder, run->value);
     }
+    if (run->rank) {
+        append_name(place->folder, sizeof place->folder, "-rank");
+        append_name(place->folder, sizeof place->folder, run->rank);
+    }
     vs_fit_name_files(place);
 }
 
@@ -115,7 +119,10 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
         arguments[n++] = vs_xstrdup(fixed[i]);
     for (size_t i = 0; i < flags; i++)
         arguments[n++] = job->run_flags[i];
-    arguments[n++] = vs_xprintf("--simulate=%s%s", gpu, strstr(gpu, ",data=") ? "" : ",data=small");
+    char *devices = job->ranks && !strstr(gpu, ",devices=") ? vs_xprintf(",devices=%llu", job->per_node)
+                                                            : vs_xstrdup("");
+    arguments[n++] = vs_xprintf("--simulate=%s%s%s", gpu, devices,
+                                strstr(gpu, ",data=") ? "" : ",data=small");
     arguments[n++] = vs_xprintf("--simulate-notes=%s", place->notes);
     arguments[n++] = vs_xstrdup("-o");
     arguments[n++] = pattern;

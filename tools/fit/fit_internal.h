@@ -17,12 +17,18 @@
 
 #define VS_FIT_GPUS_MAX 64
 #define VS_FIT_VALUES_MAX 256
+#define VS_FIT_RANKS_MAX 1000000 /* of a job */
+#define VS_FIT_RANKS_LISTED 256  /* that are run */
 
 struct vs_fit_job {
     const char *who; /* "vramscope fit" */
     char *gpus[VS_FIT_GPUS_MAX]; /* as given; owned */
     size_t gpu_count;
     char *vary;      /* the name before '=' of --vary, "" without one; NULL: nothing varies; owned */
+    unsigned long long ranks, per_node; /* --ranks: of the whole job; 0: all processes run */
+    unsigned long long rank_list[VS_FIT_RANKS_LISTED]; /* --rank */
+    size_t rank_count;
+    bool slurm;      /* the command began with srun */
     char *values[VS_FIT_VALUES_MAX]; /* ascending where all are numbers; owned */
     size_t value_count;
     bool ascending;  /* all values are numbers */
@@ -113,6 +119,13 @@ void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *proc
 
 /* vs_fit_search: the runs that the answer needs, in the order in which they are shown. */
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);
+
+/* vs_fit_ranks: the same with --ranks: those of the ranks that may differ (fit_ranks.c).
+ * vs_fit_per_node: what a launcher's command says; 0: nothing. vs_fit_without_srun: the command behind
+ * srun and its options; *program* itself where it begins otherwise. */
+int vs_fit_ranks(const struct vs_fit_job *job, struct vs_fit_set *set);
+unsigned long long vs_fit_per_node(char *const *program);
+char **vs_fit_without_srun(char **program);
 
 /* vs_fit_signals_begin: from here on an interrupt is passed on to the running programs.
  * vs_fit_signals_to: the one of *slot* is *pid*; 0: none. vs_fit_interrupted: the number of the signal; 0:

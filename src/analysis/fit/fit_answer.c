@@ -192,6 +192,8 @@ enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *g
         const struct vs_fit_run *run = &set->runs[i];
         if (gpu && strcmp(run->gpu, gpu) != 0)
             continue;
+        if (set->ranks && run->answer == VS_FIT_NO) /* a job fits if each of its ranks does */
+            return VS_FIT_NO;
         if (run->answer == VS_FIT_UNKNOWN)
             return VS_FIT_UNKNOWN;
         if (!vs_fit_set_largest(set, run->gpu))
@@ -219,10 +221,12 @@ void vs_fit_run_clear(struct vs_fit_run *run)
         vs_fit_trace_free(run->traces[i]);
     free(run->traces);
     free(run->errors);
+    free(run->rank);
     free(run->remedy.text);
     vs_fit_notes_free(&run->notes);
     run->traces = NULL;
     run->errors = NULL;
+    run->rank = NULL;
     run->remedy.text = NULL;
     run->trace_count = 0;
 }
@@ -251,7 +255,8 @@ static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
                      const char *const fields[FIELDS])
 {
     struct vs_fit_note_list *list = &notes->lists[kind];
-    bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ || kind == VS_FIT_CHANGED;
+    bool use = kind == VS_FIT_DECIDED || kind == VS_FIT_READ || kind == VS_FIT_CHANGED ||
+               kind == VS_FIT_UNANSWERED;
     uint64_t number = strtoull(fields[BYTES], NULL, 10);
     uint64_t bytes = use ? 0 : number, count = use && number ? number : 1;
     struct vs_fit_note *known = find_note(list, bytes, use, fields);
@@ -298,7 +303,8 @@ static void add_values(struct vs_fit_notes *notes, const char *text)
 static void read_line(struct vs_fit_notes *notes, char *line)
 {
     static const char *const kinds[VS_FIT_NOTE_KINDS] = {"assumed", "unsupported", "decided", "read",
-                                                         "measured", "replaced", "changed", "unchanged"};
+                                                         "measured", "replaced", "changed", "unchanged",
+                                                         "unanswered", "ranks"};
     char *fields[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         fields[i] = line;

@@ -124,8 +124,8 @@ void vs_fit_trace_free(struct vs_fit_trace *trace); /* NULL does nothing */
 /* What a simulated run assumed or could not do: the lines that its processes appended to the file
  * VRAMSCOPE_SIMULATE_NOTES, equal ones counted together. A line is
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
- * with KIND assumed, measured, unsupported, values, decided, read, replaced, changed or unchanged; other
- * lines are ignored. Of decided, read and changed, BYTES is how often it happened (0 counts as once). */
+ * with KIND assumed, measured, unsupported, values, decided, read, replaced, changed, unchanged, unanswered
+ * or ranks; other lines are ignored. Of decided, read, changed and unanswered, BYTES is how often it happened (0 counts as once). */
 
 enum vs_fit_note_kind {
     VS_FIT_ASSUMED,     /* a size without a measured entry: NAME the operation, BYTES the size */
@@ -137,6 +137,8 @@ enum vs_fit_note_kind {
     VS_FIT_CHANGED,     /* a change took effect (docs/advise.md): LIBRARY which, NAME the line of the
                          * program, TEXT the code for it */
     VS_FIT_UNCHANGED,   /* it had none: LIBRARY which, TEXT why */
+    VS_FIT_UNANSWERED,  /* of a rank alone: NAME where, TEXT what another rank would have given */
+    VS_FIT_RANKS,       /* TEXT: the ranks that may differ; NAME: paired if they send each other messages */
     VS_FIT_NOTE_KINDS
 };
 
@@ -198,6 +200,7 @@ struct vs_fit_remedy {
 struct vs_fit_run {
     const char *gpu;   /* as the user named it */
     const char *value; /* of --vary; NULL without it */
+    char *rank;        /* that was run alone; NULL: all of the program's processes; owned */
     char *const *environment; /* "NAME=VALUE" for the program, NULL-terminated; NULL: none */
     uint64_t wall_ns;
     uint64_t host_bytes; /* the largest process's memory of the host */
@@ -232,6 +235,7 @@ struct vs_fit_set {
     const char *vary; /* the name that varies, "--batch"; "" for {} alone; NULL: nothing varies */
     char *const *program; /* the command, NULL-terminated, as given */
     const char *kept; /* folder of the traces; NULL: not kept */
+    unsigned long long ranks; /* of the whole job, of which each run is one; 0: runs are whole jobs */
 };
 
 /* vs_fit_set_answer: of *gpu* (NULL: of all GPUs). Yes where something fits on each, no where

@@ -113,6 +113,10 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_string(&json, NULL, *word);
     vs_json_end_array(&json);
     vs_json_string(&json, "vary", set->vary);
+    if (set->ranks)
+        vs_json_uint(&json, "ranks", set->ranks);
+    else
+        vs_json_string(&json, "ranks", NULL);
     /* The largest value that fits, for each GPU. */
     vs_json_begin_array(&json, "largest");
     for (size_t i = 0; set->vary && i < set->count; i++) {
@@ -136,7 +140,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         const char *verdict = !run->if_assumed            ? answer_name(run->answer)
                               : run->answer == VS_FIT_YES ? "yes_if_assumed" : "no_if_assumed";
         vs_json_members(&json, VS_J_TEXT("gpu", run->gpu), VS_J_TEXT("value", run->value),
-                        VS_J_TEXT("fits", answer_name(run->answer)), VS_J_TEXT("verdict", verdict),
+                        VS_J_TEXT("rank", run->rank), VS_J_TEXT("fits", answer_name(run->answer)), VS_J_TEXT("verdict", verdict),
                         VS_J_TEXT("why", *run->why ? run->why : NULL),
                         VS_J_INT("exit_status", run->status),
                         VS_J_BOOL("stopped_after_steps", run->stopped),
@@ -160,6 +164,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         put_notes(&json, "decided_by_values_not_computed", &run->notes.lists[VS_FIT_DECIDED]);
         put_notes(&json, "read_but_not_computed", &run->notes.lists[VS_FIT_READ]);
         put_notes(&json, "replaced_kernels", &run->notes.lists[VS_FIT_REPLACED]);
+        put_notes(&json, "not_known_without_other_ranks", &run->notes.lists[VS_FIT_UNANSWERED]);
         vs_json_object(&json, "values", VS_J_UINT("computed", run->notes.computed),
                        VS_J_UINT("skipped", run->notes.skipped),
                        VS_J_UINT("failed", run->notes.failed), VS_J_UINT("read", run->notes.read),

@@ -97,6 +97,8 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
     struct fit_row *rows = vs_xcalloc(set->count + 1, sizeof *rows);
     bool remarks = false;
     rows[0] = header;
+    if (set->ranks)
+        snprintf(rows[0].cells[VALUE], CELL_MAX, "ranks run");
     for (size_t i = 0; i < set->count; i++) {
         struct fit_row *row = &rows[i + 1];
         const struct vs_fit_run *run = &set->runs[i];
@@ -104,7 +106,7 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
         row->answer = run->if_assumed ? VS_FIT_UNKNOWN : run->answer;
         snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
         snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
-                 run->value ? run->value : "");
+                 run->rank ? run->rank : run->value ? run->value : "");
         snprintf(row->cells[FITS], CELL_MAX, "%s%s", run->answer == VS_FIT_YES  ? "yes"
                                                      : run->answer == VS_FIT_NO ? "no"
                                                                                 : "?",
@@ -284,6 +286,8 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
     const char *place = run->worst_device->peak_place;
     if (set->vary)
         fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
+    if (run->rank)
+        fprintf(out, " of rank %s", run->rank);
     fprintf(out, "%s%s", !*place ? "" : strcmp(place, VS_AFTER_LAST_STEP) ? " at " : " ", place);
     put_kinds(&run->worst_device->kinds, out);
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
@@ -295,6 +299,8 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
         return;
     const struct vs_fit_device *device = run->worst_device;
     const struct vs_fit_failure *failure = &device->failure;
+    if (run->rank)
+        fprintf(out, " of rank %s", run->rank);
     fprintf(out, ": %s requested, %s of %s free%s", vs_size_text(failure->requested),
             vs_size_text(failure->free_bytes), vs_size_text(device->total_bytes),
             failure->holders.count ? "; memory was held by" : "");
@@ -449,6 +455,30 @@ static void replaced_line(const struct vs_fit_set *set, const struct vs_fit_run 
     put_uses(&run->notes.lists[VS_FIT_REPLACED], out);
 }
 
+/* Of all ranks of a GPU, below its first one: equal ones once. */
+static void unanswered_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+{
+    struct vs_fit_note_list all = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_note_list *list = &set->runs[i].notes.lists[VS_FIT_UNANSWERED];
+        if (strcmp(set->runs[i].gpu, run->gpu) != 0)
+            continue;
+        if (!all.items && &set->runs[i] != run)
+            break;
+        all.items = vs_xrealloc(all.items, all.count + list->count + 1, sizeof *all.items);
+        for (size_t k = 0; k < list->count; k++) {
+            bool seen = false;
+            for (size_t m = 0; m < all.count && !seen; m++)
+                seen = strcmp(all.items[m].name, list->items[k].name) == 0 &&
+                       strcmp(all.items[m].text, list->items[k].text) == 0;
+            if (!seen)
+                all.items[all.count++] = list->items[k];
+        }
+    }
+    put_uses(&all, out);
+    free(all.items);
+}
+
 static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
 {
     (void)set;
@@ -457,21 +487,115 @@ static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *
                 run->retries == 1 ? "" : "s");
 }
 
+/* ---- ranks ---- */
+
+static bool same_class(const struct vs_fit_run *a, const struct vs_fit_run *b)
+{
+    const struct vs_fit_device *x = a->worst_device, *y = b->worst_device;
+    if (strcmp(a->gpu, b->gpu) != 0 || a->answer != b->answer || strcmp(a->why, b->why) != 0 || !x != !y)
+        return false;
+    return !x || (x->peak_allocated == y->peak_allocated && x->peak_reserved == y->peak_reserved &&
+                  a->used_peak == b->used_peak && x->failure.requested == y->failure.requested &&
+                  (!x->failure.requested || (strcmp(x->failure.place, y->failure.place) == 0 &&
+                                             strcmp(x->failure.where, y->failure.where) == 0)));
+}
+
+/* "0-3, 7" of the runs of set->runs[i]'s class. */
+static char *ranks_of_class(const struct vs_fit_set *set, size_t i)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = vs_xstream(&text, &bytes);
+    unsigned long long last = 0;
+    bool first = true, open = false;
+    for (size_t k = i; k < set->count; k++) {
+        if (!same_class(&set->runs[i], &set->runs[k]))
+            continue;
+        unsigned long long rank = strtoull(set->runs[k].rank, NULL, 10);
+        bool follows = !first && rank == last + 1;
+        if (open && !follows)
+            fprintf(out, "-%llu", last);
+        if (!follows)
+            fprintf(out, "%s%llu", first ? "" : ", ", rank);
+        open = follows;
+        first = false;
+        last = rank;
+    }
+    if (open)
+        fprintf(out, "-%llu", last);
+    vs_xstream_end(out);
+    return text;
+}
+
+/* A rank that decides for its GPU: one that does not fit, else one without an answer, else that with the
+ * least headroom. */
+static bool decides(const struct vs_fit_run *a, const struct vs_fit_run *b)
+{
+    static const int order[] = {[VS_FIT_NO] = 2, [VS_FIT_UNKNOWN] = 1, [VS_FIT_YES] = 0};
+    return a->answer != b->answer ? order[a->answer] > order[b->answer]
+           : a->answer == VS_FIT_YES && vs_fit_headroom(a) < vs_fit_headroom(b);
+}
+
+/* The table of classes; *deciding* gets the rank that decides of each GPU. */
+static void print_classes(const struct vs_fit_set *set, const struct vs_style *style,
+                          struct vs_fit_set *deciding)
+{
+    struct vs_fit_set classes = *set;
+    classes.runs = vs_xcalloc(set->count + 1, sizeof *classes.runs);
+    classes.count = deciding->count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct vs_fit_run *run = &set->runs[i];
+        struct vs_fit_run *same_gpu = deciding->count ? &deciding->runs[deciding->count - 1] : NULL;
+        if (!same_gpu || strcmp(same_gpu->gpu, run->gpu) != 0)
+            deciding->runs[deciding->count++] = *run;
+        else if (decides(run, same_gpu))
+            *same_gpu = *run;
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = same_class(&set->runs[k], run);
+        if (seen)
+            continue;
+        classes.runs[classes.count] = *run;
+        classes.runs[classes.count++].rank = ranks_of_class(set, i);
+    }
+    print_table(&classes, style);
+    size_t ran = 0; /* of the first GPU */
+    while (ran < set->count && strcmp(set->runs[ran].gpu, set->runs[0].gpu) == 0)
+        ran++;
+    if (ran < set->ranks)
+        vs_text_lines(style, "  ", "%zu of %s ranks were run, each alone. The others were not run: they are taken "
+                      "to be like those, which have the first, an inner and the last place in each group (--rank "
+                      "runs more).", ran, vs_count_text(set->ranks));
+    else
+        vs_text_lines(style, "  ", "each of the %zu ranks was run alone", ran);
+    for (size_t i = 0; i < classes.count; i++)
+        free(classes.runs[i].rank);
+    free(classes.runs);
+}
+
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
 {
-    print_table(set, style);
-    each_run(set, "largest that fits", style, largest_line);
-    each_run(set, "fits", style, fits_line);
-    each_run(set, "does not fit", style, fits_not_line);
-    each_run(set, "peak", style, peak_line);
-    each_run(set, "failure", style, failure_line);
-    each_run(set, "would help (replayed)", style, remedy_line);
-    each_run(set, "PyTorch emptied its cache", style, retries_line);
-    each_run(set, "assumed", style, assumed_line);
-    each_run(set, "not supported", style, unsupported_line);
-    each_run(set, "ran another kernel than on a GPU", style, replaced_line);
-    each_run(set, "decided by values that were not computed", style, decided_line);
-    each_run(set, "read, but not computed", style, read_line);
+    struct vs_fit_set some = *set; /* the runs whose peak and failure are shown */
+    some.runs = vs_xcalloc(set->count + 1, sizeof *some.runs);
+    memcpy(some.runs, set->runs, set->count * sizeof *some.runs);
+    if (set->ranks)
+        print_classes(set, style, &some);
+    else
+        print_table(set, style);
+    each_run(&some, "largest that fits", style, largest_line);
+    each_run(&some, "fits", style, fits_line);
+    each_run(&some, "does not fit", style, fits_not_line);
+    each_run(&some, "peak", style, peak_line);
+    each_run(&some, "failure", style, failure_line);
+    each_run(&some, "would help (replayed)", style, remedy_line);
+    each_run(&some, "PyTorch emptied its cache", style, retries_line);
+    each_run(&some, "assumed", style, assumed_line);
+    each_run(&some, "not supported", style, unsupported_line);
+    each_run(&some, "ran another kernel than on a GPU", style, replaced_line);
+    each_run(&some, "decided by values that were not computed", style, decided_line);
+    each_run(&some, "read, but not computed", style, read_line);
+    each_run(set, "not known without the other ranks", style, unanswered_line);
+    free(some.runs);
     if (set->kept)
         fprintf(style->out, "traces: %s (vramscope oom TRACE explains a failure)\n", set->kept);
     /* The end of the program's own messages, where these are the only explanation. */
@@ -480,7 +604,8 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
         if (run->answer != VS_FIT_UNKNOWN || !run->errors || !*run->errors)
             continue;
         fprintf(style->out, "\nthe end of the standard error on %s%s%s:\n", run->gpu,
-                run->value ? ", " : "", run->value ? run->value : "");
+                run->rank ? ", rank " : run->value ? ", " : "",
+                run->rank ? run->rank : run->value ? run->value : "");
         for (const char *line = run->errors; *line;) {
             size_t length = strcspn(line, "\n");
             fputs("    ", style->out);

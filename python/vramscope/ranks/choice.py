@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which ranks may differ in memory, from the groups that rank 0 is in.
+
+Memory depends on the place in each group: the first ranks hold the larger parts of what does not
+divide evenly, and the ends of NCCL's chains have a connection less than the ranks between them. So of
+each dimension of the mesh the first rank, one inside, and the last are taken, not all combinations
+of these; of a pipeline every stage, with its first and its last rank.
+"""
+
+
+def axes(world, groups):
+    """(stride, size, whether it is a pipeline) of the dimensions, the fastest first; None if the
+    groups are no mesh of the whole world. Dimensions joined to one have the stride of their first."""
+    spread = [g for g in groups if 1 < len(g[1]) < world] or [g for g in groups if len(g[1]) > 1]
+    found, span = [], 1
+    for description, ranks, paired in sorted(spread, key=lambda g: (g[1][1] - g[1][0], len(g[1]))):
+        stride, size, name = ranks[1] - ranks[0], len(ranks), description.lower()
+        if ranks != list(range(0, stride * size, stride)):
+            return None
+        if stride == span:
+            pipeline = paired and size < world or "pipe" in name or name.split("_")[-1] == "pp"
+            found.append((stride, size, pipeline))
+            span *= size
+    return found if span == world else None
+
+
+def ranks(world, groups):
+    """The ranks to run, ascending, and whether they send each other messages."""
+    groups = list(groups)
+    paired = any(g[2] for g in groups)
+    found = {0, min(1, world - 1), world - 1}
+    mesh = axes(world, groups)
+    if mesh is None:
+        for _, members, _ in groups:
+            found.update((members[0], members[min(1, len(members) - 1)], members[-1]))
+        return sorted(found), paired
+    if len(mesh) > 1:
+        found.discard(1)
+        found.add(sum(stride for stride, size, _ in mesh if size > 2))
+    for stride, size, pipeline in mesh:
+        found.add((size - 1) * stride)
+        if pipeline:
+            last = sum((n - 1) * s for s, n, _ in mesh if s != stride)
+            found.update(place for stage in range(size) for place in (stage * stride, stage * stride + last))
+    return sorted(found), paired

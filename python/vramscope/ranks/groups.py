@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Process groups without their other ranks.
+
+Every store is a client of this process's server. NCCL's communicators come from unique ids, never
+from a split, which does not say how many ranks are in its parts. Groups on the CPU are PyTorch's
+FakeProcessGroup, in which each collective is finished at once.
+"""
+import atexit
+import os
+from urllib.parse import urlparse
+
+from vramscope_values import hide, notes
+
+from . import choice, rank, store, world
+from . import folder as _folder
+
+_server = None
+_c10d = None
+_groups = {}      # by their order in this process: (description, global ranks, sends)
+
+
+def start(torch):
+    global _c10d
+    import torch.distributed as dist
+    from torch._C import _distributed_c10d as native
+    from torch.distributed import distributed_c10d
+    _c10d = distributed_c10d
+    _use_server(native)
+    native.ProcessGroup.bound_device_id = property(lambda self: None, lambda self, value: None)
+    _replace_gloo(native)
+    for module in (dist, distributed_c10d):
+        module.split_group = _split_group
+        module.destroy_process_group = _destroying(distributed_c10d.destroy_process_group)
+    atexit.register(_note_ranks, os.getpid())
+
+
+def _use_server(native):
+    from torch.distributed.rendezvous import _query_to_dict, _rendezvous_handlers
+    connect = native.TCPStore.__init__
+
+    @hide.hidden
+    def __init__(self, host_name, port, world_size=None, is_master=False, timeout=None, *args, **kwargs):
+        global _server
+        if _server is None:
+            _server = store.Server(world, _folder)
+        limit = {} if timeout is None else {"timeout": timeout}
+        connect(self, "127.0.0.1", _server.port, world_size, False, wait_for_workers=False, **limit)
+
+    native.TCPStore.__init__ = __init__
+
+    def from_file(url, timeout=None, **kwargs):
+        query = _query_to_dict(urlparse(url).query)
+        yield native.TCPStore("", 0), int(query["rank"]), int(query["world_size"])
+        raise RuntimeError("Unable to perform rerendezvous using file method")
+
+    _rendezvous_handlers["file"] = from_file
+
+
+def _replace_gloo(native):
+    if not hasattr(_c10d, "ProcessGroupGloo"):
+        return
+    fake = native.FakeProcessGroup
+    create = getattr(fake, "_create_internal", fake)
+
+    class _Kind(type(native.ProcessGroupGloo)):
+        def __instancecheck__(cls, value):
+            return isinstance(value, fake)
+
+        def __call__(cls, prefix, group_rank, group_size, *args, **kwargs):
+            return create(group_rank, group_size)
+
+    class ProcessGroupGloo(native.ProcessGroupGloo, metaclass=_Kind):
+        pass
+
+    _c10d.ProcessGroupGloo = ProcessGroupGloo
+
+
+@hide.hidden
+def _split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None,
+                 **kwargs):
+    of_parent = _c10d.get_process_group_ranks(parent_pg or _c10d._get_default_group())
+    own = [[of_parent[r] for r in part] for part in split_ranks]
+    own = [part for part in own if rank in part]
+    return _c10d.new_group(own[0], timeout=timeout, group_desc=group_desc) if own else None
+
+
+def position(group):
+    """The place of *group* among those that this rank is in, which is the same on all ranks."""
+    return list(_c10d._world.pg_map).index(group)
+
+
+def sends(group):
+    """Called when a group is used for messages between two ranks, as pipelines do."""
+    place = position(group)
+    if place not in _groups or not _groups[place][2]:
+        _look()
+        description, ranks, _ = _groups[place]
+        _groups[place] = (description, ranks, True)
+
+
+def _look():
+    for place, (group, ranks) in enumerate(_c10d._world.pg_group_ranks.items()):
+        if place not in _groups and group is not None:
+            _groups[place] = (getattr(group, "group_desc", "") or "", sorted(ranks), False)
+
+
+def _destroying(destroy):
+    @hide.hidden
+    def destroy_process_group(group=None):
+        _look()
+        return destroy(group)
+    return destroy_process_group
+
+
+def _note_ranks(pid):
+    """The ranks that may differ from this one; nothing if the program made no group."""
+    if pid != os.getpid():
+        return
+    _look()
+    if not _groups:
+        notes.write("unanswered", "torch.distributed", "the program made no process group")
+        return
+    size = len(_groups[min(_groups)][1])
+    if size != world:
+        notes.write("unanswered", "torch.distributed",
+                    f"the program made a world of {size} ranks, not of {world}")
+    ranks, paired = choice.ranks(size, _groups.values())
+    notes.write("ranks", "paired" if paired else "", " ".join(map(str, ranks)))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launchers that start this rank alone.
+
+torchrun, `python -m torch.distributed.run` and `accelerate launch` end in launch_agent, with the
+worker's command: this process becomes that worker. torch.multiprocessing.spawn calls the function
+here, for the chosen index.
+"""
+import os
+
+from vramscope_values import hide, imports, notes
+
+from . import per_node, rank, world
+
+
+def start():
+    imports.after("torch.distributed.launcher.api", _replace_agent)
+    imports.after("torch.multiprocessing.spawn", _replace_spawn)
+
+
+def _replace_agent(api):
+    @hide.hidden
+    def launch_agent(config, entrypoint, args, *others, **options):
+        os.environ.update({
+            "ROLE_RANK": str(rank), "ROLE_WORLD_SIZE": str(world),
+            "ROLE_NAME": getattr(config, "role", "") or "default",
+            "TORCHELASTIC_RUN_ID": getattr(config, "run_id", "") or "none",
+            "TORCHELASTIC_RESTART_COUNT": "0", "TORCHELASTIC_USE_AGENT_STORE": "True",
+            "TORCHELASTIC_MAX_RESTARTS": str(getattr(config, "max_restarts", 0))})
+        os.environ.setdefault("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1")
+        if callable(entrypoint):
+            return {rank: entrypoint(*args)}
+        os.execvp(entrypoint, [entrypoint, *args])
+    api.launch_agent = launch_agent
+
+
+def _replace_spawn(module):
+    import torch.multiprocessing
+
+    class _Finished:
+        """In place of the context of started processes: there are none."""
+        processes = ()
+
+        def join(self, *args, **kwargs):
+            return True
+
+        def pids(self):
+            return []
+
+    @hide.hidden
+    def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+        index = rank if nprocs == world else rank % per_node
+        if index >= nprocs:
+            notes.once("unanswered", "torch.multiprocessing.spawn",
+                       f"{nprocs} processes are started, none of them rank {rank}")
+            index = nprocs - 1
+        fn(index, *args)
+        return None if join else _Finished()
+
+    @hide.hidden
+    def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
+        return start_processes(fn, args, nprocs, join, daemon, start_method)
+
+    for place in (module, torch.multiprocessing):
+        place.spawn, place.start_processes = spawn, start_processes

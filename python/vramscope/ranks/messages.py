@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small messages from ranks that ran before: broadcasts, sends and receives of at most 1 MiB,
+or 4 KiB of floating-point numbers.
+
+A rank writes what it sends to a file; a later one that receives at the same place of the same kind of
+group reads it. So seeds, flags and pickled objects (broadcast_object_list, shapes between pipeline
+stages) are those of the other rank. What no rank has sent leaves the memory as it was, and is noted.
+Device memory of the simulated GPU is host memory, so that nothing is allocated or queued.
+"""
+import collections
+import ctypes
+import os
+import sys
+
+import torch
+from vramscope_values import hide, notes
+
+from . import folder, groups, store
+
+_BYTES = 1 << 20
+_REAL_BYTES = 1 << 12  # of floating-point numbers: larger ones are activations, not decisions
+_FILES = 4096
+
+_numbers = collections.Counter()  # of messages, by place
+_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
+
+
+def start(torch):
+    from torch._C import _distributed_c10d as native
+    kind = native.ProcessGroup
+    kind.send = _watched(kind.send, lambda group, peer: (group.rank(), peer), True)
+    kind.recv = _watched(kind.recv, lambda group, peer: (peer, group.rank()), True)
+    kind.broadcast = _watched(kind.broadcast, lambda group, options: (
+        options if isinstance(options, int) else options.rootRank, "all"), False)
+    kind.scatter = _noted(kind.scatter)
+
+
+def _place():
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
+            return f"{os.path.relpath(name)}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "torch.distributed"
+
+
+def _watched(call, ends, paired):
+    """*ends* gives the group ranks of source and destination from the second argument."""
+    @hide.hidden
+    def message(group, tensors, *args):
+        tensor = tensors[0] if isinstance(tensors, (list, tuple)) else tensors
+        work = call(group, tensors, *args)
+        try:
+            if args and group.size() > 1:
+                if paired:
+                    groups.sends(group)
+                _pass_on(group, tensor, ends(group, args[0]), call.__name__)
+        except Exception as error:
+            notes.complain("a message of another rank is not known", error)
+        return work
+    return message
+
+
+def _pass_on(group, tensor, ends, what):
+    size = tensor.numel() * tensor.element_size()
+    if not size or size > (_REAL_BYTES if tensor.is_floating_point() else _BYTES) or not tensor.is_contiguous() or (
+            tensor.is_cuda and torch.cuda.is_current_stream_capturing()):
+        return
+    place = f"{groups.position(group)}.{group.size()}.{ends[0]}-{ends[1]}"
+    _numbers[place] += 1
+    path = os.path.join(folder, f"message.{place}.{_numbers[place]}")
+    if tensor.is_cuda:
+        torch.cuda.current_stream(tensor.device).synchronize()
+    if ends[0] == group.rank():
+        if _numbers.total() <= _FILES:
+            store.write_whole(path, ctypes.string_at(tensor.data_ptr(), size))
+        return
+    try:
+        with open(path, "rb") as f:
+            data = f.read()
+    except OSError:
+        data = b""
+    if len(data) == size:
+        ctypes.memmove(tensor.data_ptr(), data, size)
+    else:
+        notes.count("unanswered", _place(), f"{what} of {size} B from rank {ends[0]} of a group of "
+                    f"{group.size()}: the content is not known")
+
+
+def _noted(call):
+    @hide.hidden
+    def scatter(group, *args):
+        work = call(group, *args)
+        if args and not any(args[1:2]) and group.size() > 1:
+            notes.count("unanswered", _place(), "scatter from another rank: the content is not known")
+        return work
+    return scatter

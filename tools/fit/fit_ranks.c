@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * --ranks: one rank of a job at a time, as a process that believes in the whole world. Rank 0 runs
+ * first; from its groups the Python part (python/vramscope/ranks) knows which other ranks may differ,
+ * and these follow, one after the other if they send each other messages: what a rank sends is in a
+ * folder that the next ones read. The command of a launcher stays as it is, but srun, which would ask
+ * a cluster: what srun would set is set here. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/reading/vs_xalloc.h"
+#include "tools/common/command.h"
+#include "tools/fit/fit_internal.h"
+
+#define PER_NODE 8 /* where neither the user nor the command says */
+#define POLL_MS 20
+#define VARIABLES_MAX 24
+
+/* ---- the command ---- */
+
+unsigned long long vs_fit_per_node(char *const *program)
+{
+    static const char *const names[] = {"--nproc-per-node", "--nproc_per_node", "--ntasks-per-node"};
+    for (; *program; program++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            size_t length = strlen(names[i]);
+            if (strncmp(*program, names[i], length) != 0)
+                continue;
+            const char *value = (*program)[length] == '=' ? *program + length + 1 : program[1];
+            unsigned long long count;
+            if (value && vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &count))
+                return count;
+        }
+    return 0;
+}
+
+char **vs_fit_without_srun(char **program)
+{
+    static const char *const flags[] = {"--label", "--unbuffered", "--exclusive", "--overlap", "--exact",
+                                        "--pty", "--verbose", "--quiet", "--overcommit", "--oversubscribe",
+                                        "--no-kill", "--preserve-env", "--wait-all-nodes"};
+    const char *base = strrchr(program[0], '/');
+    if (strcmp(base ? base + 1 : program[0], "srun") != 0)
+        return program;
+    while (*++program && **program == '-') {
+        const char *word = *program;
+        bool alone = strchr(word, '=') || (word[1] != '-' && (word[2] || strchr("lusvQEOXZkH", word[1])));
+        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+            alone = alone || strcmp(word, flags[i]) == 0;
+        if (strcmp(word, "--") == 0)
+            return program + 1;
+        if (!alone && program[1])
+            program++;
+    }
+    return program;
+}
+
+/* ---- one rank ---- */
+
+struct rank_lane {
+    struct vs_fit_process process;
+    struct vs_fit_run *run; /* NULL: nothing is running */
+};
+
+struct rank_queue {
+    const struct vs_fit_job *job;
+    char messages[PATH_MAX + 300];
+    unsigned long long ranks[VS_FIT_RANKS_LISTED];
+    size_t count, next, running;
+    struct vs_fit_run *runs; /* [VS_FIT_RANKS_LISTED], of the ranks */
+};
+
+static void set_variables(const struct rank_queue *queue, unsigned long long rank, char **out)
+{
+    const struct vs_fit_job *job = queue->job;
+    unsigned long long node = rank / job->per_node, nodes = (job->ranks + job->per_node - 1) / job->per_node;
+    const struct {
+        const char *name;
+        unsigned long long value;
+        bool slurm;
+    } numbers[] = {
+        {"RANK", rank, false},
+        {"WORLD_SIZE", job->ranks, false},
+        {"LOCAL_RANK", rank % job->per_node, false},
+        {"LOCAL_WORLD_SIZE", job->per_node, false},
+        {"GROUP_RANK", node, false},
+        {"NODE_RANK", node, false},
+        {"GROUP_WORLD_SIZE", nodes, false},
+        {"MASTER_PORT", 29500, false},
+        {"SLURM_PROCID", rank, true},
+        {"SLURM_NTASKS", job->ranks, true},
+        {"SLURM_NPROCS", job->ranks, true},
+        {"SLURM_LOCALID", rank % job->per_node, true},
+        {"SLURM_NODEID", node, true},
+        {"SLURM_NNODES", nodes, true},
+        {"SLURM_JOB_NUM_NODES", nodes, true},
+        {"SLURM_NTASKS_PER_NODE", job->per_node, true},
+        {"SLURM_STEP_NUM_TASKS", job->ranks, true},
+        {"SLURM_JOB_ID", 1, true},
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!numbers[i].slurm || job->slurm)
+            out[n++] = vs_xprintf("%s=%llu", numbers[i].name, numbers[i].value);
+    out[n++] = vs_xstrdup("MASTER_ADDR=127.0.0.1");
+    if (job->slurm)
+        out[n++] = vs_xstrdup("SLURM_JOB_NODELIST=localhost");
+    out[n++] = vs_xprintf("VRAMSCOPE_SIMULATE_ALONE=%llu/%llu/%llu/%s", rank, job->ranks, job->per_node,
+                          queue->messages);
+    out[n] = NULL;
+}
+
+static void print_name(const struct vs_fit_job *job, const struct vs_fit_run *run)
+{
+    fprintf(stderr, "%s: %s, rank %s of %llu … ", job->who, run->gpu, run->rank, job->ranks);
+}
+
+static int start_rank(struct rank_queue *queue, const char *gpu, struct rank_lane *lane, size_t slot)
+{
+    char *variables[VARIABLES_MAX];
+    unsigned long long rank = queue->ranks[queue->next];
+    struct vs_fit_run *run = &queue->runs[queue->next++];
+    *run = (struct vs_fit_run){.gpu = gpu, .rank = vs_xprintf("%llu", rank), .environment = variables};
+    set_variables(queue, rank, variables);
+    vs_fit_name_place(queue->job, run, &lane->process.place);
+    int status = vs_fit_make_place(queue->job, &lane->process.place);
+    if (!status)
+        status = vs_fit_start(queue->job, slot, &lane->process, run);
+    for (char **variable = variables; *variable; variable++)
+        free(*variable);
+    run->environment = NULL;
+    if (!status) {
+        lane->run = run;
+        queue->running++;
+    }
+    return status;
+}
+
+static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
+{
+    static const char *const words[] = {"no answer", "does not fit", "fits"};
+    struct vs_fit_run *run = lane->run;
+    lane->run = NULL;
+    queue->running--;
+    if (vs_fit_interrupted())
+        return 0;
+    int status = vs_fit_read_result(queue->job, &lane->process.place, run);
+    if (!status && !queue->job->quiet) {
+        print_name(queue->job, run);
+        fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
+    }
+    return status;
+}
+
+/* Runs what is queued, up to *jobs* at the same time. */
+static int run_queued(struct rank_queue *queue, const char *gpu, size_t jobs)
+{
+    const struct timespec pause = {0, POLL_MS * 1000000L};
+    struct rank_lane *lanes = vs_xcalloc(jobs, sizeof *lanes);
+    int status = 0;
+    do {
+        for (size_t i = 0; i < jobs; i++) {
+            struct rank_lane *lane = &lanes[i];
+            int e = 0;
+            if (lane->run && vs_fit_has_ended(queue->job, &lane->process, lane->run))
+                e = end_rank(queue, lane);
+            if (!e && !status && !lane->run && queue->next < queue->count && !vs_fit_interrupted())
+                e = start_rank(queue, gpu, lane, i);
+            status = status ? status : e;
+        }
+        if (queue->running)
+            nanosleep(&pause, NULL);
+    } while (queue->running);
+    free(lanes);
+    return status;
+}
+
+/* ---- which ranks ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void add_rank(struct rank_queue *queue, unsigned long long rank)
+{
+    for (size_t i = 0; i < queue->count; i++)
+        if (queue->ranks[i] == rank)
+            return;
+    if (rank < queue->job->ranks && queue->count < VS_FIT_RANKS_LISTED)
+        queue->ranks[queue->count++] = rank;
+}
+
+/* Adds the ranks that may differ from rank 0, which has run; returns whether they send each other
+ * messages. Without a note of its groups, the second and the last rank. */
+static bool add_others(struct rank_queue *queue)
+{
+    const struct vs_fit_note_list *list = &queue->runs[0].notes.lists[VS_FIT_RANKS];
+    bool paired = false;
+    for (size_t i = 0; i < list->count; i++) {
+        paired |= strcmp(list->items[i].name, "paired") == 0;
+        for (const char *text = list->items[i].text; *text;) {
+            char *end;
+            add_rank(queue, strtoull(text, &end, 10));
+            text = end + strspn(end, " ");
+        }
+    }
+    if (!list->count) {
+        add_rank(queue, 1);
+        add_rank(queue, queue->job->ranks - 1);
+    }
+    for (size_t i = 0; i < queue->job->rank_count; i++)
+        add_rank(queue, queue->job->rank_list[i]);
+    qsort(queue->ranks, queue->count, sizeof *queue->ranks, ascending);
+    return paired;
+}
+
+int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
+{
+    struct vs_fit_job job = *given;
+    job.program = vs_fit_without_srun(given->program);
+    job.slurm = job.program != given->program;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t jobs = job.jobs ? (size_t)job.jobs : processors > 1 ? (size_t)processors : 1;
+    int status = 0;
+    set->ranks = job.ranks;
+    for (size_t g = 0; g < job.gpu_count && !status && !vs_fit_interrupted(); g++) {
+        struct rank_queue queue = {.job = &job, .runs = vs_xcalloc(VS_FIT_RANKS_LISTED, sizeof *queue.runs)};
+        snprintf(queue.messages, sizeof queue.messages, "%s/messages-%zu", job.folder, g);
+        vs_fit_folder_clear(queue.messages);
+        if (mkdir(queue.messages, 0777))
+            status = vs_tool_fail(job.who, "cannot create %s: %s", queue.messages, strerror(errno));
+        add_rank(&queue, 0);
+        if (!status)
+            status = run_queued(&queue, job.gpus[g], 1);
+        if (!status && queue.runs[0].answer != VS_FIT_UNKNOWN)
+            status = run_queued(&queue, job.gpus[g], add_others(&queue) ? 1 : jobs);
+        vs_fit_folder_clear(queue.messages);
+        set->runs = vs_xrealloc(set->runs, set->count + queue.next, sizeof *set->runs);
+        for (size_t i = 0; i < queue.next; i++)
+            set->runs[set->count++] = queue.runs[i];
+        free(queue.runs);
+    }
+    return status;
+}
