@@ -33,10 +33,13 @@ def frames_of(n):
     """A stack of the user's train.py below a function of torch, with the interpreter's own frames."""
     return [{"name": "torch::unwind::unwind()", "filename": "??", "line": 0},
             {"name": "at::_ops::empty_like::call(at::Tensor const&)", "filename": "??", "line": 0},
+            {"name": "cfunction_call", "filename": "/tmp/python-build.1/Python-3.11.7/Objects/methodobject.c", "line": 542},
+            {"name": "do_call", "filename": "/usr/src/python/./Include/internal/pycore_call.h", "line": 90},
             {"name": "_PyEval_EvalFrameDefault", "filename": "??", "line": 0},
             {"name": "relu", "filename": "/opt/lib/python3.11/site-packages/torch/nn/functional.py", "line": 7},
             {"name": f"layer{n}", "filename": "/home/me/train.py", "line": 100 + n},
-            {"name": "main", "filename": "/home/me/train.py", "line": 9}]
+            {"name": "main", "filename": "/home/me/train.py", "line": 9},
+            {"name": "pymain_main", "filename": "/usr/src/python/Modules/main.c", "line": 710}]
 
 
 class Device:

@@ -147,7 +147,7 @@ TEST(fields_change_the_preset)
     assert_true(parse("").data_max_bytes == UINT64_MAX && parse("data=on").data_max_bytes == UINT64_MAX);
     assert_int_equal(parse("").addresses, VS_SIM_ADDRESSES_FENCED);
     assert_int_equal(parse("addresses=linux").addresses, VS_SIM_ADDRESSES_LINUX);
-    s = parse("hole=188MiB@94,addresses=lowest");
+    s = parse("hole=198MiB@94,addresses=lowest");
     assert_int_equal(s.addresses, VS_SIM_ADDRESSES_LOWEST);
     assert_int_equal(s.hole_bytes, 188 * VS_MIB);
     assert_int_equal(s.hole_allocations, 94);

@@ -51,12 +51,28 @@ static bool is_unknown(const char *text)
 static bool is_native(const char *name, const char *file)
 {
     static const char *const sources[] = {".cpp", ".cc", ".cxx", ".c", ".cu", ".cuh", ".h", ".hpp",
-                                          ".S", ".so"};
+                                          ".S", ".so", ".o"};
     if (is_unknown(file) || strstr(file, ".so.") || is_interpreter(file) || strstr(name, "::"))
         return true;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (vs_text_ends(file, sources[i]))
             return true;
+    return false;
+}
+
+/* A file of CPython's own source, wherever it was built, as far as its debug information is there. */
+static bool is_interpreter_source(const char *file)
+{
+    static const char *const folders[] = {"Objects/", "Python/", "Programs/"};
+    const char *base = vs_text_base_name(file);
+    if ((vs_text_begins(base, "pycore_") && vs_text_ends(base, ".h")) || vs_text_ends(file, "/Modules/main.c"))
+        return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t length = strlen(folders[i]);
+        if (vs_text_ends(base, ".c") && (size_t)(base - file) > length &&
+            strncmp(base - length, folders[i], length) == 0 && base[-1 - (ptrdiff_t)length] == '/')
+            return true;
+    }
     return false;
 }
 
@@ -67,7 +83,7 @@ static bool is_left_out(const char *name, const char *file)
         return true;
     if (is_unknown(file)) /* CPython's own functions; those of C++ have a namespace or parameters */
         return is_unknown(name) || vs_text_begins(name, "Py") || vs_text_begins(name, "_Py");
-    return is_interpreter(file);
+    return is_interpreter(file) || is_interpreter_source(file);
 }
 
 /* The module of a native function without a file of its own. */
@@ -79,7 +95,8 @@ static const char *module_by_name(const char *name, const char *file)
                   {"c10::", "libc10.so"},            {"at::", "libtorch.so"},
                   {"torch::", "libtorch.so"},        {"caffe2::", "libtorch.so"},
                   {"void at::", "libtorch.so"},      {"void torch::", "libtorch.so"},
-                  {"THP", "libtorch_python.so"},     {"std::", "libstdc++.so.6"},
+                  {"THP", "libtorch_python.so"},     {"pybind11::", "libtorch_python.so"},
+                  {"std::", "libstdc++.so.6"},
                   {"pthread_", "libc.so.6"},         {"__libc_", "libc.so.6"}};
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
         if (vs_text_begins(name, spaces[i].prefix))

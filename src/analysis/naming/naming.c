@@ -52,7 +52,7 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
 bool vs_naming_is_startup(const char *function, const char *module)
 {
     static const char *const functions[] = {"__libc_start", "__libc_init", "_start", "start_thread", "__clone",
-                                            "clone3", "clone", "thread_start",
+                                            "clone3", "clone", "thread_start", "execute_native_thread_routine",
                                             "call_init", "_dl_", NULL};
     static const char *const modules[] = {"libc.so", "libc-2", "libpthread", "ld-linux", NULL};
     return starts_with_any(module, modules) ||

@@ -20,7 +20,7 @@
 static const char *const devices[] = {
     "h200-141g,time=off",
     "h100-80g,time=off,addresses=linux",
-    "h100-80g,time=off,addresses=lowest,hole=188MiB@94",
+    "h100-80g,time=off,addresses=lowest,hole=198MiB@94",
     "a100-40g,time=off,capacity=1GiB,context=24MiB",
     "a100-40g,time=off,capacity=1GiB,context=24MiB,addresses=linux",
     "h100-80g,time=off,others=900MiB,addresses=lowest",
