@@ -101,13 +101,18 @@ static void choose_base(struct vs_advise_job *job)
             job->base_value = job->fit.values[job->fit.ascending ? job->fit.value_count - 1 : 0];
 }
 
-/* They would take the place of those that are tried. */
-static int refuse_own(const struct vs_fit_job *fit)
+/* Some of `run` would take the place of what is tried. */
+static int check_flags(struct vs_fit_job *fit)
 {
-    for (char **flag = fit->run_flags; flag && *flag; flag++)
+    bool kernels = false;
+    for (char **flag = fit->run_flags; flag && *flag; flag++) {
+        kernels |= vs_text_begins(*flag, "--kernels") || vs_text_begins(*flag, "--no-kernels");
         if (vs_text_begins(*flag, "--changes") || vs_text_begins(*flag, "--survey"))
             return vs_tool_usage(fit->who, "%.*s cannot be given: it is set for each run",
                                  (int)strcspn(*flag, "="), *flag);
+    }
+    if (!kernels) /* for the cost of a step */
+        vs_fit_add_flag(fit, "--kernels", NULL);
     return 0;
 }
 
@@ -180,7 +185,7 @@ static int advise_main(int argc, char **argv)
     struct vs_advise_job *job = vs_xcalloc(1, sizeof *job);
     int status = vs_fit_parse(&job->fit, usage, flags, argc, argv);
     if (!status)
-        status = refuse_own(&job->fit);
+        status = check_flags(&job->fit);
     if (!status) {
         if (!job->fit.steps)
             job->fit.steps = STEPS;

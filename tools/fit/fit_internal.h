@@ -57,6 +57,9 @@ int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_fit_
                  char **argv);
 void vs_fit_job_clear(struct vs_fit_job *job);
 
+/* vs_fit_add_flag: an option that is passed on to `run`; *value*: NULL, or its next word. */
+void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value);
+
 /* vs_fit_parse_vary: parses "NAME=V1,V2…" or "V1,V2…". */
 int vs_fit_parse_vary(struct vs_fit_job *job, const char *text);
 

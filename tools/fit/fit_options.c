@@ -27,7 +27,7 @@ static const struct {
     {VS_OPT_via, "fit preloads the library"},
 };
 
-static void add_flag(struct vs_fit_job *job, const char *name, const char *value)
+void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value)
 {
     size_t count = 0;
     while (job->run_flags && job->run_flags[count])
@@ -138,7 +138,7 @@ static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, cha
                                  reserved[i].instead);
     *used = 1;
     if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value) {
-        add_flag(job, argv[0], NULL);
+        vs_fit_add_flag(job, argv[0], NULL);
         return 0;
     }
     if (!value && left < 2)
@@ -148,7 +148,7 @@ static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, cha
         return vs_tool_fail(job->who, "%s", why);
     if (id == VS_OPT_library) /* of the traces, which are read here */
         vs_symbol_tool_library(value ? value + 1 : argv[1]);
-    add_flag(job, argv[0], value ? NULL : argv[1]);
+    vs_fit_add_flag(job, argv[0], value ? NULL : argv[1]);
     return 0;
 }
 

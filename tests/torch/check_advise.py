@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope advise` on trainings that do not fit their GPU.
+
+    check_advise.py --build DIR [--write docs/advise.md] [NAME…]
+
+Each must end with a plan that ran on the GPU itself, with the bytes that each of its changes saves and the
+lines to change. --write replaces the table of the document. Exit 77: no environment with torch.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import environments
+
+PROGRAMS = environments.ROOT / "tests/torch/programs"
+HOLES = """import torch
+pieces = [torch.empty(10 << 20, dtype=torch.uint8, device="cuda") for _ in range(600)]
+del pieces[::2]
+whole = torch.empty(4 << 30, dtype=torch.uint8, device="cuda")
+"""
+# name: (title, GPU, what must be in the plan, program and arguments)
+TARGETS = {
+    "gpt": ("GPT 355 M, batch 16", "rtx4090-24g", "checkpoint",
+            [environments.ROOT / "examples/train_gpt/train.py", "--batch", "16"]),
+    "llama": ("Llama 8 B, all parameters, checkpointing, batch 4 × 2048", "a100-80g", "",
+              [PROGRAMS / "llama_finetune.py", "--batch", "4"]),
+    "unet-xl": ("U-Net of SDXL's size, bf16, batch 4 × 128 × 128", "rtx4090-24g", "fused",
+                [PROGRAMS / "advised.py", "unet-xl", "--batch", "4"]),
+    "vit": ("ViT-H/14, bf16 autocast, batch 32", "rtx4080-16g", "checkpoint",
+            [PROGRAMS / "advised.py", "vit", "--batch", "32"]),
+    "long-gpt": ("GPT, vocabulary 128,256, context 32,768", "rtx4090-24g", "chunked-loss",
+                 [PROGRAMS / "advised.py", "long-gpt"]),
+    "holes": ("holes between live tensors", "t4-16g,capacity=8GiB", "expandable_segments:True", ["-c", HOLES]),
+}
+HEAD = ("program", "GPU", "needs", "short by", "plan, and what each change saves", "peak with it", "headroom",
+        "compute", "copies", "runs", "time")
+
+
+def size(count):
+    sign, count = "−" if count < 0 else "", abs(count)
+    return sign + (f"{count / (1 << 30):.2f} GiB" if count >= 1 << 30 else f"{count / (1 << 20):.1f} MiB")
+
+
+def row_of(build, python, name):
+    title, gpu, wanted, program = TARGETS[name]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([os.path.join(build, "bin/vramscope"), "advise", "--json", "--no-cache", "--gpu", gpu,
+                               "--", python, *map(str, program)], cwd=folder, stdout=subprocess.PIPE,
+                              env={**os.environ, "OMP_NUM_THREADS": "1"}, text=True, check=False)
+    seconds = time.monotonic() - began
+    assert done.returncode == 0, (name, done.returncode, done.stdout[-3000:])
+    answer = json.loads(done.stdout)["gpus"][0]
+    first, plan, steps = answer["rows"][0], answer["rows"][answer["plan"]], answer["steps_of_plan"]
+    assert answer["fits_as_it_is"] == "no" and first["headroom_bytes"] < 0, first
+    assert plan["fits"] and plan["proven"] and plan["source"] == "run", plan
+    assert steps and all(s["saved_bytes"] is not None and s["lines"] for s in steps), steps
+    assert all(line["place"] or not s["change"].split(":")[0].isidentifier() or wanted == s["change"]
+               for s in steps for line in s["lines"]), steps
+    assert any(s["change"].startswith(wanted) for s in steps), steps
+    assert all(row["why"] or row["peak_allocated_bytes"] for row in answer["rows"]), answer["rows"]
+    cost = plan["estimated_cost"]
+    said = "; ".join(f"{s['label']}: {size(s['saved_bytes'])}" for s in steps)
+    return [title, gpu, size(first["peak_used_bytes"]), size(-first["headroom_bytes"]), said,
+            size(plan["peak_allocated_bytes"]), size(plan["headroom_bytes"]),
+            f"{100 * cost['compute']:+.0f} %" if cost else "–", size(cost["copy_bytes"]) if cost else "–",
+            str(answer["runs"]), f"{seconds:.0f} s"]
+
+
+def write(path, rows):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    begin, end = "<!-- targets -->\n", "<!-- end of targets -->"
+    table = ["| " + " | ".join(r) + " |\n" for r in (HEAD, ["---"] * len(HEAD), *rows)]
+    before, after = text[:text.index(begin) + len(begin)], text[text.index(end):]
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(before + "".join(table) + after)
+
+
+def main():
+    p = environments.parser(__doc__)
+    p.add_argument("--write")
+    p.add_argument("names", nargs="*", metavar="NAME")
+    args = p.parse_args()
+    environment = environments.needed_release("2.15.0")
+    rows = []
+    for name in args.names or TARGETS:
+        rows.append(row_of(args.build, str(environment.python), name))
+        print(" | ".join(rows[-1]), flush=True)
+    if args.write:
+        write(args.write, rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
