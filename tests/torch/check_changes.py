@@ -31,12 +31,29 @@ CHUNKED = """
 """
 
 
-def in_loop(path):
-    """checkpoint_wrapper around each block of model.*path*."""
-    return f"\n    for i, block in enumerate(model.{path}):\n        model.{path}[i] = checkpoint_wrapper(block)\n"
+def wrapped(model, path, each="", options=""):
+    """checkpoint_wrapper around the blocks of model.*path*."""
+    return model, f"""{model}
+    for i in range(0, len(model.{path}){each}):
+        model.{path}[i] = checkpoint_wrapper(model.{path}[i]{options})"""
 
 
-GPT_MAIN = ("model = GPT().cuda()\n", "model = GPT().cuda()" + in_loop("blocks"))
+def swapped(old, new):
+    return [(old, new)]
+
+
+OPS = ("import torch\n", """import torch
+from functools import partial
+from torch.utils.checkpoint import create_selective_checkpoint_contexts
+ops = [getattr(torch.ops.aten, name).default for name in (
+    "mm", "addmm", "bmm", "baddbmm", "_scaled_dot_product_flash_attention",
+    "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention")]
+contexts = partial(create_selective_checkpoint_contexts, ops)
+""")
+GPT = "model = GPT().cuda()"
+VIT = "model = torchvision.models.vit_b_16(num_classes=1000).cuda()"
+TRAINER = "    model = make(args.model)\n"
+TRAINER_SWITCH = [(TRAINER, TRAINER + '    model.gradient_checkpointing_enable({"use_reentrant": False})\n')]
 GPT_LOSS = ("""            logits = model(ids[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 """, "            hidden = model(ids[:, :-1]).flatten(0, 1)\n" + re.sub("^", "    ", CHUNKED.format(
@@ -55,20 +72,88 @@ LLAMA = ["programs/llama_finetune.py", "--size", "1b", "--batch", "4", "--length
 # name: (program and arguments, edits of every run, {change: edits that write it into the program})
 PROGRAMS = {
     "gpt": (["../../examples/train_gpt/train.py", "--batch", "6", "--steps", "2"], [], {
-        "fused": [("lr=3e-4)", "lr=3e-4, fused=True)")],
-        "checkpoint:path=blocks": [WRAPPER, GPT_MAIN],
-        "checkpoint:class=Block,every=2": [WRAPPER, (GPT_MAIN[0], GPT_MAIN[1].replace(":\n", "[::2]:\n").replace(
-            "[i]", "[2 * i]").replace("model.blocks)[::2]", "model.blocks[::2])"))],
+        "fused": swapped("lr=3e-4)", "lr=3e-4, fused=True)"),
+        "foreach-off": swapped("lr=3e-4)", "lr=3e-4, foreach=False)"),
+        "set-to-none": None, "autocast": None,
+        "sdpa:backend=flash": None,
+        "sdpa:backend=efficient": swapped("    main()", """\
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
+        main()"""),
+        "offload-activations": swapped('        with torch.autocast("cuda", dtype=torch.bfloat16):', """\
+        with torch.autograd.graph.save_on_cpu(pin_memory=True), torch.autocast("cuda", dtype=torch.bfloat16):"""),
+        "checkpoint:path=blocks": [WRAPPER, wrapped(GPT, "blocks")],
+        "checkpoint-ops:path=blocks": [WRAPPER, OPS, wrapped(GPT, "blocks", options=", context_fn=contexts")],
+        "checkpoint:class=Block,every=2": [WRAPPER, wrapped(GPT, "blocks", ", 2")],
         "checkpoint:path=blocks;chunked-loss;fused": [
-            WRAPPER, GPT_MAIN, GPT_LOSS, GPT_HIDDEN, ("lr=3e-4)", "lr=3e-4, fused=True)")]}),
+            WRAPPER, wrapped(GPT, "blocks"), GPT_LOSS, GPT_HIDDEN, ("lr=3e-4)", "lr=3e-4, fused=True)")]}),
+    "compiled": (["programs/gpt_compile.py", "--batch", "2", "--steps", "2"], [], {
+        "checkpoint:path=blocks": None}),
     "eager": (["programs/gpt_compile.py", "--eager", "--batch", "4", "--steps", "2"], [], {
         "fused": None,
-        "chunked-loss": [WRAPPER, EAGER_LOSS]}),
+        "chunked-loss": [WRAPPER, EAGER_LOSS],
+        "accumulate:steps=2": swapped("""\
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = run(ids[:, :-1], ids[:, 1:])
+        loss.backward()
+""", """\
+        first, last = ids.chunk(2)
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = run(first[:, :-1], first[:, 1:]) / 2
+        loss.backward()
+        del loss
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = run(last[:, :-1], last[:, 1:]) / 2
+        loss.backward()
+"""),
+        "optimizer-bf16": [("optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)", """\
+optimizers = [torch.optim.AdamW([p], lr=3e-4, fused=True) for p in model.parameters()]
+
+    def cast(state, dtype):
+        state.update({k: v.to(dtype) for k, v in state.items() if v.dim()})
+"""), ("        optimizer.step()\n        optimizer.zero_grad(set_to_none=True)\n", """\
+        for optimizer in optimizers:
+            for state in optimizer.state.values():
+                cast(state, torch.float32)
+            optimizer.step()
+            for state in optimizer.state.values():
+                cast(state, torch.bfloat16)
+        model.zero_grad()
+""")],
+        "offload-optimizer;checkpoint:path=blocks": [WRAPPER, wrapped(GPT, "blocks"), ("AdamW(model.parameters(), ", """\
+AdamW((host := {p: p.detach().cpu() for p in model.parameters()}).values(), """), ("        optimizer.step()\n", """\
+        for p, h in host.items():
+            h.grad = p.grad.cpu()
+        optimizer.step()
+        with torch.no_grad():
+            for p, h in host.items():
+                p.copy_(h)
+"""), ("optimizer.zero_grad", "model.zero_grad")]}),
     "llama": (LLAMA, [FUNCTIONAL], {
         "checkpoint:path=model.layers": None}),
     "llama-plain": (LLAMA, [FUNCTIONAL, PLAIN_LLAMA], {
         "checkpoint:path=model.layers": [("    if args.lora:", PLAIN_LLAMA[0] + "    if args.lora:")],
+        "lora:rank=16": [("    if args.lora:", "    if True:"), ("        model.enable_input_require_grads()\n", "")],
         "chunked-loss": [WRAPPER, HF_LOSS]}),
+    "vit": (["programs/vit.py", "--batch", "16"], [], {
+        "set-to-none": swapped("set_to_none=False", "set_to_none=True"),
+        "autocast": swapped("        loss = F.cross", """\
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = F.cross"""),
+        "autocast;offload-activations;fused": [("        loss = F.cross", """\
+        with torch.autocast("cuda", dtype=torch.bfloat16), torch.autograd.graph.save_on_cpu(pin_memory=True):
+            loss = F.cross"""), ("momentum=0.9", "momentum=0.9, fused=True")],
+        "checkpoint:path=encoder.layers": [WRAPPER, wrapped(VIT, "encoder.layers")]}),
+    "trainer-llama": (["programs/trainer.py"], [], {
+        "autocast": swapped("report_to=[]", "report_to=[], bf16=True"),
+        "checkpoint:path=model.layers;autocast": [*TRAINER_SWITCH, ("report_to=[]", "report_to=[], bf16=True")]}),
+    "trainer-gpt2": (["programs/trainer.py", "--model", "gpt2"], [], {
+        "checkpoint:class=GPT2Block": TRAINER_SWITCH}),
+    "trainer-bert": (["programs/trainer.py", "--model", "bert"], [], {
+        "checkpoint:path=bert.encoder.layer": TRAINER_SWITCH,
+        "fused": swapped('"adamw_torch"', '"adamw_torch_fused"')}),
+    "trainer-vit": (["programs/trainer.py", "--model", "vit"], [], {
+        "checkpoint:class=ViTLayer": TRAINER_SWITCH}),
 }
 
 
@@ -89,7 +174,7 @@ def run(build, environment, name, edits, changes=""):
     with tempfile.TemporaryDirectory() as folder:
         status, out, _ = simulated.record_text(
             build, environment, "a100-80g,data=small", edited(path, [*always, *edits]), folder, *arguments,
-            name=os.path.basename(path), settings={"VRAMSCOPE_CHANGES": changes}, timeout_s=1200)
+            name=os.path.basename(path), options=["--record=off"], settings={"VRAMSCOPE_CHANGES": changes}, timeout_s=1200)
         assert status == 0, f"{name} {changes} ended with status {status}:\n{out[-4000:]}"
         with open(os.path.join(folder, "notes.tsv"), encoding="utf-8") as f:
             notes = [line.rstrip("\n").split("\t") for line in f if line.startswith(("changed", "unchanged"))]
@@ -107,7 +192,7 @@ def check(build, environment, name, changes, plain):
         return f"{name}\t{changes}\tunchanged: {notes[0][5]}"
     assert kinds == ["changed"] * (changes.count(";") + 1), f"{name}, {changes}: {notes}"
     hand, _ = run(build, environment, name, by_hand)
-    assert hand[-1].startswith("PEAKS") and hand[-1] != plain[-1], f"{name}, {changes} by hand: {hand}"
+    assert hand[-1].startswith("PEAKS"), f"{name}, {changes} by hand: {hand}"
     assert outside == hand, f"{name}, {changes}: {outside}, by hand {hand}, without {plain}"
     return f"{name}\t{changes}\t{outside[-1]}\t{plain[-1]}\t" + "\t".join(f"{n[3]} ×{n[4]} {n[5]}" for n in notes)
 

@@ -3,14 +3,24 @@
 
 Of a library with a switch of its own (transformers, diffusers) that switch is used, as its
 documentation says: its blocks take caches, which a second run of the block must not fill again. Every other
-block runs under torch.utils.checkpoint, as checkpoint_wrapper has it.
+block runs under torch.utils.checkpoint, as checkpoint_wrapper has it. checkpoint-ops keeps the results
+of matrix products and attention, by PyTorch's selective checkpointing.
 """
+import functools
+
 from . import models
+
+_OPS = "context_fn"
+_CONTEXT = ", context_fn=partial(create_selective_checkpoint_contexts, ops)"
 
 
 def start(torch, effect, settings):
     models.start(torch)
     path, every = settings["path"], settings["every"]
+    options = {"use_reentrant": False}
+    if effect.name == "checkpoint-ops":
+        contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts
+        options["context_fn"] = functools.partial(contexts, _kept(torch))
     done = set()
     wanted = path or f"of {settings['class'] or '(no path or class was given)'}"
     effect.why = f"there was no module list {wanted} when an optimizer was created"
@@ -21,58 +31,66 @@ def start(torch, effect, settings):
                 done.add(id(blocks.modules))
                 effect.where = blocks.place()
                 effect.why = "the blocks were not called"
-                if not _by_switch(torch, effect, blocks, children, every):
-                    _by_wrapper(torch, effect, blocks, children, every)
+                if not _by_switch(effect, blocks, children, every, options):
+                    _by_wrapper(torch, effect, blocks, children, every, options)
 
     models.at_each_optimizer(effect, apply)
 
 
-def _by_wrapper(torch, effect, blocks, children, every):
-    where, step = blocks.place(), f" if i % {every} == 0" if every > 1 else ""
-    name = f"model.{blocks.path}" if blocks.path else "blocks"
-    code = (f"for i, block in enumerate({name}): {name}[i] = checkpoint_wrapper(block)" if not step else
-            f"for i in range(0, len({name}), {every}): {name}[i] = checkpoint_wrapper({name}[i])")
+def _kept(torch):
+    aten = torch.ops.aten
+    names = ("mm", "addmm", "bmm", "baddbmm", "_scaled_dot_product_flash_attention",
+             "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention")
+    return [getattr(aten, name).default for name in names]
+
+
+def _by_wrapper(torch, effect, blocks, children, every, options):
+    where, name = blocks.place(), f"model.{blocks.path}" if blocks.path else "blocks"
+    each = f"0, len({name}), {every}" if every > 1 else f"len({name})"
+    contexts = _CONTEXT if _OPS in options else ""
+    code = f"for i in range({each}): {name}[i] = checkpoint_wrapper({name}[i]{contexts})"
     checkpoint = torch.utils.checkpoint.checkpoint
 
     def run(_block, call, args, kwargs):
         if not torch.is_grad_enabled():
             return call(*args, **kwargs)
         if models.inside_checkpoint():
-            effect.refuse("the blocks are checkpointed already")
+            effect.why = "the blocks are checkpointed already"
             return call(*args, **kwargs)
         effect.took(code, where)
-        return checkpoint(call, *args, use_reentrant=False, **kwargs)
+        return checkpoint(call, *args, **options, **kwargs)
 
     if models.compiled():
         effect.why = "the model is compiled: torch.compile has to see the checkpoint in the code"
     for block in children[::every]:
         if not models.around(block, run):
-            effect.refuse("the blocks are compiled: torch.compile has to see the checkpoint in the code")
+            effect.why = "the blocks are compiled: torch.compile has to see the checkpoint in the code"
 
 
-def _by_switch(torch, effect, blocks, children, every):
+def _by_switch(effect, blocks, children, every, options):
     """True if the library that the model is from has a switch."""
     hf = next((m for m in blocks.owners if hasattr(type(m), "gradient_checkpointing_enable")), None)
     diffusers = next((m for m in blocks.owners if hasattr(type(m), "enable_gradient_checkpointing")), None)
     owner = hf or diffusers
-    if owner is None or (hf is None and every > 1):
+    if owner is None or (hf is None and (every > 1 or _OPS in options)):
         return False
     if any(getattr(m, "gradient_checkpointing", False) for m in owner.modules()):
-        effect.refuse("the blocks are checkpointed already")
+        effect.why = "the blocks are checkpointed already"
         return True
     if hf is not None and not hf.supports_gradient_checkpointing or \
             hf is None and not diffusers._supports_gradient_checkpointing:
         return False
-    options = {"use_reentrant": False}
+    contexts = ', "context_fn": partial(create_selective_checkpoint_contexts, ops)' if _OPS in options else ""
+    shown = f'{{"use_reentrant": False{contexts}}}'
     if hf is None:
         owner.enable_gradient_checkpointing()
         code = "model.enable_gradient_checkpointing()"
     elif hasattr(hf, "activation_checkpointing_enable"):
         hf.activation_checkpointing_enable(options)
-        code = f"model.activation_checkpointing_enable({options})"
+        code = f"model.activation_checkpointing_enable({shown})"
     else:
         hf.gradient_checkpointing_enable(options)
-        code = f"model.gradient_checkpointing_enable({options})"
+        code = f"model.gradient_checkpointing_enable({shown})"
     if every > 1:
         for i, block in enumerate(children):
             block.gradient_checkpointing = i % every == 0

@@ -29,6 +29,11 @@ def place():
     return blame.place(last) if last else "?"
 
 
+def name_of(cls):
+    """As the program would write it."""
+    return f"torch.optim.{cls.__name__}" if cls.__module__.startswith("torch.optim") else cls.__name__
+
+
 class Effect:
     """One change of the run. *why*: what is noted if it never takes effect."""
 

@@ -199,7 +199,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         large = input.dim() > 1 and input.is_cuda and input.shape[1] >= _CLASSES_MIN
     if (not large or not torch.is_grad_enabled() or not (lazy or input.requires_grad and input.dim() == 2)
             or weight is not None or size_average is not None or reduce is not None
-            or reduction == "none" or target.is_floating_point() or type(target) is not torch.Tensor):
+            or reduction == "none" or target.is_floating_point() or type(target) is not torch.Tensor
+            or lazy and target.shape != input.hidden.shape[:-1]):
         if lazy:
             _effect.refuse("a cross_entropy with weights, probabilities or without reduction was not split")
         return call(_computed(input), target)

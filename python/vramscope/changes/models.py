@@ -4,7 +4,8 @@
 When an optimizer has been created, the models exist: the module lists of all live modules are looked
 for then, once for each optimizer. Nothing of the program is kept alive by this. A call of a module is
 replaced by `_compiled_call_impl`, the place that Module.compile() uses: its hooks run inside, as with
-checkpoint_wrapper, and neither copies nor saved files of the module have it.
+checkpoint_wrapper, and neither copies nor saved files of the module have it. FSDP2's hooks stay outside
+(a wrapper comes before fully_shard): of its modules forward is replaced.
 """
 import functools
 import gc
@@ -118,30 +119,31 @@ def selected(path, class_name):
 def around(module, function):
     """*function*(module, its call, args, kwargs) runs in place of the module's calls. False: the program has
     compiled it."""
-    inner = module.__dict__.get("_compiled_call_impl")
-    if inner is not None and not hasattr(inner, "is_vramscopes"):
-        return False
-    if isinstance(module, _torch.jit.ScriptModule):
+    sharded = any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__)
+    name = "forward" if sharded else "_compiled_call_impl"
+    inner = module.__dict__.get(name)
+    if isinstance(module, _torch.jit.ScriptModule) or inner is not None and not hasattr(inner, "is_vramscopes"):
         return False
     ref = weakref.ref(module)  # without a cycle: the module is freed when the program drops it
 
     @hide.hidden
     def call(*args, **kwargs):
         module = ref()
-        original = inner or module._call_impl
+        original = inner or (type(module).forward.__get__(module) if sharded else module._call_impl)
         if _torch.compiler.is_compiling():
             return original(*args, **kwargs)
         return function(module, original, args, kwargs)
 
     call.is_vramscopes = True
-    module.__dict__["_compiled_call_impl"] = call
+    module.__dict__[name] = call
     return True
 
 
-def called(condition):
-    """The modules that the program itself calls: the outermost ones with a forward, of the models that
-    meet the *condition*."""
-    waiting = [m for m in roots() if condition(m)]
+def trained(optimizer):
+    """The modules that the program itself calls, of the models whose parameters the optimizer has: the
+    outermost ones with a forward."""
+    parameters = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    waiting = [m for m in roots() if any(id(p) in parameters for p in m.parameters())]
     while waiting:
         module = waiting.pop(0)
         if type(module).forward is _torch.nn.Module.forward:  # a container

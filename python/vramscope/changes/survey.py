@@ -114,9 +114,8 @@ def _survey_optimizer(optimizer):
                 "compiled": models.compiled(), "modules": weakref.ref(blocks.modules)}
             for block in blocks.children:
                 models.around(block, functools.partial(_measure, facts))
-    wanted = {id(p) for p in parameters}
-    for root in models.called(lambda m: any(id(p) in wanted for p in m.parameters())):
-        models.around(root, _see_forward)
+    for module in models.trained(optimizer):
+        models.around(module, _see_forward)
 
 
 def _see_forward(_module, call, args, kwargs):

@@ -7,11 +7,22 @@ from collections import namedtuple
 Change = namedtuple("Change", "module settings")
 _BLOCKS = {"path": "", "class": "", "every": 1}
 CHANGES = {
+    "accumulate": Change("accumulate", {"steps": 4}),
+    "autocast": Change("window", {}),
     "checkpoint": Change("checkpoints", _BLOCKS),
+    "checkpoint-ops": Change("checkpoints", _BLOCKS),
     "chunked-loss": Change("loss", {"chunks": 8}),
+    "foreach-off": Change("optimizers", {}),
     "fused": Change("optimizers", {}),
+    "lora": Change("lora", {"rank": 16}),
+    "offload-activations": Change("window", {}),
+    "offload-optimizer": Change("states", {}),
+    "optimizer-8bit": Change("states", {}),
+    "optimizer-bf16": Change("states", {}),
+    "sdpa": Change("attention", {"backend": "flash"}),
+    "set-to-none": Change("optimizers", {}),
 }
-_CHOICES = {}
+_CHOICES = {"backend": ("flash", "efficient", "cudnn")}
 
 
 def parse(text):
