@@ -3,12 +3,13 @@
 
 `changed`: NAME is the line of the program to change, BYTES how often the change took effect, TEXT the
 code to write there. `unchanged`: TEXT says why it had no effect; a change that the program got in the
-way of has this line alone, although it took effect somewhere. Processes that did not use CUDA, such as
-torchrun's, write neither. The program's lines are those outside Python's and installed packages'
+way of has this line alone, although it took effect somewhere. Processes of PyTorch's own modules and those
+that did not use CUDA, such as torchrun's, write neither. The program's lines are those outside Python's and installed packages'
 folders.
 """
 import atexit
 import os
+import sys
 
 from vramscope_values import blame, notes
 
@@ -34,6 +35,12 @@ def name_of(cls):
     return f"torch.optim.{cls.__name__}" if cls.__module__.startswith("torch.optim") else cls.__name__
 
 
+def is_programs():
+    """Is this a process of the program that used CUDA? torch.compile has workers of its own."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return _torch.cuda.is_initialized() and not (spec and spec.name.startswith("torch."))
+
+
 class Effect:
     """One change of the run. *why*: what is noted if it never takes effect."""
 
@@ -54,7 +61,7 @@ class Effect:
         self.refused = self.refused or why
 
     def _end(self, pid):
-        if pid != os.getpid() or not _torch.cuda.is_initialized():
+        if pid != os.getpid() or not is_programs():
             return
         if self.count and not self.refused:
             notes.write("changed", self.where, self.code, self.count, library=self.name)

@@ -182,7 +182,7 @@ def _distributed():
 
 
 def _write(pid):
-    if pid != os.getpid() or not torch.cuda.is_initialized():
+    if pid != os.getpid() or not effects.is_programs():
         return
     try:
         now = _parameters()
@@ -194,7 +194,8 @@ def _write(pid):
         text = json.dumps({
             "schema": SCHEMA, "rank": int(os.environ.get("RANK") or 0),
             "torch": torch.__version__.split("+")[0],
-            "module_lists": [_shown(f, "modules") for f in _lists.values()],
+            "module_lists": [_shown(f, "modules") for f in sorted(
+                _lists.values(), key=lambda f: f["activation_bytes"], reverse=True)],
             "optimizers": [_shown(f, "optimizer") for f in _optimizers], "autocast": _autocast,
             "losses": sites[0], "attention": sites[1], **_entries, "steps": _steps, **_kept})
         part = f"{_path}.{pid}.part"
