@@ -202,6 +202,40 @@ RANKS(2, captured_calls_run_at_each_replay)
     GOOD(cudaGraphExecDestroy(exec));
 }
 
+/* As FSDP2 does in CUDA graphs: gathers and scatters of one communicator on streams of their own. */
+RANKS(2, captured_calls_on_two_streams_keep_their_order)
+{
+    float *value = rank_device(4), one = 1, result;
+    cudaStream_t other;
+    cudaEvent_t fork, join;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    size_t edges = 0;
+    GOOD(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    GOOD(cudaEventCreate(&fork));
+    GOOD(cudaEventCreate(&join));
+    for (int i = 0; i < 2; i++) { /* the second capture begins anew */
+        GOOD(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        GOOD(cudaEventRecord(fork, stream));
+        GOOD(cudaStreamWaitEvent(other, fork, 0));
+        GOOD(ncclAllReduce(value, value, 1, ncclFloat32, ncclSum, comm, stream));
+        GOOD(ncclBroadcast(value, value, 1, ncclFloat32, 0, comm, other));
+        GOOD(cudaEventRecord(join, other));
+        GOOD(cudaStreamWaitEvent(stream, join, 0));
+        GOOD(cudaStreamEndCapture(stream, &graph));
+        GOOD(cudaGraphGetEdges(graph, NULL, NULL, NULL, &edges));
+        CHECK(edges == 3); /* meeting and kernel of each, and the kernel of the first before the second */
+        GOOD(cudaGraphInstantiate(&exec, graph, 0));
+        GOOD(cudaGraphDestroy(graph));
+        rank_put(value, &one, 4);
+        GOOD(cudaGraphLaunch(exec, stream));
+        GOOD(cudaStreamSynchronize(stream));
+        rank_get(&result, value, 4);
+        CHECK(result == 2);
+        GOOD(cudaGraphExecDestroy(exec));
+    }
+}
+
 RANKS(4, splits_order_ranks_by_key)
 {
     struct ncclComm *part, *none;

@@ -384,11 +384,13 @@ int vs_nccl_end(struct ncclComm *comm, enum vs_nccl_left how, const char *functi
         vs_nccl_drain(m);
     leave(m, how);
     vs_nccl_buffers_free(m);
-    if (m->last_event && !d->cuCtxPushCurrent_v2(m->context)) {
-        d->cuEventDestroy_v2(m->last_event);
-        d->cuCtxPopCurrent_v2(&(CUcontext){NULL});
+    for (int i = 0; i < 2; i++) {
+        if (m->last[i].event && !d->cuCtxPushCurrent_v2(m->context)) {
+            d->cuEventDestroy_v2(m->last[i].event);
+            d->cuCtxPopCurrent_v2(&(CUcontext){NULL});
+        }
+        m->last[i].event = NULL;
     }
-    m->last_event = NULL;
     vs_library_delete(comm, VS_NCCL_HANDLE);
     vs_nccl_release(m);
     return ncclSuccess;

@@ -2,8 +2,8 @@
  *
  * Work of a communicator on its streams: a host function that meets the other ranks, then a kernel
  * that takes the time of the links. Work of one communicator runs in the order of the calls, on
- * whatever streams, so that all ranks meet in the same order. A graph keeps the work that was
- * captured and runs it at each replay. */
+ * whatever streams, so that all ranks meet in the same order; so does the work of one capture, as with
+ * NCCL. A graph keeps the work that was captured and runs it at each replay. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,11 +195,12 @@ static int queue_on(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, 
     return e ? e : queue_kernel(m, tasks, count, stream);
 }
 
-static int capture_of(CUstream stream, CUgraph *graph)
+static int capture_of(CUstream stream, CUgraph *graph, cuuint64_t *number)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     *graph = NULL;
-    CUresult e = vs_library_driver()->cuStreamGetCaptureInfo_v3(stream, &status, NULL, graph, NULL,
+    *number = 0;
+    CUresult e = vs_library_driver()->cuStreamGetCaptureInfo_v3(stream, &status, number, graph, NULL,
                                                                 NULL, NULL);
     if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *graph = NULL;
@@ -212,11 +213,13 @@ static int queue_locked(struct vs_nccl_member *m, const struct vs_nccl_task *tas
 {
     const struct vs_library_driver *d = vs_library_driver();
     CUgraph graph;
-    int e = capture_of(streams[0], &graph);
-    if (!e && !m->last_event)
-        e = vs_nccl_cuda(d->cuEventCreate(&m->last_event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-    if (!e && !graph && m->last_stream && m->last_stream != streams[0])
-        e = vs_nccl_cuda(d->cuStreamWaitEvent(streams[0], m->last_event, 0), "cuStreamWaitEvent");
+    cuuint64_t number;
+    int e = capture_of(streams[0], &graph, &number);
+    struct vs_nccl_last *last = &m->last[graph != NULL];
+    if (!e && !last->event)
+        e = vs_nccl_cuda(d->cuEventCreate(&last->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    if (!e && last->stream && last->stream != streams[0] && last->capture == number)
+        e = vs_nccl_cuda(d->cuStreamWaitEvent(streams[0], last->event, 0), "cuStreamWaitEvent");
     CUevent between = NULL;
     if (!e && stream_count > 1)
         e = vs_nccl_cuda(d->cuEventCreate(&between, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
@@ -228,9 +231,10 @@ static int queue_locked(struct vs_nccl_member *m, const struct vs_nccl_task *tas
         e = follow(between, streams[0], streams[i]);
     if (between)
         d->cuEventDestroy_v2(between);
-    if (!e && !graph) {
-        m->last_stream = streams[0];
-        e = vs_nccl_cuda(d->cuEventRecord(m->last_event, streams[0]), "cuEventRecord");
+    if (!e) {
+        last->stream = streams[0];
+        last->capture = number;
+        e = vs_nccl_cuda(d->cuEventRecord(last->event, streams[0]), "cuEventRecord");
     }
     return e;
 }

@@ -43,8 +43,11 @@ struct vs_nccl_member {
     pthread_cond_t idle;
     int in_flight;      /* queued work; guarded by mu */
     pthread_mutex_t order;  /* held while work is queued; guards what follows up to user_ops */
-    CUstream last_stream;
-    CUevent last_event;     /* recorded after the last work that was not captured */
+    struct vs_nccl_last {   /* [1]: work of a capture; its number, for [0] 0 */
+        CUstream stream;
+        CUevent event;      /* recorded after it */
+        cuuint64_t capture;
+    } last[2];
     CUdeviceptr *buffers;   /* buffer_count of them */
     size_t buffer_count, buffer_bytes, suspended_bytes;
     bool initialised, collective; /* what was connected already */
