@@ -53,6 +53,8 @@ print(large, loss)  # known: printing a tensor reads it
 if small.sum() > 3:  # known
     pass
 kept = small[small > 0]  # known
+kept = large[torch.arange(2048, device="cuda") % 3 == 0]  # known: the mask gives the shape
+kept = torch.masked_select(half, torch.arange(1024, device="cuda") > 5)  # known
 
 lstm = nn.LSTM(16, 32).cuda()
 output, _ = lstm(torch.randn(4, 3, 16, device="cuda"))

@@ -39,6 +39,7 @@ def run(self, plan, keys, args, kwargs, tensors):
         return self.device(plan, keys, args, kwargs)
     results, copies, state = None, [], ASSUMED
     small = self.is_small(tensors)
+    by_mask = plan.indices or plan.name == "masked_select"  # it alone gives the shape
     with self.exclude(self.own), self.no_autograd():
         try:
             driver.settle(self.torch, self.device_of(tensors))
@@ -48,6 +49,7 @@ def run(self, plan, keys, args, kwargs, tensors):
         except Exception as error:
             notes.failure(plan.name, error)
             results, copies = None, []
+        shape_state = self.state_of(self.flat(args[1])) if by_mask else state
         answer(plan, args, results)
     outer, _thread.inside = getattr(_thread, "inside", False), True
     _thread.counted = results is not None  # operations that this one calls may count its elements
@@ -56,7 +58,7 @@ def run(self, plan, keys, args, kwargs, tensors):
     finally:
         _thread.answers, _thread.inside = False, outer
         driver.drop_answers()
-    if state != KNOWN and not outer:
+    if shape_state != KNOWN and not outer:
         _blame(self, results, result)
     _thread.counted |= results is not None
     with self.exclude(self.own), self.no_autograd():
