@@ -62,7 +62,10 @@ static const char *too_few(const struct vs_search *search, const struct vs_trial
                            const char *what)
 {
     const struct vs_kinds_table *table = &state->shown->run.worst_device->kinds;
-    uint64_t bytes = table->kinds[kind].bytes + table->kinds[VS_KIND_UNKNOWN].bytes;
+    const struct vs_kind_sum *kinds = table->kinds;
+    uint64_t bytes = kinds[kind].bytes + kinds[VS_KIND_UNKNOWN].bytes;
+    if (kind == VS_KIND_ACTIVATIONS && !strstr(phase_of(state), "optimizer")) /* before backward began */
+        bytes += kinds[VS_KIND_TEMPORARIES].bytes + kinds[VS_KIND_OTHER].bytes;
     if (!table->total.bytes || bytes * 100 >= table->total.bytes)
         return NULL;
     return vs_xarena_printf(search->memory, "%s hold%s %s at the peak", what,
@@ -190,11 +193,7 @@ static int shorten(struct vs_search *search)
         if (rest == search->plan || !rest)
             continue;
         struct vs_trial *known = vs_trial_of(&search->trials, rest, search->large, false);
-        struct vs_trial *whole = vs_trial_of(&search->trials, search->plan, search->gpu, false);
-        struct vs_trial *alone = vs_trial_of(&search->trials, UINT64_C(1) << i, search->large, false);
-        int64_t saved = alone && alone->used ? (int64_t)search->base->used - (int64_t)alone->used : 0;
-        if (known && known->done ? !may_fit(search, known)
-                                 : !has_margin(search, vs_trial_headroom(search, whole) - saved))
+        if (known && known->done && !may_fit(search, known))
             continue;
         status = prove(search, rest, &enough);
         if (enough)

@@ -112,7 +112,7 @@ static int check_flags(struct vs_fit_job *fit)
                                  (int)strcspn(*flag, "="), *flag);
     }
     if (!kernels) /* for the cost of a step */
-        vs_fit_add_flag(fit, "--kernels", NULL);
+        vs_fit_add_flag(fit, "--kernels=api", NULL);
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The work of each step on the device. Records of kernels and copies come later than the events of the
- * host, in any order: they are kept with their begin, and divided into steps at the end. */
+ * The work of each step on the device. The device runs behind the host, and records of kernels and copies
+ * come later still: a piece of work belongs to the step in which the host began it, which the record of its
+ * call says (kernels=api). They are put together at the end. */
 #ifndef VS_STEP_COST_H
 #define VS_STEP_COST_H
 
@@ -11,17 +12,17 @@
 /* Zero-initialise. */
 struct vs_step_costs {
     struct vs_step_work {
-        uint64_t start_ns, kernel_ns, copy_bytes;
-    } *works;
+        uint64_t correlation, time_ns, kernel_ns, copy_bytes; /* time_ns: of its call */
+    } *works, *calls;
     uint64_t *ends; /* of the completed steps */
-    size_t work_count, work_capacity, end_count, end_capacity;
-    bool kernels; /* some were recorded */
+    size_t work_count, work_capacity, call_count, call_capacity, end_count, end_capacity;
 };
 
 /* vs_step_costs_event: *event* was just applied to *replay*. */
 void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *replay,
                          const struct vs_event *event);
-struct vs_fit_cost vs_step_costs_mean(const struct vs_step_costs *costs);
+/* vs_step_costs_mean: after the last event. */
+struct vs_fit_cost vs_step_costs_mean(struct vs_step_costs *costs);
 void vs_step_costs_free(struct vs_step_costs *costs);
 
 #endif

@@ -195,18 +195,18 @@ TEST(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace)
     assert_int_equal(sum.count + sum.bytes + sum.margin, 0);
 }
 
-/* An event of the host takes 1000 ns here: of the work that begins every 1000 ns, two pieces belong to a step
- * of two events. */
+/* Each call is followed by its work, which runs in other steps of the host. */
 TEST(the_work_of_a_step_is_the_mean_of_the_steps_after_the_first)
 {
-    static const char work[] = "repeat 100 { kernel 7 1000i 10 gemm; copy 7 htod 1M 1000i 10 }";
-    char text[256];
-    snprintf(text, sizeof text, "alloc 0 1G; step 1; pop; step 2; pop; step 3; pop; step 4; %s", work);
+    static const char call[] = "call; kernel 7 9000000 10 gemm; call; copy 7 htod 1M 9000000 10";
+    char text[1024];
+    snprintf(text, sizeof text, "alloc 0 1G; step 1; %s; %s; pop; step 2; %s; pop; step 3; %s; %s; %s; pop; step 4; %s",
+             call, call, call, call, call, call, call);
     fit(text, 0);
     assert_int_equal(trace->cost.steps, 2);
     assert_int_equal(trace->cost.kernel_ns, 20);
     assert_int_equal(trace->cost.copy_bytes, 2 * VS_MIB);
-    snprintf(text, sizeof text, "alloc 0 1G; step 1; %s", work); /* no step is complete */
+    snprintf(text, sizeof text, "alloc 0 1G; step 1; %s", call); /* no step is complete */
     fit(text, 0);
     assert_int_equal(trace->cost.steps, 0);
     fit("alloc 0 1G; step 1; pop; step 2; pop", 0); /* kernels were not recorded */
