@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU.
+"""Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU, and with --modules.
 
-Waits until the program imports torch, then starts the values of small tensors (folder
+Waits until the program imports torch, then starts the values of small tensors and the modules of tensors (folder
 vramscope/values), what answers for the other ranks of a rank that runs alone (vramscope/ranks), and
 changes of the program and its survey (vramscope/changes), if they are asked for. A program that never imports torch pays for one entry in sys.meta_path. Runs the program's
 own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is
@@ -88,6 +88,8 @@ def _start(torch):
     import importlib
     sys.meta_path.append(_OwnModules())
     parts = [("vramscope_values", "values of small tensors are off")]
+    if os.environ.get("VRAMSCOPE_MODULES"):
+        parts.append(("vramscope_values.modules", "modules of PyTorch are not recorded"))
     if os.environ.get("VRAMSCOPE_SIMULATE_ALONE"):
         parts.append(("vramscope_ranks", "nothing answers for the other ranks"))
     if os.environ.get("VRAMSCOPE_CHANGES") or os.environ.get("VRAMSCOPE_SURVEY"):
@@ -119,7 +121,7 @@ def _next_sitecustomize():
 
 
 def _wait_for_torch():
-    if not os.environ.get("VRAMSCOPE_SIMULATE"):
+    if not (os.environ.get("VRAMSCOPE_SIMULATE") or os.environ.get("VRAMSCOPE_MODULES")):
         return
     loaded = sys.modules.get("torch")
     if loaded is not None:

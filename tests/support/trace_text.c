@@ -293,6 +293,16 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         vs_builder_event(b, e);
     } else if (!strcmp(verb, "drop")) {
         vs_builder_event(b, EVENT(framework_free, .addr = address(&s), .device = b->device));
+    } else if (!strcmp(verb, "run")) {
+        const char *pass = needed(&s);
+        vs_builder_event(b, EVENT(torch_module, .pass = strcspn("nfbr", (char[]){*pass, 0}),
+                                  .path = vs_builder_string(b, rest(&s))));
+    } else if (!strcmp(verb, "own")) {
+        uint64_t addr = address(&s);
+        const char *what = needed(&s);
+        vs_builder_event(b, EVENT(torch_tensor, .addr = addr, .device = b->device,
+                                  .what = strcspn(" pgs", (char[]){*what, 0}),
+                                  .name = vs_builder_string(b, rest(&s))));
     } else if (!strcmp(verb, "raise")) {
         vs_builder_event(b, EVENT(framework_oom, .requested = bytes(&s), .stack = b->stack));
     } else if (!strcmp(verb, "map")) {

@@ -29,6 +29,8 @@
  *     tensor AT SIZE [stream N] [of SIZE SIZE]   a block of PyTorch, at the current call site; `of`:
  *                                 what it has allocated and reserved then
  *     drop AT
+ *     run forward|backward|recomputed|none [PATH]   the module of PyTorch that the thread runs from here on
+ *     own AT parameter|gradient|state NAME          the name of a tensor in a block of PyTorch
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process

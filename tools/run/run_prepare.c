@@ -147,7 +147,13 @@ int vs_run_prepare_environment(struct vs_run *run)
     int status = *run->options.text[VS_OPT_simulate] ? vs_run_prepare_simulated(run) : 0;
     if (status)
         return status;
-    char name[VS_OPTION_ENV_MAX];
+    char name[VS_OPTION_ENV_MAX], startup[PATH_MAX];
+    if (run->options.number[VS_OPT_modules]) {
+        if (vs_path_python_startup(startup, sizeof startup))
+            return vs_run_fail("%s", "--modules: the Python part of vramscope is missing from this installation");
+        if (vs_run_prepend("PYTHONPATH", startup))
+            return vs_run_fail("%s", "out of memory");
+    }
     for (int i = 0; i < VS_OPT_COUNT; i++) {
         if (run->options.source[i] == VS_FROM_COMMAND &&
             setenv(vs_option_env_name(i, name), run->options.text[i], 1))

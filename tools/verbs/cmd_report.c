@@ -30,7 +30,8 @@ static const char usage[] =
     "                    start; for several traces, schema vramscope.family/1\n"
     "  --by LIST         only the live memory at the peak by these: site, kind,\n"
     "                    phase, step, library, size, age, op (operations of PyTorch,\n"
-    "                    with all that they allocated); several with commas; all\n"
+    "                    with all that they allocated), module (of PyTorch, recorded\n"
+    "                    with --modules); several with commas; all\n"
     "  --map             only a map of the segments at the peak, with their holes\n"
     "  --kernels         only the kernels and their call sites, and what ran at the\n"
     "                    peak,\n"
@@ -98,7 +99,7 @@ static int parse_by(const char *who, const char *text, void *to)
     }
     if (*by && !*text)
         return 0;
-    return vs_tool_usage(who, "--by takes site, kind, phase, step, library, size, age, op or all, with commas "
+    return vs_tool_usage(who, "--by takes site, kind, phase, step, library, size, age, op, module or all, with commas "
                               "between them, not '%s'", text);
 }
 

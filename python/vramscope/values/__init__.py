@@ -31,6 +31,8 @@ def size_limit(text):
 
 def start(torch):
     """Called once, after the import of torch."""
+    if not os.environ.get("VRAMSCOPE_SIMULATE"):
+        return
     limit = size_limit(os.environ.get("VRAMSCOPE_VALUES"))
     if not torch.version.cuda:
         return

@@ -24,6 +24,7 @@ struct block {
     uint32_t site;
     uint32_t pending;   /* index + 1 of the first row */
     uint8_t maker;      /* enum vs_maker */
+    uint8_t named;      /* enum vs_torch_tensor: the program told its kind; 0: it did not */
     bool assumed;
     bool before;        /* older than the record, without a stack */
 };
@@ -36,6 +37,7 @@ struct pending {
 struct vs_kinds {
     struct vs_replay *replay;
     struct vs_makers *makers;
+    struct vs_modules modules;
     struct vs_program_clock clock;
     struct block *blocks; /* by slot of replay->framework_live */
     size_t block_capacity;
@@ -59,8 +61,9 @@ void vs_kinds_close(struct vs_kinds *kinds)
     if (!kinds)
         return;
     for (size_t i = 0; i < kinds->point_count; i++)
-        free(kinds->points[i].blocks);
+        vs_kinds_table_free(&kinds->points[i]);
     free(kinds->points);
+    vs_modules_free(&kinds->modules);
     free(kinds->pending);
     free(kinds->blocks);
     vs_map_free(&kinds->parameters);
@@ -115,6 +118,8 @@ static enum vs_kind decide_backward(const struct vs_kinds *kinds, const struct b
 static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *block, enum life life)
 {
     const struct vs_program_counts *now = &kinds->clock.now, *born = &block->born;
+    if (block->named)
+        return (enum vs_kind)(block->named - VS_TORCH_PARAMETER);
     bool failed = now->failed > born->failed, ends = life != LIFE_GOES_ON && !failed;
     switch ((enum vs_maker)block->maker) {
     case VS_MAKER_MODULE: return VS_KIND_PARAMETERS;
@@ -224,6 +229,7 @@ static void settle(struct vs_kinds *kinds, struct block *block, enum vs_kind kin
         if (asked->row != NO_ROW) {
             table->blocks[asked->row].kind = kind;
             table->blocks[asked->row].assumed = block->assumed;
+            table->blocks[asked->row].module = row->module;
         }
         next = asked->next;
         asked->next = kinds->free_pending;
@@ -268,6 +274,7 @@ static void on_birth(struct vs_kinds *kinds, const struct vs_live *live, uint64_
     struct block *block = &kinds->blocks[index];
     *block = (struct block){.live = live, .born = kinds->clock.now, .site = site,
                             .maker = (uint8_t)maker, .assumed = assumed, .before = row->older};
+    kinds->replay->framework_live.items[index].module = vs_modules_now(&kinds->modules, live->tid);
     uint64_t key = size_key(block);
     kinds->any_before |= row->older;
     if (kinds->any_before && (maker == VS_MAKER_OPTIMIZER || maker == VS_MAKER_STATE))
@@ -290,6 +297,22 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
         on_end(context, change->live, change->event->tid);
 }
 
+_Static_assert((int)VS_KIND_GRADIENTS == VS_TORCH_GRADIENT - VS_TORCH_PARAMETER &&
+                   (int)VS_KIND_OPTIMIZER_STATE == VS_TORCH_STATE - VS_TORCH_PARAMETER, "in the same order");
+
+static void name_block(struct vs_kinds *kinds, const struct vs_event_torch_tensor *tensor)
+{
+    struct vs_live *live = vs_live_table_find(&kinds->replay->framework_live, tensor->addr);
+    const char *name = vs_reader_string(kinds->replay->reader, tensor->name);
+    if (!live || kinds->replay->accounts[live->device]->device != tensor->device || !name || !tensor->what ||
+        tensor->what > VS_TORCH_STATE)
+        return;
+    struct block *block = &kinds->blocks[live - kinds->replay->framework_live.items];
+    live->module = vs_modules_own(&kinds->modules, live->module, name, !block->named);
+    block->named = (uint8_t)tensor->what;
+    block->assumed = false;
+}
+
 static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_kinds *kinds = context;
@@ -304,6 +327,8 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
                     bytes > sums->freed_size ? bytes - sums->freed_size : 0);
         break;
     }
+    case VS_EVENT_torch_module: vs_modules_run(&kinds->modules, replay->reader, event); break;
+    case VS_EVENT_torch_tensor: name_block(kinds, &event->torch_tensor); break;
     case VS_EVENT_framework_oom: vs_clock_fail(&kinds->clock); break;
     case VS_EVENT_process:
         kinds->clock.main_tid = (uint32_t)event->process.pid;
@@ -327,6 +352,7 @@ struct vs_kinds *vs_kinds_open(struct vs_replay *replay, struct vs_symbols *symb
     struct vs_kinds *kinds = vs_xcalloc(1, sizeof *kinds);
     kinds->replay = replay;
     kinds->makers = vs_makers_open(replay->reader, symbols);
+    vs_modules_init(&kinds->modules);
     vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_OF_TENSORS, on_change, kinds);
     return kinds;
 }
@@ -335,7 +361,8 @@ struct vs_observer vs_kinds_observer(struct vs_kinds *kinds)
 {
     return (struct vs_observer){VS_KIND_BIT(VS_EVENT_unrecorded) | VS_KIND_BIT(VS_EVENT_framework_oom) |
                                     VS_KIND_BIT(VS_EVENT_process) | VS_KIND_BIT(VS_EVENT_range_push) |
-                                    VS_KIND_BIT(VS_EVENT_end),
+                                    VS_KIND_BIT(VS_EVENT_end) | VS_KIND_BIT(VS_EVENT_torch_module) |
+                                    VS_KIND_BIT(VS_EVENT_torch_tensor),
                                 before_event, NULL, kinds};
 }
 
@@ -359,7 +386,7 @@ static void list_block(struct vs_kinds_table *table, size_t *capacity, const str
     vs_vec_room(&table->blocks, capacity, table->block_count + 1, sizeof *table->blocks);
     table->blocks[table->block_count++] = (struct vs_kind_block){
         .addr = live->addr, .size = live->size, .stack = stack, .device = device, .kind = kind,
-        .assumed = assumed};
+        .module = live->module, .assumed = assumed};
 }
 
 size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks)
@@ -382,7 +409,8 @@ size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks)
                        of, kind == NO_KIND ? VS_KIND_UNKNOWN : kind, block->assumed);
         table->total.bytes += block->live->size;
         table->total.count++;
-        if (kind != NO_KIND) {
+        /* the tensor of a block may be named later */
+        if (kind != NO_KIND && (!blocks || kinds->modules.count == 1)) {
             add(table, kind, block->live->size, block->assumed);
             continue;
         }
@@ -441,6 +469,13 @@ static int by_address(const void *a, const void *b)
     return vs_then(VS_ORDER(left->addr, right->addr), VS_ORDER(left->device, right->device));
 }
 
+static void copy_scopes(const struct vs_kinds *kinds, struct vs_kinds_table *table)
+{
+    size_t bytes = kinds->modules.count * sizeof *table->scopes;
+    table->scope_count = kinds->modules.count;
+    table->scopes = memcpy(vs_xcalloc(1, bytes), kinds->modules.items, bytes);
+}
+
 void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,
                       struct vs_kinds_table *out)
 {
@@ -448,6 +483,7 @@ void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *stat
     *out = (struct vs_kinds_table){.device = state->accounts[account]->device, .event = state->events,
                                    .time_ns = state->now_ns, .before = kinds->any_before,
                                    .no_python = !vs_makers_python(kinds->makers)};
+    copy_scopes(kinds, out);
     for (size_t i = 0; i < state->framework_live.slots; i++) {
         const struct vs_live *live = &state->framework_live.items[i];
         if (!live->used || live->device != account)
@@ -467,5 +503,6 @@ void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table 
     *out = kinds->points[number];
     kinds->points[number].blocks = NULL;
     kinds->points[number].block_count = 0;
+    copy_scopes(kinds, out);
     vs_vec_sort(out->blocks, out->block_count, sizeof *out->blocks, by_address);
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/kinds/modules.h"
 #include "analysis/naming/kind.h"
 #include "analysis/state/reading.h"
 #include "base/vs_err.h"
@@ -35,6 +36,7 @@ struct vs_kinds_query {
 struct vs_kind_block {
     uint64_t addr, size, stack, device;
     enum vs_kind kind;
+    uint32_t module; /* index in the table's *scopes* */
     bool assumed;
 };
 
@@ -49,6 +51,8 @@ struct vs_kinds_table {
     bool no_python;          /* the trace has no Python stacks */
     struct vs_kind_block *blocks; /* ordered by address; when asked for */
     size_t block_count;
+    struct vs_module_scope *scopes; /* [0]: in no module; the only one of a trace without modules */
+    size_t scope_count;
 };
 
 /* vs_kinds_read: answers *count* queries into *tables*; *symbols* gives names of native frames,

@@ -70,7 +70,9 @@ enum vs_err vs_kinds_read(struct vs_reader *reader, struct vs_symbols *symbols,
 void vs_kinds_table_free(struct vs_kinds_table *table)
 {
     free(table->blocks);
+    free(table->scopes);
     table->blocks = NULL;
+    table->scopes = NULL;
     table->block_count = 0;
 }
 

@@ -15,7 +15,7 @@
 #include "base/reading/vs_xalloc.h"
 
 static const char *const by_names[VS_BY_COUNT] = {"site", "kind", "phase", "step", "library",
-                                                  "size", "age", "op"};
+                                                  "size", "age", "op", "module"};
 
 const char *vs_by_name(enum vs_by by)
 {
@@ -205,6 +205,23 @@ static void fill_unused(const struct vs_summary *summary, unsigned account,
     free(unused.items);
 }
 
+/* The rows of the tensors among *blocks*. */
+static void fill_modules(const struct vs_summary *summary, const struct vs_kinds_table *kinds,
+                         const struct vs_held_blocks *blocks, struct vs_module_rows *out)
+{
+    struct vs_kinds_table part = *kinds;
+    part.blocks = vs_xcalloc(blocks->count + 1, sizeof *part.blocks);
+    part.block_count = 0;
+    for (size_t i = 0; i < blocks->count; i++) {
+        const struct vs_kind_block *found =
+            blocks->items[i].tensor ? vs_kinds_find(kinds, kinds->device, blocks->items[i].addr) : NULL;
+        if (found)
+            part.blocks[part.block_count++] = *found;
+    }
+    vs_module_rows(summary->memory, &part, out);
+    free(part.blocks);
+}
+
 void vs_held_build(const struct vs_summary *summary, unsigned account,
                    const struct vs_held_request *request, struct vs_held *out)
 {
@@ -227,6 +244,8 @@ void vs_held_build(const struct vs_summary *summary, unsigned account,
     sum_sites(summary, &blocks, true, &out->rounding);
     for (int by = VS_BY_SITE + 1; by < VS_BY_OP; by++)
         vs_held_sum(summary, &blocks, request->kinds, (enum vs_by)by, &out->by[by]);
+    if (request->kinds)
+        fill_modules(summary, request->kinds, &blocks, &out->modules);
     if (request->whole)
         vs_held_operations(summary, request->whole, account, &blocks, &out->by[VS_BY_OP]);
     fill_unused(summary, account, request->uses, &blocks, out);

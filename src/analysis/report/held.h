@@ -17,6 +17,7 @@
 /* By what live memory is summed up; the names are those of `vramscope report --by`. */
 enum vs_by {
     VS_BY_SITE, VS_BY_KIND, VS_BY_PHASE, VS_BY_STEP, VS_BY_LIBRARY, VS_BY_SIZE, VS_BY_AGE, VS_BY_OP,
+    VS_BY_MODULE,
     VS_BY_COUNT
 };
 
@@ -92,6 +93,7 @@ struct vs_held {
     uint64_t all_bytes, all_blocks; /* all live blocks with an event */
     uint64_t largest;               /* of these */
     struct vs_held_table by[VS_BY_COUNT]; /* not by site */
+    struct vs_module_rows modules; /* of the tensors that pass */
     const struct vs_report_sites *sites;  /* of the blocks that pass */
     const struct vs_report_sites *others; /* of those that do not; NULL: not asked for */
     const struct vs_report_sites *rounding; /* bytes allocated beyond the requested ones */

@@ -28,6 +28,7 @@ struct vs_live {
     bool counted;    /* included in its account's allocated */
     uint8_t kind;    /* enum vs_kind, of a tensor, when a reader that finds kinds has decided it */
     bool kind_assumed;
+    uint32_t module; /* likewise: the number of its module (kinds/modules.h) */
     struct vs_place place; /* of its thread at its allocation */
     uint32_t mark;   /* string id of the line that was marked ("at FILE:LINE"), see user_line.c; 0:
                       * none */

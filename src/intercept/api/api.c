@@ -136,7 +136,10 @@ VS_EXPORT void vramscope_step_end(void)
     vs_nvtx_step_end();
 }
 
-/* For our part in Python (python/vramscope/values/steps.py); not in the public header. */
+/* For our part in Python (python/vramscope/values/steps.py, modules.py); not in the public header. A *tid* of 0
+ * is the calling thread. */
+VS_EXPORT void vramscope_torch_module(const char *path, unsigned pass, unsigned tid);
+VS_EXPORT void vramscope_torch_tensor(uint64_t addr, int device, const char *name, unsigned what);
 VS_EXPORT uint32_t vramscope_automatic_era(void);
 VS_EXPORT void vramscope_automatic_place(uint64_t number, const char *phase);
 VS_EXPORT void vramscope_automatic_stop(void);
@@ -154,6 +157,22 @@ VS_EXPORT void vramscope_automatic_place(uint64_t number, const char *phase)
 VS_EXPORT void vramscope_automatic_stop(void)
 {
     vs_automatic_give_way(false);
+}
+
+VS_EXPORT void vramscope_torch_module(const char *path, unsigned pass, unsigned tid)
+{
+    VS_OWN_WORK();
+    if (vs_process_records())
+        vs_recorder_event(vs_process_recorder(),
+                          &(struct vs_event){.kind = VS_EVENT_torch_module, .tid = tid,
+                                             .torch_module = {.path = vs_process_string(path), .pass = pass}});
+}
+
+VS_EXPORT void vramscope_torch_tensor(uint64_t addr, int device, const char *name, unsigned what)
+{
+    VS_OWN_WORK();
+    if (vs_process_records())
+        VS_RECORD(torch_tensor, .addr = addr, .device = (uint64_t)device, .name = vs_process_string(name), .what = what);
 }
 
 VS_EXPORT void vramscope_annotate(const char *name)

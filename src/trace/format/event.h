@@ -194,6 +194,22 @@ enum vs_recording {
     VS_RECORDING_RESUMED = 6, /* they are again */
 };
 
+/* How a thread runs a module of PyTorch (`torch_module`). */
+enum vs_torch_pass {
+    VS_TORCH_NONE = 0,
+    VS_TORCH_FORWARD = 1,
+    VS_TORCH_BACKWARD = 2,
+    VS_TORCH_RECOMPUTED = 3, /* forward code that runs again during backward */
+    VS_TORCH_PASS_COUNT
+};
+
+/* What a `torch_tensor` is to its module. */
+enum vs_torch_tensor {
+    VS_TORCH_PARAMETER = 1, /* or a buffer */
+    VS_TORCH_GRADIENT = 2,
+    VS_TORCH_STATE = 3, /* of an optimizer, for a parameter of that name */
+};
+
 /* What the recorder's `note` begins with when CUPTI delivers no kernels and copies, or only to another
  * tool from there on. */
 #define VS_NOTE_NO_ACTIVITY "kernels and copies are not recorded"

@@ -153,6 +153,14 @@ VS_EVENT(51, range_end, P(RANGE) P(SUMS_FIRST) P(STATE), F(range, U))
 VS_EVENT(52, mark, P(SUMS_FIRST),
          F(name, STR) F(domain, STR) F(colour, U) F(payload_kind, U) F(payload, U))
 
+/* --- modules of PyTorch (nn.Module), told by vramscope's Python part --- */
+/* from here on this thread runs code of the module *path* ("MODEL:layers.0.attn", 0: of none); pass: enum
+ * vs_torch_pass (event.h) */
+VS_EVENT(53, torch_module, P(NONE), F(path, STR) F(pass, U))
+/* the framework's block that begins at *addr* has a tensor of this name ("MODEL:layers.0.attn.weight"): what: enum
+ * vs_torch_tensor (event.h) */
+VS_EVENT(54, torch_tensor, P(NONE), F(addr, A) F(device, U) F(name, STR) F(what, U))
+
 /* --- about the recording --- */
 VS_EVENT(60, note, P(STATE) P(KEPT_IF_ROOM), F(severity, U) F(text, STR))
 VS_EVENT(61, dropped, P(STATE) P(KEPT), F(what, STR) F(count, U))

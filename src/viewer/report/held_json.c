@@ -23,8 +23,8 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     vs_json_begin_object(json, "by");
     for (enum vs_by by = VS_BY_SITE + 1; by < VS_BY_COUNT; by++) {
         const struct vs_held_table *list = &held->by[by];
-        if (by == VS_BY_OP && !list->count && !list->note)
-            continue; /* not asked for */
+        if ((by == VS_BY_OP && !list->count && !list->note) || by == VS_BY_MODULE)
+            continue; /* not asked for; or below */
         vs_json_begin_array(json, vs_by_name(by));
         for (size_t i = 0; i < list->count; i++) {
             const struct vs_held_row *row = &list->rows[i];
@@ -41,6 +41,17 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
             vs_json_end_object(json);
         }
         vs_json_end_array(json);
+    }
+    for (size_t i = 0; i < held->modules.count; i++) {
+        static const char *const passes[VS_TORCH_PASS_COUNT] = {NULL, "forward", "backward", "recomputed"};
+        const struct vs_module_row *row = &held->modules.items[i];
+        if (!i)
+            vs_json_begin_array(json, vs_by_name(VS_BY_MODULE));
+        vs_json_object(json, NULL, VS_J_TEXT("model", *row->model ? row->model : NULL), VS_J_TEXT("module", row->path),
+                       VS_J_TEXT("kind", vs_kind_key(row->kind)), VS_J_TEXT("pass", passes[row->pass]),
+                       VS_J_UINT("bytes", row->bytes), VS_J_UINT("blocks", row->blocks));
+        if (i + 1 == held->modules.count)
+            vs_json_end_array(json);
     }
     vs_json_end_object(json);
     vs_json_uint(json, "rounding_bytes", held->rounding_bytes);

@@ -242,6 +242,9 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                 fprintf(style->out, "  by kind: %s\n",
                         device->has_framework ? "unknown in a sampled recording"
                                               : "only tensors of PyTorch have one");
+        } else if (i == VS_BY_MODULE) {
+            if (held->modules.count || by != (1u << VS_BY_COUNT) - 1)
+                vs_modules_text(held, style);
         } else if (i == VS_BY_OP && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
                 vs_text_lines(style, "  by operation: ", "%s", held->by[i].note);

@@ -79,6 +79,9 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
 /* vs_held_text_cached: prints the memory cached at the time, by the lines that requested the segments. */
 void vs_held_text_cached(const struct vs_report_device *device, const struct vs_style *style);
 
+/* vs_modules_text (module_text.c): the tensors of *held* by module, as a tree. */
+void vs_modules_text(const struct vs_held *held, const struct vs_style *style);
+
 /* vs_picture_text (map_text.c): the segments, a row each. */
 void vs_picture_text(const struct vs_report *report, const struct vs_report_device *device,
                      const struct vs_style *style);

@@ -345,6 +345,43 @@ TEST(tensors_without_events_are_unknown)
     assert_non_null(strstr(vs_kinds_note(&table), "--sample"));
 }
 
+/* "model|path kind pass MiB" of every row at the mark *point*. */
+static void expect_modules(const char *point, const char *expected)
+{
+    static const char *const passes[] = {"-", "forward", "backward", "recomputed"};
+    struct vs_kinds_table table = ask((struct vs_kinds_query){.event = event_of(point), .blocks = true});
+    struct vs_arena memory = {0};
+    struct vs_module_rows rows;
+    char text[1024] = "";
+    vs_module_rows(&memory, &table, &rows);
+    for (size_t i = 0; i < rows.count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s|%s %s %s %u", i ? "\n" : "", rows.items[i].model,
+                 rows.items[i].path, vs_kind_key(rows.items[i].kind), passes[rows.items[i].pass],
+                 (unsigned)(rows.items[i].bytes / MIB));
+    assert_string_equal(text, expected);
+    assert_int_equal(rows.bytes, table.total.bytes);
+    vs_kinds_table_free(&table);
+    vs_arena_free_all(&memory);
+}
+
+TEST(tensors_belong_to_modules)
+{
+    record(true, MAKE_PARAMETER "tensor 0 1M; tensor 1 2M; run forward Net:; own 0 parameter Net:layers.0.fc.weight; "
+           "own 1 parameter Net:layers.1.fc.weight; own 1 parameter Net:layers.10.fc.bias; " FORWARD
+           "run forward Net:layers.0.fc; tensor 3 4M; run forward Net:; run none; " BACKWARD
+           "run backward Net:layers.0.fc; tensor 7 1M; tensor 8 1M; mark peak; run recomputed Net:layers.0; tensor 9 1M; "
+           "drop 9; run backward Net:; drop 8; run none; " MAIN "own 7 gradient Net:layers.0.fc.weight; drop 3; " STEP
+           "tensor 10 1M; own 10 state Net:layers.0.fc.weight; mark late; tensor 11 1M; drop 11; " FORWARD "tensor 12 1M; "
+           "own 12 parameter Net:scale; mark end; drop 12; drop 7");
+    expect_modules("peak", "Net|layers parameters - 2\nNet|layers.0.fc parameters - 1\n"
+                   "Net|layers.0.fc gradients backward 1\nNet|layers.0.fc activations forward 4\n"
+                   "Net|layers.0.fc temporaries backward 1");
+    expect_modules("late", "Net|layers parameters - 2\nNet|layers.0.fc parameters - 1\n"
+                   "Net|layers.0.fc gradients backward 1\nNet|layers.0.fc optimizer_state - 1");
+    expect_modules("end", "Net| parameters - 1\nNet|layers parameters - 2\nNet|layers.0.fc parameters - 1\n"
+                   "Net|layers.0.fc gradients backward 1\nNet|layers.0.fc optimizer_state - 1");
+}
+
 /* Every rule is reached by each of its words: no earlier rule hides it. */
 TEST(every_rule_names_its_maker)
 {

@@ -45,6 +45,18 @@ static struct vs_builder b;
     "step 0; " GPU "alloc 0 40M; tensor 0 10M of 10M 40M; pop; step 1; tensor 20 10M of 20M "     \
     "40M; drop 0; pop; step 2; tensor 0 10M of 20M 40M; drop 20; pop"
 
+/* The blocks of a model, and a fifth that is larger. */
+#define TORCH "/e/lib/python3.11/site-packages/torch/"
+#define MODULES                                                                                   \
+    "device 1G Test GPU; alloc 0 400M; at Module._apply " TORCH "nn/modules/module.py < main /home/u/train.py; "  \
+    "repeat 4 { tensor 10i 8M; tensor 10i+8 2M }; tensor 50 40M; tensor 100 9M; "                  \
+    "own 0 parameter GPT:h.0.attn.weight; own 8 parameter GPT:h.0.mlp.weight; "                    \
+    "own 10 parameter GPT:h.1.attn.weight; own 18 parameter GPT:h.1.mlp.weight; "                  \
+    "own 20 parameter GPT:h.2.attn.weight; own 28 parameter GPT:h.2.mlp.weight; "                  \
+    "own 30 parameter GPT:h.3.attn.weight; own 38 parameter GPT:h.3.mlp.weight; "                  \
+    "own 50 parameter GPT:h.4.attn.weight; own 100 parameter GPT:scale; "                          \
+    "at Net.forward /home/u/net.py < main /home/u/train.py; run forward GPT:h.4; tensor 110 6M; run none; tensor 120 1M"
+
 static char *text_of(const struct vs_report_wish *wish, uint64_t at, bool ascii)
 {
     struct vs_reader *reader;
@@ -106,6 +118,8 @@ static const struct {
     {"phase_of_tensors", "observe", FIRST_USE, {.filter = {.phase = "step"}}},
     {"tensors", "observe", GPU "alloc 0 20M; repeat 3 { tensor 6i 4M of 4i+4M 20M }",
      {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND | 1u << VS_BY_OP, .map = true}},
+    {"tensors_by_module", "observe", MODULES, {.by = 1u << VS_BY_MODULE}},
+    {"tensors_without_modules", "observe", FIRST_USE, {.by = 1u << VS_BY_MODULE}},
 };
 #define CASES (sizeof cases / sizeof *cases)
 

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module of PyTorch that runs on each thread, and the names of parameters, for the trace (--modules).
+
+A module is named by the class of the outermost module and its path in it: GPT:layers.0.attn. Calls of modules pass
+through here, which is forward. For backward, the autograd node of a module's result gets a hook that enters the
+module when the pass arrives at it, and the node of its input one that goes back to the caller; of several modules
+that end or begin at one node, the innermost has it. The hooks look at no tensor and allocate none: the program's
+allocations are the same. Code that torch.compile compiles has no hooks: its memory belongs to the module that was
+called from outside.
+
+Parameters are told by address when the outermost module is first called, gradients and the optimizer's state at its
+steps, where torch.optim's own hooks are. Whatever fails here ends the recording of modules, in one line.
+"""
+import atexit
+import ctypes
+import os
+import sys
+import threading
+import weakref
+
+from . import hide, notes
+
+_FORWARD, _BACKWARD, _RECOMPUTED = 1, 2, 3  # enum vs_torch_pass
+_PARAMETER, _GRADIENT, _STATE = 1, 2, 3     # enum vs_torch_tensor
+_MARK = "vramscope"  # in the metadata of a node
+# modules that only call another one, which has the program's names
+_WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "DeepSpeedEngine": "module",
+             "OptimizedModule": "_orig_mod", "FullyShardedDataParallel": "_fsdp_wrapped_module"}
+_PARTS = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}  # of wrappers inside
+
+_torch = _module = _tensor = _task = _is_compiling = None
+_on = False
+_paths = {}    # by id of a module: (weak reference, path, or None: its caller's)
+_names = {}    # by id of a parameter: (weak reference, name)
+_labels = {}   # outermost modules
+_enters = {}   # by path: the hook of a node
+_told = {}     # by id of a parameter, and the key of a state: the address that was told
+_guarded = set()  # functions of _safely, before the start
+_graded = False  # gradients were told after a backward pass
+
+
+class _Here(threading.local):
+    def __init__(self):
+        self.path, self.way = b"", 0
+        self.calls = []  # of modules, the outermost first: (module, path before, way before)
+        self.pass_ = -1  # number of the engine's latest pass that was seen here
+
+
+_here = _Here()
+
+
+def start(torch):
+    """Called after the import of torch."""
+    global _torch, _module, _tensor, _task, _is_compiling, _on
+    if os.environ.get("VRAMSCOPE_MODULES", "").lower() not in ("on", "1", "true", "yes"):  # as the library
+        return
+    try:
+        library = ctypes.PyDLL(None)
+        _module, _tensor = library.vramscope_torch_module, library.vramscope_torch_tensor
+    except AttributeError:
+        notes.complain("modules are not recorded", RuntimeError("the recording library is not preloaded"))
+        return
+    _module.argtypes = [ctypes.c_char_p, ctypes.c_uint, ctypes.c_uint]
+    _tensor.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+    _module.restype = _tensor.restype = None
+    _torch, _is_compiling = torch, torch.compiler.is_compiling
+    _task = torch._C._current_graph_task_id
+    if not os.environ.get("VRAMSCOPE_SIMULATE"):
+        hide.start(torch)
+    from torch.optim import optimizer
+    _watch_calls(torch)
+    optimizer.register_optimizer_step_pre_hook(_safely(_before_step))
+    optimizer.register_optimizer_step_post_hook(_safely(_after_step))
+    atexit.register(_forget)
+    _on = True
+
+
+def _forget():
+    """At exit, so that Python frees the program's objects in the order in which it does without us."""
+    global _on
+    _on = False
+    for table in (_paths, _names, _labels):
+        table.clear()
+
+
+def _watch_calls(torch):
+    call = torch.nn.Module.__call__
+
+    def __call__(self, *args, **kwargs):
+        if _is_compiling() or not _on:
+            return call(self, *args, **kwargs)
+        depth = _enter(self, args, kwargs)
+        try:
+            result = call(self, *args, **kwargs)
+        except BaseException as error:
+            _leave(depth, None)
+            hide.strip(error)
+            raise
+        _leave(depth, result)
+        return result
+
+    for function in (__call__, *_guarded, *(f for f in globals().values() if hasattr(f, "__code__"))):
+        _leave_out(torch, function.__code__)
+    torch.nn.Module.__call__ = __call__
+
+
+def _leave_out(torch, code):
+    """torch.compile compiles what is called from *code*, as without us, and not *code* itself."""
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "skip_code"):
+        frames.skip_code(code)
+    else:
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(frames._FrameAction.SKIP,
+                                                                      frames._FrameAction.DEFAULT))
+    for inner in code.co_consts:
+        if hasattr(inner, "co_code"):
+            _leave_out(torch, inner)
+
+
+def _stop(error):
+    global _on
+    if _on:
+        _on = False
+        notes.complain("modules are no longer recorded", error)
+
+
+def _safely(function):
+    if not _on:
+        _guarded.add(function)
+
+    def call(*args):
+        if _on and not _is_compiling():
+            try:
+                return function(*args)
+            except Exception as error:
+                _stop(error)
+        return None
+    return call
+
+
+def _run(path, way, tid=0):
+    """This thread runs the module *path* from here on."""
+    here = _here
+    if here.path is not path or here.way != way:
+        here.path, here.way = path, way
+        _module(path, way, tid)
+
+
+@_safely
+def _enter(module, args, kwargs):
+    here = _here
+    path = _path_of(module)
+    here.calls.append((module, here.path, here.way))
+    if path is not None:
+        _mark(args, here.path)
+        if kwargs:
+            _mark(kwargs, here.path)
+        _run(path, _FORWARD if _task() == -1 else _RECOMPUTED)
+    return len(here.calls)
+
+
+@_safely
+def _leave(depth, result):
+    here = _here
+    if depth is None or len(here.calls) < depth:
+        return
+    _, path, way = here.calls[depth - 1]
+    del here.calls[depth - 1:]
+    if here.path is not path:
+        _mark(result, here.path)
+    _run(path, way)
+
+
+def _mark(value, path, deep=2):
+    """The backward pass enters *path* at the nodes of the tensors in *value*, where it enters none yet."""
+    if isinstance(value, _torch.Tensor):
+        node = value.grad_fn
+        if node is None or _compiled_autograd():
+            return
+        known = node.metadata
+        if _MARK not in known:
+            known[_MARK] = True
+            enter = _enters.get(path)
+            if enter is None:
+                enter = _enters[path] = _safely(lambda grads: _backward(path))
+            node.register_prehook(enter)
+    elif deep and isinstance(value, (list, tuple)):
+        for part in value:
+            _mark(part, path, deep - 1)
+    elif deep and isinstance(value, dict):
+        for part in value.values():
+            _mark(part, path, deep - 1)
+
+
+def _compiled_autograd():
+    """Whether hooks would become part of a compiled backward pass."""
+    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    return module is not None and getattr(module, "compiled_autograd_enabled", False)
+
+
+def _backward(path):
+    here, task = _here, _task()
+    if here.pass_ != task:
+        here.pass_ = task
+        tid, outside = threading.get_native_id(), (here.path, here.way) if here.calls else (b"", 0)
+        _torch.autograd.Variable._execution_engine.queue_callback(_safely(lambda: _backward_ends(here, tid, *outside)))
+    _run(path, _BACKWARD if path else 0)
+
+
+def _backward_ends(there, tid, path, way):
+    """On any thread; *there* and *tid*: of the thread that ran the pass."""
+    global _graded
+    there.pass_ = -1
+    _module(path, way, tid)
+    if there is _here:
+        there.path, there.way = path, way
+    if not _graded:
+        _graded = True
+        for known, name in list(_names.values()):
+            tensor = known()
+            if tensor is not None and tensor.is_leaf and tensor.grad is not None:
+                _tell(tensor.grad, name, _GRADIENT)
+
+
+# --- names ---
+
+def _path_of(module):
+    known = _paths.get(id(module))
+    if known is None or known[0]() is not module:
+        calls = _here.calls
+        outermost = calls[0][0] if calls else module
+        if not getattr(module, "_is_replica", False) and any(part is module for part in outermost.modules()):
+            _name(outermost)
+        known = _paths.get(id(module))
+        if known is None or known[0]() is not module:
+            known = _remember(_paths, module, None)
+    return known[1]
+
+
+def _remember(table, what, value):
+    key = id(what)
+    table[key] = weakref.ref(what, lambda _: table.pop(key, None)), value
+    return table[key]
+
+
+def _name(outermost):
+    """Names *outermost*, its modules and its parameters, and tells the addresses of these."""
+    inner = [outermost]
+    while type(inner[-1]).__name__ in _WRAPPERS:
+        inner.append(getattr(inner[-1], _WRAPPERS[type(inner[-1]).__name__]))
+    root = inner.pop()
+    label = base = next(c.__name__ for c in type(root).__mro__ if not c.__name__.startswith("FSDP"))
+    number = 1
+    while label in _labels and _labels[label]() not in (None, root):
+        number += 1
+        label = f"{base} {number}"
+    _labels[label] = weakref.ref(root)
+
+    def full(name):
+        return f"{label}:{'.'.join(part for part in name.split('.') if part not in _PARTS)}".encode()
+
+    for name, module in root.named_modules():
+        _remember(_paths, module, full(name))
+    for module in inner:
+        _remember(_paths, module, _paths[id(root)][1])
+    for tensors in (root.named_parameters(), root.named_buffers()):
+        for name, tensor in tensors:
+            _remember(_names, tensor, full(name))
+            _tell_changed(tensor, tensor, full(name), _PARAMETER, "")
+
+
+# --- parameters, gradients, the optimizer's state ---
+
+def _parts(tensor):
+    """The tensors with storage that *tensor* consists of: a shard, the parts of a quantised one."""
+    local = getattr(tensor, "_local_tensor", None)
+    if local is not None:
+        return _parts(local)
+    flatten = getattr(tensor, "__tensor_flatten__", None)
+    if flatten is not None:
+        return [part for name in flatten()[0] for part in _parts(getattr(tensor, name))]
+    return [tensor]
+
+
+def _addresses(tensor):
+    """Of storages; no storage is made an object of Python, which would keep its memory until after the program's end."""
+    return [(part.data_ptr() - part.storage_offset() * part.element_size(), part.device.index)
+            for part in _parts(tensor) if part.is_cuda and part.layout is _torch.strided]
+
+
+def _tell(tensor, name, what):
+    for address, device in _addresses(tensor):
+        if address:
+            _tensor(address, device, name, what)
+
+
+def _tell_changed(owner, tensor, name, what, key):
+    """Once for each address; a new tensor in the old one's place is not told."""
+    addresses = _addresses(tensor)
+    if addresses and _told.get((id(owner), key)) != addresses:
+        _told[id(owner), key] = addresses
+        _tell(tensor, name, what)
+
+
+def _named(optimizer):
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            known = _names.get(id(parameter))
+            if known is not None and known[0]() is parameter:
+                yield parameter, known[1]
+
+
+def _before_step(optimizer, args, kwargs):
+    for parameter, name in _named(optimizer):
+        if parameter.grad is not None:
+            _tell(parameter.grad, name, _GRADIENT)
+
+
+def _after_step(optimizer, args, kwargs):
+    state = optimizer.state
+    for parameter, name in _named(optimizer):
+        _tell_changed(parameter, parameter, name, _PARAMETER, "")
+        for key, value in (state[parameter] if parameter in state else {}).items():
+            if isinstance(value, _torch.Tensor):
+                _tell_changed(parameter, value, name, _STATE, key)

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope run --modules` of a training program: its allocations are those of a run without the option, event by
+event, and each module has the bytes that the program itself sums up.
+
+    check_modules.py --build DIR --release RELEASE
+
+The program has a gradient checkpoint, tied weights, a module called with keywords, and one compiled
+by torch.compile where that needs no compiler (backend "eager"). Exit 77: no environment with torch.
+"""
+import json
+import os
+import sys
+import tempfile
+
+import environments
+import simulated
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../decoder"))
+import vst  # noqa: E402
+
+PROGRAM = '''import json, os, sys, torch, torch.nn as nn, torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+    def forward(self, x, scale=1):
+        return x + self.down(F.gelu(self.up(input=self.norm(x)))) * scale
+
+class Net(nn.Module):
+    def __init__(self, words=2000, width=256):
+        super().__init__()
+        self.embed, self.blocks = nn.Embedding(words, width), nn.ModuleList(Block(width) for _ in range(4))
+        self.norm, self.head = nn.BatchNorm1d(width), nn.Linear(width, words, bias=False)
+        self.head.weight, self.gain = self.embed.weight, nn.Parameter(torch.ones(width * 300))
+        self.last = torch.compile(self.blocks[3], backend="eager")
+    def forward(self, ids):
+        x = self.blocks[0](self.embed(ids))
+        x = checkpoint(self.blocks[1], x, use_reentrant=False)
+        x = self.last(checkpoint(self.blocks[2], x, 2, use_reentrant=True))
+        return self.head(self.norm(x.transpose(1, 2)).transpose(1, 2)) * self.gain.sum()
+
+def bytes_of(tensor, sizes):
+    return sizes[tensor.data_ptr()] if tensor is not None and tensor.is_cuda else 0
+
+model = Net().cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for step in range(3):
+    optimizer.zero_grad()
+    for _ in range(2):
+        ids = torch.randint(0, 2000, (8, 64)).cuda()
+        F.cross_entropy(model(ids).flatten(0, 1), ids.flatten()).backward()
+    optimizer.step()
+sizes = {b["address"]: b["size"] for s in torch.cuda.memory_snapshot() for b in s["blocks"]}
+sums = {}
+for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+    module = sums.setdefault(name.rpartition(".")[0].replace("_orig_mod.", ""), [0, 0, 0])
+    module[0] += bytes_of(tensor, sizes)
+    module[1] += bytes_of(tensor.grad, sizes)
+    module[2] += sum(bytes_of(t, sizes) for t in optimizer.state.get(tensor, {}).values())
+with open(sys.argv[1], "w") as f:
+    json.dump(sums, f)
+sys.stdout.flush()
+os._exit(0)
+'''
+KINDS = ["parameters", "gradients", "optimizer_state"]
+
+
+def events(trace):
+    """(events of memory without addresses, numbers of events of modules)"""
+    memory, modules = [], 0
+    with vst.open(trace) as reader:
+        for event in reader:
+            if event.kind in ("framework_alloc", "framework_free", "alloc", "free"):
+                memory.append((event.kind, event["size"] if "framework" in event.kind else None))
+            modules += event.kind in ("torch_module", "torch_tensor")
+    return memory, modules
+
+
+def main():
+    parser = environments.parser(__doc__)
+    parser.add_argument("--release", required=True)
+    args = parser.parse_args()
+    environment = environments.needed_release(args.release)
+    with tempfile.TemporaryDirectory() as folder:
+        sums = os.path.join(folder, "sums.json")
+        status, out, trace = simulated.record_text(args.build, environment, "h100-80g", PROGRAM, folder, sums)
+        assert status == 0, out
+        (plain, none), plain_out = events(trace), out
+        status, out, trace = simulated.record_text(args.build, environment, "h100-80g", PROGRAM, folder, sums,
+                                                   options=["--modules"])
+        assert status == 0 and out == plain_out, out
+        with open(sums, encoding="utf-8") as f:
+            wanted = json.load(f)
+        memory, modules = events(trace)
+        at_end, at_peak = (json.loads(simulated.printed(args.build, "report", "--json", *part, trace))["devices"][0]["live"]
+                           for part in (["--at", "end"], []))
+    assert memory == plain, "the allocations differ"
+    assert none == 0 and modules > 300, modules
+    found = {}
+    for row in at_end["by"]["module"]:
+        if row["kind"] in KINDS:
+            assert row["model"] == "Net", row
+            found.setdefault(row["module"], [0, 0, 0])[KINDS.index(row["kind"])] += row["bytes"]
+    assert found == {name: sum_ for name, sum_ in wanted.items() if any(sum_)}, (found, wanted)
+    kinds = {row["name"]: row["bytes"] for row in at_peak["by"]["kind"]}
+    activations = [row for row in at_peak["by"]["module"] if row["kind"] == "activations"]
+    inside = sum(row["bytes"] for row in activations if row["model"])
+    passes = {(row["module"].split(".")[0], row["pass"]) for row in at_peak["by"]["module"] if row["model"]}
+    assert sum(row["bytes"] for row in activations) == kinds["activations"]
+    assert inside > 0.7 * kinds["activations"], (inside, kinds)
+    assert ("head", "forward") in passes or ("", "forward") in passes, passes
+    print(f"{len(found)} modules are equal to the byte, {modules} events more, the allocations are the same")
+    return 0
+
+
+sys.exit(main())
