@@ -11,14 +11,13 @@
 
 enum group {
     CONF = 1, GRADIENTS = 2, STEP = 4, ATTENTION = 8, CHECKPOINT = 16, LOSS = 32, OFFLOAD = 64, STATE = 128,
-    TYPE = 256, BATCH = 512, ADAPTER = 1024, SHARDS = 2048
+    TYPE = 256, BATCH = 512, ADAPTER = 1024
 };
 
-static struct vs_advise_change *put(struct vs_advise_changes *changes, struct vs_advise_change change)
+static void put(struct vs_advise_changes *changes, struct vs_advise_change change)
 {
     if (changes->count < VS_CHANGES_MAX)
         changes->items[changes->count++] = change;
-    return &changes->items[changes->count - 1];
 }
 
 /* Whether *inner* is, or lies in, the module list *outer*. */
@@ -28,49 +27,99 @@ static bool is_within(const char *inner, const char *outer)
     return strncmp(inner, outer, length) == 0 && (!inner[length] || inner[length] == '.');
 }
 
-/* One change for all lists of blocks that hold much: those with a tenth of the activations of the
- * largest. Of lists that contain each other, the one with more activations. *what* comes before
- * its path. NULL: there is none. */
-static const char *of_lists(const struct vs_survey *survey, const char *what, const char *after,
-                            struct vs_arena *memory)
+/* *spec*; if it has a path, once for each list of blocks that holds much: those with a tenth of the
+ * activations of the largest, of lists that contain each other the one with more. */
+static const char *of_lists(const struct vs_survey *survey, const char *spec, struct vs_arena *memory)
 {
-    const char *spec = NULL;
-    for (size_t i = 0; i < survey->list_count; i++) {
+    const char *path = strstr(spec, "%s"), *joined = "";
+    for (size_t i = 0; path && i < survey->list_count; i++) {
         const struct vs_survey_list *list = &survey->lists[i];
-        bool nested = list->checkpointed || list->activation_bytes * 10 < survey->lists[0].activation_bytes;
+        bool nested = list->ready || list->activation_bytes * 10 < survey->lists[0].activation_bytes;
         for (size_t k = 0; k < i; k++)
-            nested |= !survey->lists[k].checkpointed && (is_within(list->path, survey->lists[k].path) ||
-                                                         is_within(survey->lists[k].path, list->path));
+            nested |= !survey->lists[k].ready && (is_within(list->path, survey->lists[k].path) ||
+                                                  is_within(survey->lists[k].path, list->path));
         if (!nested)
-            spec = vs_xarena_printf(memory, "%s%s%s%s%s", spec ? spec : "", spec ? ";" : "", what,
-                                    list->path, after);
+            joined = vs_xarena_printf(memory, "%s%s%.*s%s%s", joined, *joined ? ";" : "", (int)(path - spec),
+                                      spec, list->path, path + 2);
     }
-    return spec;
+    return path && *joined ? joined : spec;
 }
 
-static void add_checkpoints(const struct vs_survey *survey, uint64_t peak, struct vs_arena *memory,
-                            struct vs_advise_changes *out)
+/* What each change needs of the program: the members of the survey that it is judged by. */
+enum what {
+    GRADIENTS_KEPT, FUSED, FOREACH, MATH_ATTENTION, BLOCKS, LARGE_LOSS, TRAINING, STATE_ANY, FLOAT32, STATE_FLOAT32
+};
+
+/* In the order in which they are tried. "%s" stands for the path of a list of modules. */
+static const struct {
+    const char *spec, *label;
+    enum vs_tier tier;
+    enum vs_need need;
+    enum what what;
+    unsigned groups;
+} forms[] = {
+    {"set-to-none", "set_to_none=True", VS_TIER_FREE, VS_NEED_GRADIENTS, GRADIENTS_KEPT, GRADIENTS},
+    {"fused", "fused optimizer", VS_TIER_FREE, VS_NEED_OPTIMIZER, FUSED, STEP},
+    {"foreach-off", "foreach=False", VS_TIER_FREE, VS_NEED_OPTIMIZER, FOREACH, STEP},
+    {"sdpa:backend=efficient", "sdpa efficient", VS_TIER_FREE, VS_NEED_NOTHING, MATH_ATTENTION, ATTENTION},
+    {"checkpoint:path=%s,every=2", "checkpoint every 2nd", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
+     CHECKPOINT},
+    {"checkpoint-ops:path=%s", "selective checkpoint", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
+     CHECKPOINT},
+    {"checkpoint:path=%s,every=1", "checkpoint each block", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
+     CHECKPOINT},
+    {"chunked-loss:chunks=8", "loss in 8 chunks", VS_TIER_RECOMPUTATION, VS_NEED_NOTHING, LARGE_LOSS, LOSS},
+    {"offload-activations", "offload activations", VS_TIER_COPIES, VS_NEED_ACTIVATIONS, TRAINING, OFFLOAD},
+    {"offload-optimizer", "offload optimizer", VS_TIER_COPIES, VS_NEED_STATE, STATE_ANY, STATE | STEP},
+    {"autocast", "bf16 autocast", VS_TIER_PRECISION, VS_NEED_ACTIVATIONS, FLOAT32, TYPE},
+    {"optimizer-bf16", "bf16 optimizer state", VS_TIER_PRECISION, VS_NEED_STATE, STATE_FLOAT32, STATE | STEP},
+    {"optimizer-8bit", "8-bit optimizer state", VS_TIER_PRECISION, VS_NEED_STATE, STATE_ANY, STATE | STEP},
+    {"accumulate:steps=2", "batch in 2 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
+    {"accumulate:steps=4", "batch in 4 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
+    {"accumulate:steps=8", "batch in 8 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
+    {"lora:rank=16", "LoRA rank 16", VS_TIER_MODEL, VS_NEED_NOTHING, TRAINING, ADAPTER | STATE | STEP},
+};
+
+static const char *why_no_blocks(const struct vs_survey *survey, uint64_t peak)
 {
-    static const struct {
-        const char *what, *after, *label;
-    } forms[] = {{"checkpoint:path=", ",every=2", "checkpoint every 2nd"},
-                 {"checkpoint-ops:path=", "", "selective checkpoint"},
-                 {"checkpoint:path=", ",every=1", "checkpoint each block"}};
     uint64_t bytes = 0;
-    bool checkpointed = survey->list_count > 0;
+    bool ready = true;
     for (size_t i = 0; i < survey->list_count; i++) {
-        bytes += survey->lists[i].checkpointed ? 0 : survey->lists[i].activation_bytes;
-        checkpointed = checkpointed && survey->lists[i].checkpointed;
+        bytes += survey->lists[i].ready ? 0 : survey->lists[i].activation_bytes;
+        ready = ready && survey->lists[i].ready;
     }
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        const char *spec = of_lists(survey, forms[i].what, forms[i].after, memory);
-        put(out, (struct vs_advise_change){
-            .spec = spec ? spec : forms[i].what, .label = forms[i].label, .tier = VS_TIER_RECOMPUTATION,
-            .need = VS_NEED_ACTIVATIONS, .groups = CHECKPOINT,
-            .absent = checkpointed              ? "the repeated blocks are checkpointed already"
-                      : !spec                   ? "no list of repeated modules was found"
-                      : bytes * 100 < peak      ? "the repeated blocks hold few activations"
-                                                : NULL});
+    return !survey->list_count  ? "no list of repeated modules was found"
+           : ready              ? "the repeated blocks are checkpointed or compiled already"
+           : bytes * 100 < peak ? "the repeated blocks hold few activations" : NULL;
+}
+
+/* Why a change can do nothing for this program; NULL: it may. */
+static const char *why_absent(enum what what, const struct vs_survey *survey, uint64_t peak)
+{
+    bool needs_optimizer = what != MATH_ATTENTION && what != BLOCKS && what != LARGE_LOSS && what != FLOAT32;
+    if (needs_optimizer && !survey->optimizers)
+        return "no optimizer was found";
+    switch (what) {
+    case GRADIENTS_KEPT: return survey->keeps_gradients ? NULL : "zero_grad() frees the gradients already";
+    case FUSED: return survey->may_fuse ? NULL : "the optimizer is fused, or has no fused form";
+    case FOREACH: return survey->may_foreach_off ? NULL : "the optimizer makes no lists of temporaries";
+    case MATH_ATTENTION:
+        return survey->math_attention ? NULL
+               : survey->attention    ? "attention does not use the math backend"
+                                      : "scaled_dot_product_attention is not called";
+    case BLOCKS: return why_no_blocks(survey, peak);
+    case LARGE_LOSS:
+        return !survey->loss_bytes               ? "no loss over classes was found"
+               : survey->loss_bytes * 100 < peak ? "the loss holds little memory" : NULL;
+    case FLOAT32:
+        return survey->autocast        ? "autocast is used already"
+               : survey->float32_bytes ? NULL : "the parameters are not float32";
+    case STATE_FLOAT32:
+        if (survey->state_bytes && !survey->state_float32)
+            return "the optimizer's state is not float32";
+        /* fall through */
+    case STATE_ANY: return survey->state_bytes ? NULL : "the optimizer has no state";
+    default: return NULL;
     }
 }
 
@@ -79,78 +128,21 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
 {
     static const char *const confs[][2] = {{"expandable_segments:True", "expandable_segments"},
                                            {"max_split_size_mb:128", "max_split_size_mb:128"}};
-    const char *no_optimizer = survey->optimizers ? NULL : "no optimizer was found";
-    const char *no_state = no_optimizer       ? no_optimizer
-                           : !survey->state_bytes ? "the optimizer has no state" : NULL;
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
         put(out, (struct vs_advise_change){.conf = confs[i][0], .label = confs[i][1], .groups = CONF,
-                                    .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
-    if (survey->known) {
-        put(out, (struct vs_advise_change){
-            .spec = "set-to-none", .label = "set_to_none=True", .tier = VS_TIER_FREE, .groups = GRADIENTS,
-            .need = VS_NEED_GRADIENTS, .absent = no_optimizer ? no_optimizer : survey->keeps_gradients
-                ? NULL : "zero_grad() frees the gradients already"});
-        put(out, (struct vs_advise_change){
-            .spec = "fused", .label = "fused optimizer", .tier = VS_TIER_FREE, .groups = STEP,
-            .need = VS_NEED_OPTIMIZER, .absent = no_optimizer ? no_optimizer : survey->may_fuse
-                ? NULL : "the optimizer is fused, or has no fused form"});
-        put(out, (struct vs_advise_change){
-            .spec = "foreach-off", .label = "foreach=False", .tier = VS_TIER_FREE, .groups = STEP,
-            .need = VS_NEED_OPTIMIZER, .absent = no_optimizer ? no_optimizer : survey->may_foreach_off
-                ? NULL : "the optimizer makes no lists of temporaries"});
-        put(out, (struct vs_advise_change){
-            .spec = "sdpa:backend=efficient", .label = "sdpa efficient", .tier = VS_TIER_FREE,
-            .groups = ATTENTION, .absent = survey->math_attention ? NULL
-                : survey->attention ? "attention does not use the math backend"
-                                    : "scaled_dot_product_attention is not called"});
-        add_checkpoints(survey, peak, memory, out);
-        put(out, (struct vs_advise_change){
-            .spec = "chunked-loss:chunks=8", .label = "loss in 8 chunks", .tier = VS_TIER_RECOMPUTATION,
-            .groups = LOSS, .absent = !survey->loss_bytes ? "no loss over classes was found"
-                : survey->loss_bytes * 100 < peak ? "the loss holds little memory" : NULL});
-        put(out, (struct vs_advise_change){.spec = "offload-activations", .label = "offload activations",
-                                    .tier = VS_TIER_COPIES, .need = VS_NEED_ACTIVATIONS, .groups = OFFLOAD,
-                                    .absent = survey->optimizers ? NULL : "no training was seen"});
-        put(out, (struct vs_advise_change){.spec = "offload-optimizer", .label = "offload optimizer",
-                                    .tier = VS_TIER_COPIES, .need = VS_NEED_STATE, .groups = STATE | STEP,
-                                    .absent = no_state});
-        put(out, (struct vs_advise_change){
-            .spec = "autocast", .label = "bf16 autocast", .tier = VS_TIER_PRECISION, .groups = TYPE,
-            .need = VS_NEED_ACTIVATIONS, .absent = survey->autocast ? "autocast is used already"
-                : !survey->float32_bytes ? "the parameters are not float32" : NULL});
-        put(out, (struct vs_advise_change){
-            .spec = "optimizer-bf16", .label = "bf16 optimizer state", .tier = VS_TIER_PRECISION,
-            .need = VS_NEED_STATE, .groups = STATE | STEP, .absent = no_state ? no_state
-                : survey->state_float32 ? NULL : "the optimizer's state is not float32"});
-        put(out, (struct vs_advise_change){.spec = "optimizer-8bit", .label = "8-bit optimizer state",
-                                    .tier = VS_TIER_PRECISION, .need = VS_NEED_STATE,
-                                    .groups = STATE | STEP, .absent = no_state});
-    }
-    if (job->fit.vary) { /* the largest first */
-        for (size_t i = job->fit.value_count; i-- > 0;) {
-            const char *value = job->fit.values[i];
-            if (value == job->base_value)
-                continue;
+                                           .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
+    for (size_t f = 0; survey->known && f < sizeof forms / sizeof *forms; f++)
+        if (forms[f].groups != (ADAPTER | STATE | STEP) || job->lora)
             put(out, (struct vs_advise_change){
-                .value = value, .tier = VS_TIER_BATCH, .groups = BATCH,
-                .label = vs_xarena_printf(memory, "%s%s%s", job->fit.vary, *job->fit.vary ? " " : "", value)});
-        }
-    }
-    if (survey->known)
-        for (unsigned parts = 2; parts <= 8; parts *= 2)
+                .spec = of_lists(survey, forms[f].spec, memory), .label = forms[f].label, .tier = forms[f].tier,
+                .need = forms[f].need, .groups = forms[f].groups,
+                .absent = why_absent(forms[f].what, survey, peak)});
+    for (size_t i = job->fit.vary ? job->fit.value_count : 0; i-- > 0;) /* the largest first */
+        if (job->fit.values[i] != job->base_value)
             put(out, (struct vs_advise_change){
-                .spec = vs_xarena_printf(memory, "accumulate:steps=%u", parts), .tier = VS_TIER_BATCH,
-                .label = vs_xarena_printf(memory, "batch in %u parts", parts), .need = VS_NEED_ACTIVATIONS,
-                .groups = BATCH, .absent = no_optimizer});
-    if (job->lora && survey->known)
-        put(out, (struct vs_advise_change){.spec = "lora:rank=16", .label = "LoRA rank 16", .tier = VS_TIER_MODEL,
-                                    .groups = ADAPTER | STATE | STEP});
-    if (survey->distributed && strcmp(survey->kind, "fsdp2") != 0) {
-        const char *spec = of_lists(survey, "fsdp2:wrap=", "", memory);
-        put(out, (struct vs_advise_change){.spec = spec ? spec : "fsdp2", .label = "FSDP2", .tier = VS_TIER_MODEL,
-                                    .groups = SHARDS,
-                                    .absent = spec ? NULL : "no list of repeated modules was found"});
-    }
+                .value = job->fit.values[i], .tier = VS_TIER_BATCH, .groups = BATCH,
+                .label = vs_xarena_printf(memory, "%s%s%s", job->fit.vary, *job->fit.vary ? " " : "",
+                                          job->fit.values[i])});
 }
 
 const char *vs_set_join(const struct vs_advise_changes *changes, uint64_t set, bool conf, const char *between,

@@ -28,7 +28,7 @@ struct vs_advise_job {
 struct vs_survey_list {
     const char *path, *type, *place;
     uint64_t count, activation_bytes, parameter_bytes;
-    bool checkpointed;
+    bool ready; /* checkpointed already, or compiled: nothing can be done */
 };
 
 struct vs_survey {
@@ -42,7 +42,7 @@ struct vs_survey {
     uint64_t parameter_bytes, float32_bytes;
     uint64_t loss_bytes; /* of the largest loss over classes */
     bool attention, math_attention;
-    bool distributed;
+    uint64_t processes;  /* of a distributed program; 0: it is none */
     const char *kind;    /* of distribution, "ddp"; "" */
 };
 

@@ -58,7 +58,7 @@ static struct vs_advice_row row_of(const struct vs_search *search, const struct 
 
 /* What sharding saves, by the kinds at the peak: parameters, gradients and optimizer state are divided;
  * two blocks are gathered at a time. */
-static struct vs_advice_row sharded(const struct vs_search *search, unsigned gpus)
+static struct vs_advice_row sharded(const struct vs_search *search, uint64_t gpus)
 {
     const struct vs_trial *base = search->base;
     const struct vs_kind_sum *kinds = base->run.worst_device->kinds.kinds;
@@ -69,7 +69,8 @@ static struct vs_advice_row sharded(const struct vs_search *search, unsigned gpu
     if (survey->list_count && survey->lists[0].count)
         gathered = 2 * survey->lists[0].parameter_bytes / survey->lists[0].count;
     saved = saved > gathered ? saved - gathered : 0;
-    struct vs_advice_row row = {.label = vs_xarena_printf(search->memory, "FSDP2 over %u GPUs", gpus),
+    struct vs_advice_row row = {.label = vs_xarena_printf(search->memory, "FSDP2 over %llu GPUs",
+                                                          (unsigned long long)gpus),
                                 .changes = "", .settings = "", .source = VS_ADVICE_ESTIMATED, .known = true,
                                 .peak = base->peak - saved, .reserved = base->reserved - saved,
                                 .used = base->used - saved, .saved = (int64_t)saved};
@@ -80,14 +81,14 @@ static struct vs_advice_row sharded(const struct vs_search *search, unsigned gpu
 
 static void add_shards(const struct vs_search *search, struct vs_advice *advice, size_t *capacity)
 {
-    unsigned from = search->job->shard ? (unsigned)search->job->shard : 2;
-    bool wanted = search->job->shard || !search->found;
-    if (!wanted || !search->base || !search->base->run.worst_device->kinds.total.bytes ||
-        search->survey.distributed)
+    uint64_t asked = search->survey.processes > 1 ? search->survey.processes : search->job->shard;
+    if ((!asked && search->found) || !search->base || !search->base->run.worst_device->kinds.total.bytes ||
+        strcmp(search->survey.kind ? search->survey.kind : "", "fsdp2") == 0)
         return;
-    for (unsigned gpus = from; gpus <= (search->job->shard ? from : 8); gpus *= 2) {
+    for (uint64_t gpus = asked ? asked : 2; gpus <= (asked ? asked : 8); gpus *= 2) {
         struct vs_advice_row row = sharded(search, gpus);
-        VS_VEC_ADD(advice->rows, advice->row_count, *capacity, row);
+        if (row.saved)
+            VS_VEC_ADD(advice->rows, advice->row_count, *capacity, row);
         if (row.fits)
             return; /* more GPUs fit as well */
     }

@@ -62,7 +62,8 @@ static void read_lists(struct json_object *lists, struct vs_arena *memory, struc
             .place = text(list, "place", memory), .count = number(list, "count"),
             .activation_bytes = number(list, "activation_bytes"),
             .parameter_bytes = number(list, "parameter_bytes"),
-            .checkpointed = json_object_get_boolean(member(list, "checkpointed"))};
+            .ready = json_object_get_boolean(member(list, "checkpointed")) ||
+                     json_object_get_boolean(member(list, "compiled"))};
         out->list_count += *one->path != 0;
     }
     qsort(out->lists, out->list_count, sizeof *out->lists, most_activations);
@@ -115,7 +116,7 @@ static void read_file(const char *path, struct vs_arena *memory, struct vs_surve
             out->math_attention |= strcmp(backend, "math") == 0;
         }
         struct json_object *distributed = member(root, "distributed");
-        out->distributed = number(distributed, "world_size") > 1;
+        out->processes = number(distributed, "world_size");
         out->kind = text(distributed, "kind", memory);
     }
     json_object_put(root);
