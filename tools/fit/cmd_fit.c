@@ -28,7 +28,7 @@ static const char usage[] =
     "  --ranks N       a job of N ranks, of which only those that can differ are run,\n"
     "                  each alone: fit --gpu h100-80g --ranks 1024 -- torchrun\n"
     "                  --nproc-per-node 8 train.py\n"
-    "  --per-node N    ranks, and GPUs, of a node (default: as the command says, or 8)\n"
+    "  --per-node N    ranks, and GPUs, of a node (default: the command's, or 8)\n"
     "  --rank N,N...   run these ranks, too\n"
     "  --steps N       end the program after N completed steps; otherwise it runs to\n"
     "                  its end\n"

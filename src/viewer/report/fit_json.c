@@ -145,6 +145,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
                         VS_J_INT("exit_status", run->status),
                         VS_J_BOOL("stopped_after_steps", run->stopped),
                         VS_J_UINT("wall_ns", run->wall_ns),
+                        VS_J_UINT("host_bytes", run->host_bytes),
                         VS_J_UINT("processes", run->trace_count),
                         VS_J_UINT("recovered_failures", run->recovered),
                         VS_J_UINT("cache_retries", run->retries));

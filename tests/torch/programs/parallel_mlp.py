@@ -80,10 +80,10 @@ def main(index, args):
     dist.init_process_group(args.backend, rank=rank, world_size=world,
                             init_method=args.init, **device)
     model, step = build(args.kind, world, args.layers, min(args.group, world))
-    optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=args.kind != "tp")
     for _ in range(2):
         step()
-        if args.kind != "tp":  # its parameters lie on two meshes
+        if args.kind != "tp":  # whose parameters lie on two meshes
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad()
