@@ -11,7 +11,7 @@ from urllib.parse import urlparse
 
 from vramscope_values import hide, notes
 
-from . import choice, rank, store, world
+from . import choice, per_node, rank, store, world
 from . import folder as _folder
 
 _server = None
@@ -28,6 +28,7 @@ def start(torch):
     _use_server(native)
     native.ProcessGroup.bound_device_id = property(lambda self: None, lambda self, value: None)
     _replace_gloo(native)
+    _tell_nodes(native)
     for module in (dist, distributed_c10d):
         module.split_group = _split_group
         module.destroy_process_group = _destroying(distributed_c10d.destroy_process_group)
@@ -54,6 +55,26 @@ def _use_server(native):
         raise RuntimeError("Unable to perform rerendezvous using file method")
 
     _rendezvous_handlers["file"] = from_file
+
+
+def _tell_nodes(native):
+    """NCCL's buffers depend on which ranks of a group are on this node. The stand-in for NCCL finds them in
+    the name of the network; without its other options, a group has the default ones."""
+    kind = getattr(native, "ProcessGroupNCCL", None)
+    if kind is None:
+        return
+    create = kind.__init__
+
+    @hide.hidden
+    def __init__(self, prefix, group_rank, group_size, *options, **named):
+        for value in options:
+            if isinstance(value, kind.Options):
+                ranks = value.global_ranks_in_group or range(group_size)
+                near = [i for i, r in enumerate(ranks) if r // per_node == rank // per_node]
+                value.config.net_name = f"vramscope-node:{near[0]}:{near[-1] + 1}:{group_size}"
+        create(self, prefix, group_rank, group_size, *options, **named)
+
+    kind.__init__ = __init__
 
 
 def _replace_gloo(native):

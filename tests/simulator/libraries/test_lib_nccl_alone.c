@@ -6,13 +6,20 @@
 
 #define WORLD 16384
 
-static struct ncclComm *comm_of(int count, int rank)
+static struct ncclComm *comm_near(int count, int rank, const char *node)
 {
     struct ncclComm *comm;
     ncclUniqueId any; /* another rank would have made it */
+    ncclConfig_t config = {.size = sizeof config, .magic = NCCL_API_MAGIC, .version = NCCL_VERSION_CODE,
+                           .blocking = 1, .netName = node};
     memset(&any, 1, sizeof any);
-    GOOD(ncclCommInitRank(&comm, count, any, rank));
+    GOOD(ncclCommInitRankConfig(&comm, count, any, rank, &config));
     return comm;
+}
+
+static struct ncclComm *comm_of(int count, int rank)
+{
+    return comm_near(count, rank, NULL);
 }
 
 static int number_at(const int *device, size_t i)
@@ -78,7 +85,12 @@ TEST(communicators_take_the_memory_that_they_take_among_all_ranks)
     size_t first = taken_by(comm_of(8, 0), memory, false), inner = taken_by(comm_of(8, 3), memory, false);
     assert_int_equal(inner - first, 24 * 2 * MIB); /* the sending side of a connection more */
     assert_int_equal(taken_by(comm_of(1024, 3), memory, false), inner);
-    assert_int_equal(taken_by(comm_of(8, 3), memory, true) / 10000000, 328);
+    size_t all_near = taken_by(comm_of(8, 3), memory, true);
+    assert_int_equal(all_near / 10000000, 328);
+    /* peers on other nodes share buffers: 2 MiB in each of 32 channels, for sends and for receives */
+    assert_int_equal(taken_by(comm_near(1024, 3, "vramscope-node:0:8:1024"), memory, true),
+                     all_near + 2 * 32 * 2 * MIB);
+    assert_int_equal(taken_by(comm_near(2, 1, "vramscope-node:5:6:128"), memory, true), (442 + 2 * 64) * MIB);
     cudaFree(memory);
 }
 

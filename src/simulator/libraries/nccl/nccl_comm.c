@@ -3,6 +3,7 @@
  * Communicators: made from a unique id or from another communicator, asked, and ended. */
 #define _GNU_SOURCE
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -137,6 +138,24 @@ static int read_config(const ncclConfig_t *config, bool *blocking, const char *f
     return ncclSuccess;
 }
 
+/* The ranks on this rank's node, which a rank alone is told as the name of the network:
+ * "vramscope-node:LOW:END:COUNT". Where the count is another one, of two ranks of that group, both are on
+ * one node if this rank is not the only one of the group there. */
+static void read_node(const ncclConfig_t *config, struct vs_nccl_join *j)
+{
+    int low, end, count;
+    if (!vs_nccl_options()->alone || !config || !config->netName ||
+        sscanf(config->netName, "vramscope-node:%d:%d:%d", &low, &end, &count) != 3)
+        return;
+    if (count == j->count) {
+        j->near_low = low;
+        j->near_end = end;
+    } else if (end - low == 1) {
+        j->near_low = j->rank;
+        j->near_end = j->rank + 1;
+    }
+}
+
 static int current_device(struct vs_nccl_join *j)
 {
     const struct vs_library_driver *d = vs_library_driver();
@@ -166,6 +185,8 @@ int vs_nccl_init(struct ncclComm **out, int count, const ncclUniqueId *id, int r
         e = read_id(id, &j.key, function);
     if (!e)
         e = read_config(config, &j.blocking, function);
+    if (!e)
+        read_node(config, &j);
     if (!e)
         e = current_device(&j);
     return vs_nccl_group_note(e ? e : vs_nccl_join(&j));

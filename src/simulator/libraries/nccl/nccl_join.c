@@ -78,6 +78,8 @@ static int attach(struct vs_nccl_join *j)
     m->rank = j->rank;
     m->count = j->count;
     m->key = j->key;
+    m->near_low = j->near_low;
+    m->near_end = j->near_end ? j->near_end : j->count;
     m->connected = vs_sim_need(calloc((size_t)j->count, 1));
     if (vs_nccl_options()->alone)
         return ncclSuccess;

@@ -13,6 +13,9 @@
 #define GRANULARITY (2 * MIB) /* of cuMemCreate, from which NCCL allocates */
 #define HEADER 4096           /* heads and tails before a connection's buffers */
 #define CHANNELS_MAX 32
+/* For sends and for receives, each channel's buffers for all peers on other nodes: 16 steps of 128 KiB
+ * (NCCL_SHARED_STEPS and NCCL_P2P_NET_CHUNKSIZE, transport/net.cc). */
+#define FAR_BYTES (16 * (UINT64_C(128) << 10))
 
 /* What NCCL takes is the sum of its connections: each channel has one to each peer, with a buffer at
  * the sender and one at the receiver, both rounded up to 2 MiB (NCCL's transport/p2p.cc). The sizes of
@@ -112,10 +115,16 @@ static uint64_t peer_bytes(struct vs_nccl_member *m, const struct vs_nccl_task *
         unsigned wanted = (sends ? SENDS : 0) | (receives ? RECEIVES : 0);
         unsigned added = peer == m->rank ? 0 : wanted & ~(unsigned)m->connected[peer];
         m->connected[peer] |= (unsigned char)added;
-        bytes += (added & SENDS ? c.send : 0) + (added & RECEIVES ? c.receive : 0);
         *peers += added != 0;
+        if (peer >= m->near_low && peer < m->near_end) {
+            bytes += channels * ((added & SENDS ? c.send : 0) + (added & RECEIVES ? c.receive : 0));
+        } else {
+            added &= ~m->far;
+            m->far |= added;
+            bytes += most * ((added & SENDS ? FAR_BYTES : 0) + (added & RECEIVES ? FAR_BYTES : 0));
+        }
     }
-    return channels * bytes;
+    return bytes;
 }
 
 /* A stream may be in a capture, in which cuMemAlloc is not allowed to others. */

@@ -52,6 +52,8 @@ struct vs_nccl_member {
     size_t buffer_count, buffer_bytes, suspended_bytes;
     bool initialised, collective; /* what was connected already */
     unsigned char *connected;     /* [count] to each peer: send 1, receive 2 */
+    unsigned far;                 /* the same of peers on other nodes, which share buffers */
+    int near_low, near_end;       /* the ranks on this node: of a rank alone, else all */
     struct vs_nccl_user_op user_ops[VS_NCCL_USER_OPS]; /* guarded by mu */
     struct vs_nccl_key grow_key;
     bool grow_key_made;
@@ -205,6 +207,7 @@ struct vs_nccl_join {
     struct vs_nccl_member *parent; /* of a split or growth, else NULL */
     struct vs_nccl_key key;
     int rank, count;
+    int near_low, near_end;        /* as in the member; 0, 0: all */
     int color, sort;               /* of a split */
     enum { VS_NCCL_INIT, VS_NCCL_SPLIT, VS_NCCL_GROW } how;
     uint64_t posted;
