@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * --ranks: one rank of a job at a time, as a process that believes in the whole world. Rank 0 runs
+ * --ranks: single ranks of a job, each as a process that believes in the whole world. Rank 0 runs
  * first; from its groups the Python part (python/vramscope/ranks) knows which other ranks may differ,
- * and these follow, one after the other if they send each other messages: what a rank sends is in a
- * folder that the next ones read. The command of a launcher stays as it is, but srun, which would ask
+ * and these follow. Small messages are files of a folder that all of them share: a rank that receives
+ * from one that has not run asks for it there (wanted.RANK), and that one is started beside it, as the
+ * stages of a pipeline ask each other for shapes; ended.RANK says that nothing more comes. The command of a launcher stays as it is, but srun, which would ask
  * a cluster: what srun would set is set here. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +74,7 @@ struct rank_queue {
     char messages[PATH_MAX + 300];
     unsigned long long ranks[VS_FIT_RANKS_LISTED];
     size_t count, next, running;
+    size_t wanted; /* ranks before this index are started whatever else is running */
     struct vs_fit_run *runs; /* [VS_FIT_RANKS_LISTED], of the ranks */
 };
 
@@ -141,10 +144,50 @@ static int start_rank(struct rank_queue *queue, const char *gpu, struct rank_lan
     return status;
 }
 
+static void add_rank(struct rank_queue *queue, unsigned long long rank)
+{
+    for (size_t i = 0; i < queue->count; i++)
+        if (queue->ranks[i] == rank)
+            return;
+    if (rank < queue->job->ranks && queue->count < VS_FIT_RANKS_LISTED)
+        queue->ranks[queue->count++] = rank;
+}
+
+/* Moves the ranks that others wait for to the front of those that have not started. */
+static void take_wanted(struct rank_queue *queue)
+{
+    DIR *dir = opendir(queue->messages);
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        unsigned long long rank;
+        size_t at = 0;
+        if (strncmp(entry->d_name, "wanted.", 7) != 0 ||
+            !vs_tool_count(entry->d_name + 7, 0, queue->job->ranks - 1, &rank))
+            continue;
+        unlinkat(dirfd(dir), entry->d_name, 0);
+        add_rank(queue, rank);
+        while (at < queue->count && queue->ranks[at] != rank)
+            at++;
+        if (queue->wanted < queue->next)
+            queue->wanted = queue->next;
+        if (at < queue->wanted || at == queue->count)
+            continue;
+        queue->ranks[at] = queue->ranks[queue->wanted];
+        queue->ranks[queue->wanted++] = rank;
+    }
+    if (dir)
+        closedir(dir);
+}
+
 static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
 {
     static const char *const words[] = {"no answer", "does not fit", "fits"};
     struct vs_fit_run *run = lane->run;
+    char ended[sizeof queue->messages + 40];
+    snprintf(ended, sizeof ended, "%s/ended.%s", queue->messages, run->rank);
+    FILE *file = fopen(ended, "w");
+    if (file)
+        fclose(file);
     lane->run = NULL;
     queue->running--;
     if (vs_fit_interrupted())
@@ -157,19 +200,21 @@ static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
     return status;
 }
 
-/* Runs what is queued, up to *jobs* at the same time. */
+/* Runs what is queued, up to *jobs* at the same time, and what these wait for. */
 static int run_queued(struct rank_queue *queue, const char *gpu, size_t jobs)
 {
     const struct timespec pause = {0, POLL_MS * 1000000L};
-    struct rank_lane *lanes = vs_xcalloc(jobs, sizeof *lanes);
+    struct rank_lane *lanes = vs_xcalloc(VS_FIT_GPUS_MAX, sizeof *lanes);
     int status = 0;
     do {
-        for (size_t i = 0; i < jobs; i++) {
+        take_wanted(queue);
+        for (size_t i = 0; i < VS_FIT_GPUS_MAX; i++) {
             struct rank_lane *lane = &lanes[i];
             int e = 0;
             if (lane->run && vs_fit_has_ended(queue->job, &lane->process, lane->run))
                 e = end_rank(queue, lane);
-            if (!e && !status && !lane->run && queue->next < queue->count && !vs_fit_interrupted())
+            if (!e && !status && !lane->run && queue->next < queue->count && !vs_fit_interrupted() &&
+                (queue->running < jobs || queue->next < queue->wanted))
                 e = start_rank(queue, gpu, lane, i);
             status = status ? status : e;
         }
@@ -182,43 +227,30 @@ static int run_queued(struct rank_queue *queue, const char *gpu, size_t jobs)
 
 /* ---- which ranks ---- */
 
-static int ascending(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+    unsigned long long x = strtoull(((const struct vs_fit_run *)a)->rank, NULL, 10);
+    unsigned long long y = strtoull(((const struct vs_fit_run *)b)->rank, NULL, 10);
     return x < y ? -1 : x > y;
 }
 
-static void add_rank(struct rank_queue *queue, unsigned long long rank)
-{
-    for (size_t i = 0; i < queue->count; i++)
-        if (queue->ranks[i] == rank)
-            return;
-    if (rank < queue->job->ranks && queue->count < VS_FIT_RANKS_LISTED)
-        queue->ranks[queue->count++] = rank;
-}
-
-/* Adds the ranks that may differ from rank 0, which has run; returns whether they send each other
- * messages. Without a note of its groups, the second and the last rank. */
-static bool add_others(struct rank_queue *queue)
+/* Adds the ranks that may differ from rank 0, which has run. Without a note of its groups, the second
+ * and the last rank. */
+static void add_others(struct rank_queue *queue)
 {
     const struct vs_fit_note_list *list = &queue->runs[0].notes.lists[VS_FIT_RANKS];
-    bool paired = false;
-    for (size_t i = 0; i < list->count; i++) {
-        paired |= strcmp(list->items[i].name, "paired") == 0;
+    for (size_t i = 0; i < list->count; i++)
         for (const char *text = list->items[i].text; *text;) {
             char *end;
             add_rank(queue, strtoull(text, &end, 10));
             text = end + strspn(end, " ");
         }
-    }
     if (!list->count) {
         add_rank(queue, 1);
         add_rank(queue, queue->job->ranks - 1);
     }
     for (size_t i = 0; i < queue->job->rank_count; i++)
         add_rank(queue, queue->job->rank_list[i]);
-    qsort(queue->ranks, queue->count, sizeof *queue->ranks, ascending);
-    return paired;
 }
 
 int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
@@ -239,9 +271,12 @@ int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
         add_rank(&queue, 0);
         if (!status)
             status = run_queued(&queue, job.gpus[g], 1);
-        if (!status && queue.runs[0].answer != VS_FIT_UNKNOWN)
-            status = run_queued(&queue, job.gpus[g], add_others(&queue) ? 1 : jobs);
+        if (!status && queue.runs[0].answer != VS_FIT_UNKNOWN) {
+            add_others(&queue);
+            status = run_queued(&queue, job.gpus[g], jobs);
+        }
         vs_fit_folder_clear(queue.messages);
+        qsort(queue.runs, queue.next, sizeof *queue.runs, by_rank);
         set->runs = vs_xrealloc(set->runs, set->count + queue.next, sizeof *set->runs);
         for (size_t i = 0; i < queue.next; i++)
             set->runs[set->count++] = queue.runs[i];

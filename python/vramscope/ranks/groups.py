@@ -60,9 +60,12 @@ def _use_server(native):
 def _tell_nodes(native):
     """NCCL's buffers depend on which ranks of a group are on this node. The stand-in for NCCL finds them in
     the name of the network; without its other options, a group has the default ones."""
-    kind = getattr(native, "ProcessGroupNCCL", None)
-    if kind is None:
-        return
+    for name in ("ProcessGroupNCCL", "ProcessGroupNCCL2", "ProcessGroupNCCLLazy"):
+        if hasattr(native, name):
+            _tell_node(getattr(native, name))
+
+
+def _tell_node(kind):
     create = kind.__init__
 
     @hide.hidden

@@ -4,15 +4,18 @@ or 4 KiB of floating-point numbers.
 
 A rank writes what it sends to a file; a later one that receives at the same place of the same kind of
 group reads it. So seeds, flags and pickled objects (broadcast_object_list, shapes between pipeline
-stages) are those of the other rank. What no rank has sent leaves the memory as it was, and is noted.
+stages) are those of the other rank. One that has not run is asked for, and waited for until it ends: the
+command starts it beside this one. What no rank has sent leaves the memory as it was, and is noted.
 Device memory of the simulated GPU is host memory, so that nothing is allocated or queued.
 """
 import collections
 import ctypes
 import os
 import sys
+import time
 
 import torch
+import torch.distributed as dist
 from vramscope_values import hide, notes
 
 from . import folder, groups, store
@@ -76,16 +79,30 @@ def _pass_on(group, tensor, ends, what):
         if _numbers.total() <= _FILES:
             store.write_whole(path, ctypes.string_at(tensor.data_ptr(), size))
         return
-    try:
-        with open(path, "rb") as f:
-            data = f.read()
-    except OSError:
-        data = b""
+    data = _wait_for(path, dist.get_process_group_ranks(group)[ends[0]])
     if len(data) == size:
         ctypes.memmove(tensor.data_ptr(), data, size)
     else:
         notes.count("unanswered", _place(), f"{what} of {size} B from rank {ends[0]} of a group of "
                     f"{group.size()}: the content is not known")
+
+
+def _wait_for(path, peer):
+    ended = os.path.join(folder, f"ended.{peer}")
+    asked = False
+    while True:
+        last = os.path.exists(ended)
+        try:
+            with open(path, "rb") as f:
+                return f.read()
+        except OSError:
+            pass
+        if last or not os.path.isdir(folder):
+            return b""
+        if not asked:
+            store.write_whole(os.path.join(folder, f"wanted.{peer}"), b"")
+            asked = True
+        time.sleep(0.005)
 
 
 def _noted(call):
