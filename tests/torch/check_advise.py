@@ -50,9 +50,10 @@ def row_of(build, python, name):
     title, gpu, wanted, program = TARGETS[name]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([os.path.join(build, "bin/vramscope"), "advise", "--json", "--no-cache", "--gpu", gpu, "--shard", "4",
-                               "--", python, *map(str, program)], cwd=folder, stdout=subprocess.PIPE,
-                              env={**os.environ, "OMP_NUM_THREADS": "1"}, text=True, check=False)
+        done = subprocess.run([os.path.join(build, "bin/vramscope"), "advise", "--json", "--no-cache", "--gpu",
+                               gpu, "--shard", "4", "--", python, *map(str, program)], cwd=folder,
+                              stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"}, text=True,
+                              check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert done.returncode == 0, (name, done.returncode, done.stdout[-3000:])
@@ -70,7 +71,7 @@ def row_of(build, python, name):
     said = "; ".join(f"{s['label']}: {size(s['saved_bytes'])}" for s in steps)
     return [title, gpu, size(first["peak_used_bytes"]), size(-first["headroom_bytes"]), said,
             size(plan["peak_allocated_bytes"]), size(plan["headroom_bytes"]),
-            f"{100 * cost['compute']:+.0f} %" if cost else "–", size(cost["copy_bytes"]) if cost else "–",
+            f"{100 * cost['compute']:+.0f} %" if cost else "–", (size(cost["copy_bytes"]) if cost["copy_bytes"] else "0") if cost else "–",
             str(answer["runs"]), f"{seconds:.0f} s"]
 
 

@@ -158,6 +158,11 @@ static bool was_tried(const struct vs_search *search, size_t change, const char 
 static void add_left(struct vs_search *search, struct vs_advice *advice)
 {
     size_t capacities[2] = {0};
+    if (search->base && !search->survey.known && (search->job->fit.all || !search->found))
+        VS_VEC_ADD(advice->absent, advice->absent_count, capacities[0],
+                   (struct vs_advice_left){"changes of the code", "",
+                                           "no survey was written: the program does not use PyTorch, or "
+                                           "did not complete a step"});
     for (size_t i = 0; i < search->changes.count; i++) {
         const struct vs_advise_change *change = &search->changes.items[i];
         const char *why;

@@ -37,7 +37,7 @@ bool vs_trial_enough(const struct vs_search *search, const struct vs_trial *tria
 static bool may_fit(const struct vs_search *search, const struct vs_trial *trial)
 {
     uint64_t cached = trial->reserved > trial->peak ? trial->reserved - trial->peak : 0;
-    if (trial->why || !trial->used || trial->replayed)
+    if (trial->replayed) /* with that memory already */
         cached = 0;
     return !trial->why && trial->used && (!trial->replayed || trial->fits) &&
            has_margin(search, vs_trial_headroom(search, trial) + (int64_t)cached);
