@@ -22,6 +22,7 @@ for shape, dtype in (((1500, 1400), torch.float32), ((1025, 4099), torch.bfloat1
     for draw in (torch.Tensor.normal_, torch.Tensor.uniform_):
         draw(torch.empty(shape, dtype=dtype))
         draw(torch.empty(shape, dtype=dtype), generator=generator)
+torch.empty(3000, 3000, device="meta").normal_()  # draws nothing
 check(torch.equal(torch.rand(3), torch.rand(3, generator=generator)), "numbers drawn later")
 drawn = torch.randn(1 << 20, generator=generator)
 torch.manual_seed(5)

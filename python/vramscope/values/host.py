@@ -70,20 +70,18 @@ class Host:
         """Runs an operation without device tensors."""
         shadow, name = self.shadow, plan.name
         with shadow.exclude(shadow.own):
-            if name in _DRAWN and self.leave_out(plan, args[0], kwargs):
+            if name in _DRAWN and self.leave_out(plan, args[0], kwargs) or name == "zero_" and self.clear(args[0]):
                 return args[0]
-            if plan.random:
-                draws.catch_up(self.torch)
-            if name == "zero_" and self.clear(args[0]):
-                return args[0]
-            if not any(self.number(t) in self.empty for t in tensors):
-                return shadow.device(plan, keys, args, kwargs)
+        if plan.random:
+            draws.catch_up(self.torch)
+        if not any(map(self.has_none, tensors)):
+            return shadow.device(plan, keys, args, kwargs)
+        with shadow.exclude(shadow.own):
             return self.without_content(plan, keys, args, kwargs, tensors)
 
     def leave_out(self, plan, tensor, kwargs):
         """Random numbers are not drawn. False if they must be."""
-        if (tensor.nbytes < _LEAST or kwargs.get("generator") is not None or not tensor.is_contiguous()
-                or tensor.is_shared()):
+        if not self.is_whole(tensor) or kwargs.get("generator") is not None or tensor.is_shared():
             return False
         draws.skip(self.torch, plan, self.cpu, tensor)
         self.mark(tensor, True)
@@ -92,7 +90,7 @@ class Host:
 
     def clear(self, tensor):
         """Zeros need no pages. False if the memory must be written."""
-        if tensor.nbytes < _LEAST or not tensor.is_contiguous():
+        if not self.is_whole(tensor):
             return False
         begin, nbytes = _inside(tensor)
         if not _is_anonymous(begin, nbytes) or _libc.madvise(begin, nbytes, _GIVE_BACK):
@@ -133,6 +131,9 @@ class Host:
 
     def has_none_among(self, args):
         return any(map(self.has_none, self.shadow.flat(args)))
+
+    def is_whole(self, tensor):
+        return tensor.is_cpu and tensor.nbytes >= _LEAST and tensor.is_contiguous()
 
     def is_large(self, tensors):
         return any(t.nbytes >= _LEAST for t in tensors)
