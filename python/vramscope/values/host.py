@@ -4,8 +4,8 @@
 With data=small the device has no content of large tensors, so weights that the program makes on the CPU
 need none either. Random numbers for a tensor of at least _LEAST bytes are not drawn: its pages stay untouched,
 or are given back. Copies and computations of such a tensor are not made, their results are as empty. Small
-results are computed, from the zeros that untouched pages have. All of these count as not computed: a
-Python number or a shape that comes from one is reported like that of a device tensor. Zeros are left out
+results are computed, from the zeros that untouched pages have. Nor are weights of a mapped file copied or
+converted. All of these count as not computed: a Python number or a shape that comes from one is reported like that of a device tensor. Zeros are left out
 too, but stay what they are.
 
 Not followed: content that leaves PyTorch, as by numpy(); it is zeros.
@@ -32,15 +32,15 @@ def _inside(tensor):
     return begin, end - begin
 
 
-def _is_anonymous(address, nbytes):
-    """Is it private memory without a file? The pages that are given back then read as zeros."""
+def _mapping(address):
+    """(end, access, inode) of the mapping that has *address*."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as f:
         for line in f:
             span, access, _, _, inode = line.split(None, 5)[:5]
             first, last = (int(n, 16) for n in span.split("-"))
             if first <= address < last:
-                return address + nbytes <= last and access == "rw-p" and inode == "0"
-    return False
+                return last, access, int(inode)
+    return 0, "", 0
 
 
 class Host:
@@ -74,7 +74,7 @@ class Host:
                 return args[0]
         if plan.random:
             draws.catch_up(self.torch)
-        if not any(map(self.has_none, tensors)):
+        if not any(map(self.has_none, tensors)) and not (plan.kind == plans.COPY and self.is_checkpoint(*args[:2])):
             return shadow.device(plan, keys, args, kwargs)
         with shadow.exclude(shadow.own):
             return self.without_content(plan, keys, args, kwargs, tensors)
@@ -88,13 +88,19 @@ class Host:
         notes.host += tensor.nbytes
         return True
 
+    def is_checkpoint(self, target, source):
+        """Are weights copied that were mapped from a file?"""
+        return (self.is_whole(target) and self.is_whole(source) and source.is_floating_point()
+                and _mapping(source.data_ptr())[2] != 0)
+
     def clear(self, tensor):
         """Zeros need no pages. False if the memory must be written."""
         if not self.is_whole(tensor):
             return False
         begin, nbytes = _inside(tensor)
-        if not _is_anonymous(begin, nbytes) or _libc.madvise(begin, nbytes, _GIVE_BACK):
-            return False
+        end, access, inode = _mapping(begin)
+        if begin + nbytes > end or access != "rw-p" or inode or _libc.madvise(begin, nbytes, _GIVE_BACK):
+            return False  # only private memory without a file then reads as zeros
         ctypes.memset(tensor.data_ptr(), 0, begin - tensor.data_ptr())
         ctypes.memset(begin + nbytes, 0, tensor.data_ptr() + tensor.nbytes - begin - nbytes)
         if self.shadow.table.covers(tensor):
