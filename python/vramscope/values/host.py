@@ -3,10 +3,10 @@
 
 With data=small the device has no content of large tensors, so weights that the program makes on the CPU
 need none either. Random numbers for a tensor of at least _LEAST bytes are not drawn: its pages stay untouched,
-or are given back. Copies and computations of such a tensor are not made, their results are as empty. Small
-results are computed, from the zeros that untouched pages have. Nor are weights of a mapped file copied or
-converted. All of these count as not computed: a Python number or a shape that comes from one is reported like that of a device tensor. Zeros are left out
-too, but stay what they are.
+or are given back. Copies and computations of such a tensor are not made, their results are as empty. Nor are
+weights of a mapped file copied or converted. Small results are computed, from the zeros that untouched pages
+have. All of these count as not computed: a Python number or a shape that comes from one is reported like that
+of a device tensor. Zeros are left out too, but stay what they are.
 
 Not followed: content that leaves PyTorch, as by numpy(); it is zeros.
 """
