@@ -14,7 +14,7 @@ import sys
 
 import environments
 
-PROGRAMS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+PROGRAMS = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "uses", name)
             for name in ("values_uses.py", "values_host.py")]
 EXPECTED = re.compile(r"# (known|(decided|read): ([^#]*))")
 
