@@ -15,10 +15,11 @@ FORMULA = "=HYPERLINK(1)"
 # a file may have no slash in its name
 PROGRAM = "\"><img src=x onerror=alert(1)><b>\x1b[31m${1}"
 LONG = "vector<" * 30
-STEP = ("push step;push forward;a make_activation tensor 9000000 -1;a stage_batch tensor 400000 -1;pop;"
+STEP = ("push step;push forward;module Net:layers.0.mlp;a make_activation tensor 9000000 -1;module Net:layers.1;"
+        "a stage_batch tensor 400000 -1;module;pop;"
         "a append_history tensor 20000000 -1;a build_index tensor 5000000 1;f 1;pop;")
 WEIGHTS = "a load_weights device 30000000 -1;"
-HOSTILE = "".join(f"push {name};a stage_batch tensor 400000 -1;pop;" for name in (MARKUP, IMAGE, FORMULA, LONG))
+HOSTILE = "".join(f"push {name};module {name};a stage_batch tensor 400000 -1;pop;" for name in (MARKUP, IMAGE, FORMULA, LONG))
 
 
 class Pages:

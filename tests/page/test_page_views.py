@@ -57,7 +57,7 @@ def every_view_is_free_of_faults(pages, axe):
         for width, height, scheme in SIZES:
             with browser.opened(pages.page(*names), width, height, scheme) as (page, faults):
                 settle(page)
-                for tab in TABS + (("compare",) if len(names) > 1 else ()):
+                for tab in (*TABS, *(["modules"] if "tensors" in names else []), *(["compare"] if len(names) > 1 else [])):
                     go(page, tab)
                     where = (names, width, scheme, tab)
                     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -108,7 +108,7 @@ def download(page, label):
 def exports_can_be_read(pages, _axe):
     with browser.opened(pages.page("tensors")) as (page, faults):
         settle(page)
-        for tab in TABS:
+        for tab in (*TABS, "modules"):
             go(page, tab)
             page.evaluate("document.querySelector('.menu').open = false")
             labels = page.evaluate("() => [...document.querySelectorAll('.menu-items button')].map((b) => "
@@ -140,6 +140,33 @@ def the_table_adds_up(pages, _axe):
         kinds = {row["name"]: row["bytes"] for row in live["by"]["kind"]}
         found = {row["kind"]: int(row["Bytes"]) for row in rows}
         assert {name: found.get(name) for name in kinds} == kinds, (found, kinds)
+
+
+def modules_add_up(pages, _axe):
+    """The treemap's area is bytes, a click goes into a module, and the address has it."""
+    rows = pages.report("tensors")["devices"][0]["live"]["by"]["module"]
+    layer = sum(row["bytes"] for row in rows if row["module"] == "layers.0.mlp")
+    assert layer and {row["model"] for row in rows} == {"Net", None}, rows
+    with browser.opened(pages.page("tensors"), fragment="#tab=modules") as (page, faults):
+        settle(page)
+        names = page.inner_text(".module-tree")
+        assert "layers" in names and made.c_bytes(layer) in names, names
+        areas = page.evaluate("""() => [...document.querySelectorAll('.module-map g.tile')].map((tile) => {
+            const {width, height} = tile.querySelector('rect').getBBox();
+            return [tile.querySelector('title').textContent.split(':')[0], (width + 1) * (height + 1)];
+        })""")
+        whole, sizes = sum(area for _, area in areas), {}
+        for name, area in areas:
+            sizes[name] = sizes.get(name, 0) + area
+        share = layer / sum(row["bytes"] for row in rows)
+        assert abs(sizes["Net.layers.0.mlp"] / whole - share) < 0.15, (sizes, share)
+        page.click(".module-map g.tile:has-text('mlp')")
+        wait_until(page, "location.hash.includes('module=Net.layers.0.mlp')")
+        assert made.c_bytes(layer) in page.inner_text(".module-keys"), page.inner_text(".module-keys")
+        page.focus(".module-map")
+        page.keyboard.press("Escape")
+        wait_until(page, "/module=Net.layers.0(&|$)/.test(location.hash)")
+        assert not faults, faults
 
 
 def a_link_restores_the_view(pages, _axe):
@@ -227,6 +254,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
         browser.run((every_view_is_free_of_faults, hostile_names_stay_text, exports_can_be_read, the_table_adds_up,
+                     modules_add_up,
                      a_link_restores_the_view, the_keyboard_reaches_everything, two_traces_are_compared), pages, axe)
     return 0
 

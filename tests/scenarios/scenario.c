@@ -15,6 +15,7 @@
  *   threshold BYTES            of the device's default pool
  *   stream N                   further requests are for stream N (0: the default one)
  *   private N                  further requests of PyTorch's allocator go to its pool N; 0: none
+ *   module PATH                the module of PyTorch whose forward code runs from here on; without PATH: none
  *   exit N                     ends the program */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -140,6 +141,8 @@ static int one_more_context(void)
     return error ? 1 : 0;
 }
 
+__attribute__((weak)) void vramscope_torch_module(const char *path, unsigned pass, unsigned tid);
+
 static int run_line(char *line, bool *ended)
 {
     char word[32] = "", site[64], family[16];
@@ -159,6 +162,11 @@ static int run_line(char *line, bool *ended)
         return nvtxRangePushA(rest) < 0 ? 2 : 0;
     if (strcmp(word, "pop") == 0)
         return nvtxRangePop() < 0 ? 2 : 0;
+    if (strcmp(word, "module") == 0) {
+        if (vramscope_torch_module) /* of the recording library */
+            vramscope_torch_module(rest, *rest ? 1 : 0, 0);
+        return 0;
+    }
     sscanf(rest, "%" SCNu64, &bytes);
     if (strcmp(word, "f") == 0 && bytes < SLOTS)
         release(&slots[bytes]);

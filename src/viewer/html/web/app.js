@@ -158,7 +158,7 @@ class Page {
     }
 
     visibleTabs() {
-        return TABS.filter((tab) => !tab.both || this.traces[1]);
+        return TABS.filter((tab) => (!tab.both || this.traces[1]) && (!tab.when || tab.when(this.shown()[0])));
     }
 
     show() {

@@ -29,6 +29,7 @@ const LINK_KEYS = {
     metric: oneOf('bytes', 'count'),
     inverted: LINK_SWITCH, libraries: LINK_SWITCH,
     zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},
+    module: {read: (text) => text.slice(0, 1000), write: String},
     curves: {read: (text) => /^[a-z]{1,16}:[01](,[a-z]{1,16}:[01]){0,9}$/.test(text) ? text : undefined, write: String},
     align: oneOf('clock', 'length'),
     rows: oneOf('groups', 'blocks'),

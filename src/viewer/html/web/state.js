@@ -19,6 +19,7 @@ export const STATE_DEFAULTS = Object.freeze({
     inverted: false,
     libraries: false, // functions of libraries in the flame graph
     zoom: '', // the function that fills the flame graph, as row numbers from the root: '0.2.1'
+    module: '', // that fills the treemap of modules: 'GPT.layers.0'
     rows: 'groups', // of the table: groups, blocks
     sort: 'bytes-', // of the table: a column and its direction
     curves: '', // shown (1) or hidden (0) by the legend: 'used:0,reserved:1'

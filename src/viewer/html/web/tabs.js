@@ -5,6 +5,7 @@
  * it is grouped, the choice of the grouping stands above it. Adding a view is a row here. */
 import {mountCompare} from './panels/compare.js';
 import {mountFlame} from './panels/flame.js';
+import {moduleRows, mountModules} from './panels/modules.js';
 import {mountTable} from './panels/table.js';
 import {mountBlockmap} from './blockmap.js';
 import {mountLanes} from './lanes.js';
@@ -16,7 +17,7 @@ import {mountTimeline} from './timeline.js';
 export const CURVE = {name: 'timeline', title: 'Memory over time', mount: mountTimeline, size: 'fill'};
 const CURVE_STRIP = {...CURVE, size: 'strip'};
 
-/** id, label and parts {name, title, mount, size, grouped} of each tab; overview is app.js's own. */
+/** id, label and parts {name, title, mount, size, grouped} of each tab, and when a trace has it; overview is app.js's own. */
 export const TABS = [
     {id: 'overview', label: 'Overview', parts: []},
     {id: 'timeline', label: 'Timeline', parts: [
@@ -35,6 +36,9 @@ export const TABS = [
     ]},
     {id: 'table', label: 'Table', parts: [
         CURVE_STRIP, {name: 'table', title: 'Table', mount: mountTable, size: 'fill'},
+    ]},
+    {id: 'modules', label: 'Modules', when: ({head}) => head.devices.some((_, device) => moduleRows(head, device)), parts: [
+        {name: 'modules', title: 'Modules', mount: mountModules, size: 'fill'},
     ]},
     {id: 'compare', label: 'Compare', both: true, parts: [
         {name: 'compare', title: 'Compare', mount: mountCompare, size: 'page'},
