@@ -71,8 +71,9 @@ def row_of(build, python, name):
     said = "; ".join(f"{s['label']}: {size(s['saved_bytes'])}" for s in steps)
     return [title, gpu, size(first["peak_used_bytes"]), size(-first["headroom_bytes"]), said,
             size(plan["peak_allocated_bytes"]), size(plan["headroom_bytes"]),
-            f"{100 * cost['compute']:+.0f} %" if cost else "–", (size(cost["copy_bytes"]) if cost["copy_bytes"] else "0") if cost else "–",
-            str(answer["runs"]), f"{seconds:.0f} s"]
+            f"{100 * cost['compute']:+.0f} %" if cost else "–",
+            "–" if not cost else size(cost["copy_bytes"]) if cost["copy_bytes"] else "0", str(answer["runs"]),
+            f"{seconds:.0f} s"]
 
 
 def write(path, rows):

@@ -51,7 +51,7 @@ enum what {
 };
 
 /* In the order in which they are tried. "%s" stands for the path of a list of modules. */
-static const struct {
+static const struct form {
     const char *spec, *label;
     enum vs_tier tier;
     enum vs_need need;
@@ -79,6 +79,10 @@ static const struct {
     {"accumulate:steps=8", "batch in 8 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
     {"lora:rank=16", "LoRA rank 16", VS_TIER_MODEL, VS_NEED_NOTHING, TRAINING, ADAPTER | STATE | STEP},
 };
+#define FORMS (sizeof forms / sizeof *forms)
+#define BLOCKS_AT 4u /* the first of BLOCKS, and LARGE_LOSS behind them */
+#define LOSS_AT 7u
+#define LOSS_COPIES 4 /* of logits in 16 bits: in 32 bits, and its gradient */
 
 static const char *why_no_blocks(const struct vs_survey *survey, uint64_t peak)
 {
@@ -131,12 +135,16 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
         put(out, (struct vs_advise_change){.conf = confs[i][0], .label = confs[i][1], .groups = CONF,
                                            .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
-    for (size_t f = 0; survey->known && f < sizeof forms / sizeof *forms; f++)
-        if (forms[f].groups != (ADAPTER | STATE | STEP) || job->lora)
+    bool loss_first = survey->list_count && LOSS_COPIES * survey->loss_bytes > survey->lists[0].activation_bytes;
+    for (size_t f = 0; survey->known && f < FORMS; f++) {
+        /* of the two that compute again, the one that holds more comes first */
+        const struct form *form = &forms[!loss_first || f < BLOCKS_AT || f > LOSS_AT ? f
+                                         : f == BLOCKS_AT                           ? LOSS_AT : f - 1];
+        if (form->groups != (ADAPTER | STATE | STEP) || job->lora)
             put(out, (struct vs_advise_change){
-                .spec = of_lists(survey, forms[f].spec, memory), .label = forms[f].label, .tier = forms[f].tier,
-                .need = forms[f].need, .groups = forms[f].groups,
-                .absent = why_absent(forms[f].what, survey, peak)});
+                .spec = of_lists(survey, form->spec, memory), .label = form->label, .tier = form->tier,
+                .need = form->need, .groups = form->groups, .absent = why_absent(form->what, survey, peak)});
+    }
     for (size_t i = job->fit.vary ? job->fit.value_count : 0; i-- > 0;) /* the largest first */
         if (job->fit.values[i] != job->base_value)
             put(out, (struct vs_advise_change){

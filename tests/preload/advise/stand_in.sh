@@ -33,6 +33,6 @@ cat >"${VRAMSCOPE_SURVEY%%%p*}$$${VRAMSCOPE_SURVEY##*%p}" <<E
   {"path": "blocks.0.parts", "class": "Part", "count": 4, "activation_bytes": 180000000}],
  "optimizers": [{"class": "AdamW", "place": "train.py:57", "state_bytes": 99999999, "dtypes": ["float32"],
    "set_to_none": true}], "autocast": "bfloat16", "attention": [],
- "losses": [{"function": "cross_entropy", "rows": 8, "classes": 9, "bytes": 100000000}]}
+ "losses": [{"function": "cross_entropy", "rows": 8, "classes": 9, "bytes": 40000000}]}
 E
 exec "$victim" steps $need
