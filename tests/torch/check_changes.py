@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes applied from outside (VRAMSCOPE_CHANGES) against the same changes written into the programs.
 
-    check_changes.py --build DIR [--release RELEASE] [PROGRAM[/CHANGE]…]
+    check_changes.py --build DIR [--release RELEASE] [--write docs/advise.md] [PROGRAM[/CHANGE]…]
 
 Each program runs with the change from outside, and with the change in its text. Both must have the same
 peaks of allocated and reserved memory, to the byte, and print the same losses. Exit 77: no environment
@@ -38,10 +38,6 @@ def wrapped(model, path, each="", options=""):
         model.{path}[i] = checkpoint_wrapper(model.{path}[i]{options})"""
 
 
-def swapped(old, new):
-    return [(old, new)]
-
-
 OPS = ("import torch\n", """import torch
 from functools import partial
 from torch.utils.checkpoint import create_selective_checkpoint_contexts
@@ -51,67 +47,39 @@ ops = [getattr(torch.ops.aten, name).default for name in (
 contexts = partial(create_selective_checkpoint_contexts, ops)
 """)
 GPT = "model = GPT().cuda()"
-VIT = "model = torchvision.models.vit_b_16(num_classes=1000).cuda()"
-TRAINER = "    model = make(args.model)\n"
-TRAINER_SWITCH = [(TRAINER, TRAINER + '    model.gradient_checkpointing_enable({"use_reentrant": False})\n')]
-GPT_LOSS = ("""            logits = model(ids[:, :-1])
+LOSS = ("""            logits = model(ids[:, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 """, "            hidden = model(ids[:, :-1]).flatten(0, 1)\n" + re.sub("^", "    ", CHUNKED.format(
     head="model.head", cast="", hidden="hidden", targets="ids[:, 1:].flatten()"), flags=re.M))
-GPT_HIDDEN = ("return self.head(self.norm(", "return (self.norm(")
-EAGER_LOSS = ("        return F.cross_entropy(self.head(self.norm(x)).flatten(0, 1), targets.flatten())", """\
-        hidden, targets = self.norm(x).flatten(0, 1), targets.flatten()""" + CHUNKED.format(
-    head="self.head", cast="", hidden="hidden", targets="targets") + "        return loss")
-HF_LOSS = ("        loss = model(input_ids=ids, labels=ids).loss\n", """\
-        hidden = model.model(input_ids=ids).last_hidden_state.flatten(0, 1)
-        targets = F.pad(ids, (0, 1), value=-100)[..., 1:].flatten()""" + CHUNKED.format(
-    head="model.lm_head", cast=".float()", hidden="hidden", targets="targets") + "        del hidden, targets\n")
-FUNCTIONAL = ("import torch\n", "import torch\nimport torch.nn.functional as F\n")
-PLAIN_LLAMA = ('    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})\n', "")
-LLAMA = ["programs/llama_finetune.py", "--size", "1b", "--batch", "4", "--length", "1024"]
-# name: (program and arguments, edits of every run, {change: edits that write it into the program})
-PROGRAMS = {
-    "gpt": (["../../examples/train_gpt/train.py", "--batch", "6", "--steps", "2"], [], {
-        "fused": swapped("lr=3e-4)", "lr=3e-4, fused=True)"),
-        "foreach-off": swapped("lr=3e-4)", "lr=3e-4, foreach=False)"),
-        "set-to-none": None, "autocast": None,
-        "sdpa:backend=flash": None,
-        "sdpa:backend=efficient": swapped("    main()", """\
+HIDDEN = ("return self.head(self.norm(", "return (self.norm(")
+STEP = "        optimizer.step()\n        optimizer.zero_grad()\n"
+# change: edits that write it into examples/train_gpt/train.py; None: it has no effect there
+GPT_CHANGES = {
+    "fused": [("lr=3e-4)", "lr=3e-4, fused=True)")],
+    "foreach-off": [("lr=3e-4)", "lr=3e-4, foreach=False)")],
+    "set-to-none": None,
+    "autocast": None,
+    "sdpa:backend=flash": None,
+    "sdpa:backend=efficient": [("    main()", """\
     from torch.nn.attention import SDPBackend, sdpa_kernel
     with sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION):
-        main()"""),
-        "offload-activations": swapped('        with torch.autocast("cuda", dtype=torch.bfloat16):', """\
-        with torch.autograd.graph.save_on_cpu(pin_memory=True), torch.autocast("cuda", dtype=torch.bfloat16):"""),
-        "checkpoint:path=blocks": [WRAPPER, wrapped(GPT, "blocks")],
-        "checkpoint-ops:path=blocks": [WRAPPER, OPS, wrapped(GPT, "blocks", options=", context_fn=contexts")],
-        "checkpoint:class=Block,every=2": [WRAPPER, wrapped(GPT, "blocks", ", 2")],
-        "checkpoint:path=blocks;chunked-loss;fused": [
-            WRAPPER, wrapped(GPT, "blocks"), GPT_LOSS, GPT_HIDDEN, ("lr=3e-4)", "lr=3e-4, fused=True)")]}),
-    "compiled": (["programs/gpt_compile.py", "--batch", "2", "--steps", "2"], [], {
-        "checkpoint:path=blocks": None}),
-    "eager": (["programs/gpt_compile.py", "--eager", "--batch", "4", "--steps", "2"], [], {
-        "fused": None,
-        "chunked-loss": [WRAPPER, EAGER_LOSS],
-        "accumulate:steps=2": swapped("""\
-        with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = run(ids[:, :-1], ids[:, 1:])
-        loss.backward()
-""", """\
-        first, last = ids.chunk(2)
-        with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = run(first[:, :-1], first[:, 1:]) / 2
-        loss.backward()
-        del loss
-        with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = run(last[:, :-1], last[:, 1:]) / 2
-        loss.backward()
-"""),
-        "optimizer-bf16": [("optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)", """\
-optimizers = [torch.optim.AdamW([p], lr=3e-4, fused=True) for p in model.parameters()]
+        main()""")],
+    "offload-activations": [('        with torch.autocast("cuda", dtype=torch.bfloat16):', """\
+        with torch.autograd.graph.save_on_cpu(pin_memory=True), torch.autocast("cuda", dtype=torch.bfloat16):""")],
+    "checkpoint:path=blocks": [WRAPPER, wrapped(GPT, "blocks")],
+    "checkpoint:class=Block,every=2": [WRAPPER, wrapped(GPT, "blocks", ", 2")],
+    "checkpoint-ops:path=blocks": [WRAPPER, OPS, wrapped(GPT, "blocks", options=", context_fn=contexts")],
+    "chunked-loss:chunks=8": [WRAPPER, LOSS, HIDDEN],
+    "checkpoint:path=blocks;chunked-loss;fused": [
+        WRAPPER, wrapped(GPT, "blocks"), LOSS, HIDDEN, ("lr=3e-4)", "lr=3e-4, fused=True)")],
+    "optimizer-bf16": [("optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)", """\
+optimizers = [torch.optim.AdamW([p], lr=3e-4) for p in model.parameters()]
 
     def cast(state, dtype):
-        state.update({k: v.to(dtype) for k, v in state.items() if v.dim()})
-"""), ("        optimizer.step()\n        optimizer.zero_grad(set_to_none=True)\n", """\
+        for k, v in state.items():
+            if v.dim():
+                state[k] = v.to(dtype)
+"""), (STEP, """\
         for optimizer in optimizers:
             for state in optimizer.state.values():
                 cast(state, torch.float32)
@@ -120,40 +88,80 @@ optimizers = [torch.optim.AdamW([p], lr=3e-4, fused=True) for p in model.paramet
                 cast(state, torch.bfloat16)
         model.zero_grad()
 """)],
-        "offload-optimizer;checkpoint:path=blocks": [WRAPPER, wrapped(GPT, "blocks"), ("AdamW(model.parameters(), ", """\
-AdamW((host := {p: p.detach().cpu() for p in model.parameters()}).values(), """), ("        optimizer.step()\n", """\
+    "offload-optimizer": [("AdamW(model.parameters(), ", """\
+AdamW((host := {p: p.detach().cpu() for p in model.parameters()}).values(), """), (STEP, """\
         for p, h in host.items():
             h.grad = p.grad.cpu()
         optimizer.step()
         with torch.no_grad():
             for p, h in host.items():
                 p.copy_(h)
-"""), ("optimizer.zero_grad", "model.zero_grad")]}),
-    "llama": (LLAMA, [FUNCTIONAL], {
-        "checkpoint:path=model.layers": None}),
-    "llama-plain": (LLAMA, [FUNCTIONAL, PLAIN_LLAMA], {
-        "checkpoint:path=model.layers": [("    if args.lora:", PLAIN_LLAMA[0] + "    if args.lora:")],
+        model.zero_grad()
+""")],
+}
+TRAIN_GPT = ["../../examples/train_gpt/train.py", "--batch"]
+# tensors small enough to have values: the losses are real ones
+SMALL = [("LAYERS = 50304, 1024, 1024, 16, 24", "LAYERS = 1024, 32, 64, 2, 3")]
+EAGER_LOSS = ("        return F.cross_entropy(self.head(self.norm(x)).flatten(0, 1), targets.flatten())", """\
+        hidden, targets = self.norm(x).flatten(0, 1), targets.flatten()""" + CHUNKED.format(
+    head="self.head", cast="", hidden="hidden", targets="targets") + "        return loss")
+WHOLE = """\
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            loss = run(ids[:, :-1], ids[:, 1:])
+        loss.backward()
+"""
+HALF = WHOLE.replace("ids[:, 1:])", "ids[:, 1:]) / 2")
+HF_LOSS = ("        loss = model(input_ids=ids, labels=ids).loss\n", """\
+        hidden = model.model(input_ids=ids).last_hidden_state.flatten(0, 1)
+        targets = F.pad(ids, (0, 1), value=-100)[..., 1:].flatten()""" + CHUNKED.format(
+    head="model.lm_head", cast=".float()", hidden="hidden", targets="targets") + "        del hidden, targets\n")
+SWITCH = '    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})\n'
+LLAMA = ["programs/llama_finetune.py", "--size", "1b", "--batch", "4", "--length", "1024"]
+UNET = ["programs/diffusion_unet.py", "--batch", "2"]
+VIT = "model = torchvision.models.vit_b_16(num_classes=1000).cuda()"
+MADE = "    model = make(args.model)\n"
+TRAINER = ["programs/trainer.py", "--model"]
+TRAINER_SWITCH = [(MADE, MADE + '    model.gradient_checkpointing_enable({"use_reentrant": False})\n')]
+# name: (program and arguments, edits of every run, {change: edits that write it into the program})
+PROGRAMS = {
+    "small": ([*TRAIN_GPT, "4", "--steps", "3"], SMALL, GPT_CHANGES),
+    "gpt": ([*TRAIN_GPT, "6", "--steps", "2"], [], {c: GPT_CHANGES[c] for c in (
+        "fused", "checkpoint:class=Block,every=2", "checkpoint:path=blocks;chunked-loss;fused")}),
+    "eager": (["programs/gpt_compile.py", "--eager", "--batch", "4", "--steps", "2"], [], {
+        "fused": None,
+        "chunked-loss": [WRAPPER, EAGER_LOSS],
+        "accumulate:steps=2": [(WHOLE, "        first, last = ids.chunk(2)\n" + HALF.replace("ids[", "first[") +
+                                "        del loss\n" + HALF.replace("ids[", "last["))]}),
+    "llama": (LLAMA, [], {"checkpoint:path=model.layers": None}),
+    "llama-plain": (LLAMA, [("import torch\n", "import torch\nimport torch.nn.functional as F\n"), (SWITCH, "")], {
+        "checkpoint:path=model.layers": [("    if args.lora:", SWITCH + "    if args.lora:")],
         "lora:rank=16": [("    if args.lora:", "    if True:"), ("        model.enable_input_require_grads()\n", "")],
         "chunked-loss": [WRAPPER, HF_LOSS]}),
+    "unet": (UNET, [("    model.enable_gradient_checkpointing()\n", "")], {
+        "checkpoint:path=down_blocks;checkpoint:path=up_blocks": [("    model.train()\n", """\
+    model.enable_gradient_checkpointing()
+    model.train()
+""")]}),
     "vit": (["programs/vit.py", "--batch", "16"], [], {
-        "set-to-none": swapped("set_to_none=False", "set_to_none=True"),
-        "autocast": swapped("        loss = F.cross", """\
+        "set-to-none": [("set_to_none=False", "set_to_none=True")],
+        "autocast": [("        loss = F.cross", """\
         with torch.autocast("cuda", dtype=torch.bfloat16):
-            loss = F.cross"""),
-        "autocast;offload-activations;fused": [("        loss = F.cross", """\
-        with torch.autocast("cuda", dtype=torch.bfloat16), torch.autograd.graph.save_on_cpu(pin_memory=True):
-            loss = F.cross"""), ("momentum=0.9", "momentum=0.9, fused=True")],
+            loss = F.cross""")],
         "checkpoint:path=encoder.layers": [WRAPPER, wrapped(VIT, "encoder.layers")]}),
-    "trainer-llama": (["programs/trainer.py"], [], {
-        "autocast": swapped("report_to=[]", "report_to=[], bf16=True"),
+    "experts": (["programs/mixture_of_experts.py", "--batch", "2"], [], {
+        "checkpoint:class=Layer": [WRAPPER, ("    model = nn.ModuleList", """\
+    for i in range(LAYERS):
+        layers[i] = checkpoint_wrapper(layers[i])
+    model = nn.ModuleList""")]}),
+    "trainer-llama": ([*TRAINER, "llama"], [], {
+        "autocast": [("report_to=[]", "report_to=[], bf16=True")],
         "checkpoint:path=model.layers;autocast": [*TRAINER_SWITCH, ("report_to=[]", "report_to=[], bf16=True")]}),
-    "trainer-gpt2": (["programs/trainer.py", "--model", "gpt2"], [], {
-        "checkpoint:class=GPT2Block": TRAINER_SWITCH}),
-    "trainer-bert": (["programs/trainer.py", "--model", "bert"], [], {
+    "trainer-gpt2": ([*TRAINER, "gpt2"], [], {"checkpoint:class=GPT2Block": TRAINER_SWITCH}),
+    "trainer-bert": ([*TRAINER, "bert"], [], {
         "checkpoint:path=bert.encoder.layer": TRAINER_SWITCH,
-        "fused": swapped('"adamw_torch"', '"adamw_torch_fused"')}),
-    "trainer-vit": (["programs/trainer.py", "--model", "vit"], [], {
-        "checkpoint:class=ViTLayer": TRAINER_SWITCH}),
+        "fused": [('"adamw_torch"', '"adamw_torch_fused"')]}),
+    "trainer-vit": ([*TRAINER, "vit"], [], {"checkpoint:class=ViTLayer": TRAINER_SWITCH}),
+    "compiled": (["programs/gpt_compile.py", "--batch", "2", "--steps", "2"], [], {"checkpoint:path=blocks": None}),
 }
 
 
@@ -164,7 +172,7 @@ def edited(path, edits):
         assert old in text, f"{path} has no text {old!r}"
         text = text.replace(old, new, 1)
     assert text.endswith("    main()\n"), path
-    return text + PEAKS
+    return re.sub(r"( +args = .*parse_args\(\)\n)", r"\1    torch.manual_seed(0)\n", text) + PEAKS
 
 
 def run(build, environment, name, edits, changes=""):
@@ -182,37 +190,55 @@ def run(build, environment, name, edits, changes=""):
 
 
 def check(build, environment, name, changes, plain):
-    """A line of the table."""
+    """A row of the table."""
     by_hand = PROGRAMS[name][2][changes]
     outside, notes = run(build, environment, name, [], changes)
     kinds = [n[0] for n in notes]
     if by_hand is None:
         assert kinds == ["unchanged"], f"{name}, {changes}: {notes}"
         assert outside == plain, f"{name}, {changes} without effect: {outside} instead of {plain}"
-        return f"{name}\t{changes}\tunchanged: {notes[0][5]}"
+        return f"| {name} | `{changes}` | {plain[-1].split()[1]} | no effect: {notes[0][5]} | |"
     assert kinds == ["changed"] * (changes.count(";") + 1), f"{name}, {changes}: {notes}"
     hand, _ = run(build, environment, name, by_hand)
     assert hand[-1].startswith("PEAKS"), f"{name}, {changes} by hand: {hand}"
+    assert name != "small" or "loss 0.000" not in " ".join(hand), f"{name} has no values: {hand}"
     assert outside == hand, f"{name}, {changes}: {outside}, by hand {hand}, without {plain}"
-    return f"{name}\t{changes}\t{outside[-1]}\t{plain[-1]}\t" + "\t".join(f"{n[3]} ×{n[4]} {n[5]}" for n in notes)
+    return f"| {name} | `{changes}` | {plain[-1].split()[1]} | {' | '.join(outside[-1].split()[1:])} |"
+
+
+def write(path, rows):
+    """Puts the *rows* into the table of a document, in the place of those of the same change."""
+    with open(path, encoding="utf-8") as f:
+        head, table, tail = re.split("(?s)(?<=<!-- changes -->\n)(.*)(?=<!-- end of changes -->)", f.read())
+    title, kept = table.splitlines()[:2], table.splitlines()[2:]
+    key = {row: row.split("|")[1:3] for row in [*kept, *rows]}
+    kept = [row for row in kept if key[row] not in [key[r] for r in rows]]
+    order = [[f" {name} ", f" `{c}` "] for name, (_, _, changes) in PROGRAMS.items() for c in changes]
+    rows = sorted([*kept, *rows], key=lambda row: order.index(key[row]))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(head + "\n".join([*title, *rows]) + "\n" + tail)
 
 
 def main():
     p = environments.parser(__doc__)
     p.add_argument("--release", default="2.15.0")
+    p.add_argument("--write", metavar="DOCUMENT")
     p.add_argument("only", nargs="*", metavar="PROGRAM[/CHANGE]")
     args = p.parse_args()
     environment = environments.needed_release(args.release)
-    failed = 0
+    failed, rows = 0, []
     for name, (_, _, changes) in PROGRAMS.items():
         wanted = [c for c in changes if not args.only or name in args.only or f"{name}/{c}" in args.only]
         plain = run(args.build, environment, name, [])[0] if wanted else None
         for change in wanted:
             try:
-                print(check(args.build, environment, name, change, plain), flush=True)
+                rows.append(check(args.build, environment, name, change, plain))
+                print(rows[-1], flush=True)
             except AssertionError as error:
                 failed += 1
                 print("FAILED", error, flush=True)
+    if args.write:
+        write(args.write, rows)
     return 1 if failed else 0
 
 

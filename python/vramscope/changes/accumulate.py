@@ -36,7 +36,7 @@ def start(torch, effect, settings):
                               **{k: _part(v, batch, part) for k, v in kwargs.items()})
                 loss = getattr(result, "loss", result)
                 if type(loss) is not torch.Tensor or loss.dim() or not loss.requires_grad:
-                    effect.refuse("the model's result is not a loss: the parts have to be in the program's loop")
+                    effect.refuse("the model returns no loss: the parts have to be in the program's loop")
                     break
                 if kwargs.get("num_items_in_batch") is None:
                     loss = loss / steps
@@ -50,7 +50,7 @@ def start(torch, effect, settings):
                 del loss
         return call(*args, **kwargs)
 
-    models.at_each_optimizer(effect, watch)
+    models.at_each_optimizer(effect.refuse, watch)
 
     def _is_split(value):
         return isinstance(value, torch.Tensor) and value.dim() > 0

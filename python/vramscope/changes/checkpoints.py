@@ -7,10 +7,12 @@ block runs under torch.utils.checkpoint, as checkpoint_wrapper has it. checkpoin
 of matrix products and attention, by PyTorch's selective checkpointing.
 """
 import functools
+import weakref
 
 from . import models
 
 _OPS = "context_fn"
+_switched = weakref.WeakSet()  # models whose own switch was used, for one of several lists
 _CONTEXT = ", context_fn=partial(create_selective_checkpoint_contexts, ops)"
 
 
@@ -34,7 +36,7 @@ def start(torch, effect, settings):
                 if not _by_switch(effect, blocks, children, every, options):
                     _by_wrapper(torch, effect, blocks, children, every, options)
 
-    models.at_each_optimizer(effect, apply)
+    models.at_each_optimizer(effect.refuse, apply)
 
 
 def _kept(torch):
@@ -45,7 +47,7 @@ def _kept(torch):
 
 
 def _by_wrapper(torch, effect, blocks, children, every, options):
-    where, name = blocks.place(), f"model.{blocks.path}" if blocks.path else "blocks"
+    where, name = blocks.place(), blocks.code()
     each = f"0, len({name}), {every}" if every > 1 else f"len({name})"
     contexts = _CONTEXT if _OPS in options else ""
     code = f"for i in range({each}): {name}[i] = checkpoint_wrapper({name}[i]{contexts})"
@@ -74,7 +76,8 @@ def _by_switch(effect, blocks, children, every, options):
     owner = hf or diffusers
     if owner is None or (hf is None and (every > 1 or _OPS in options)):
         return False
-    if any(getattr(m, "gradient_checkpointing", False) for m in owner.modules()):
+    switched = any(getattr(m, "gradient_checkpointing", False) for m in owner.modules())
+    if switched and owner not in _switched:
         effect.why = "the blocks are checkpointed already"
         return True
     if hf is not None and not hf.supports_gradient_checkpointing or \
@@ -82,19 +85,19 @@ def _by_switch(effect, blocks, children, every, options):
         return False
     contexts = ', "context_fn": partial(create_selective_checkpoint_contexts, ops)' if _OPS in options else ""
     shown = f'{{"use_reentrant": False{contexts}}}'
-    if hf is None:
-        owner.enable_gradient_checkpointing()
-        code = "model.enable_gradient_checkpointing()"
-    elif hasattr(hf, "activation_checkpointing_enable"):
-        hf.activation_checkpointing_enable(options)
-        code = f"model.activation_checkpointing_enable({shown})"
-    else:
-        hf.gradient_checkpointing_enable(options)
-        code = f"model.gradient_checkpointing_enable({shown})"
-    if every > 1:
+    names = ("activation_checkpointing_enable", "gradient_checkpointing_enable")
+    name = next((n for n in names if hasattr(hf, n)), "enable_gradient_checkpointing")
+    arguments, shown = ((options,), shown) if hf is not None else ((), "")
+    if not switched:
+        getattr(owner, name)(*arguments)
+    _switched.add(owner)
+    code = f"model.{name}({shown})"
+    if every > 1 and not all(hasattr(block, "gradient_checkpointing") for block in children):
+        effect.refuse("this release of the library checkpoints all blocks or none")
+    elif every > 1:
         for i, block in enumerate(children):
             block.gradient_checkpointing = i % every == 0
-        code += f"; then gradient_checkpointing = False on all but every {every} of model.{blocks.path}"
+        code += f"; then gradient_checkpointing = False on all but every {every} of {blocks.code()}"
     for module in owner.modules():
         function = module.__dict__.get("_gradient_checkpointing_func")
         if function is not None:

@@ -3,15 +3,16 @@
 
 `changed`: NAME is the line of the program to change, BYTES how often the change took effect, TEXT the
 code to write there. `unchanged`: TEXT says why it had no effect; a change that the program got in the
-way of has this line alone, although it took effect somewhere. Processes of PyTorch's own modules and those
-that did not use CUDA, such as torchrun's, write neither. The program's lines are those outside Python's and installed packages'
-folders.
+way of has this line alone, although it took effect somewhere. Processes of PyTorch's own modules and
+those that did not use CUDA, such as torchrun's, write neither. The program's lines are those outside
+Python's and installed packages' folders.
 """
 import atexit
+import functools
 import os
 import sys
 
-from vramscope_values import blame, notes
+from vramscope_values import blame, hide, notes
 
 _torch = None
 
@@ -39,6 +40,20 @@ def is_programs():
     """Is this a process of the program that used CUDA? torch.compile has workers of its own."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     return _torch.cuda.is_initialized() and not (spec and spec.name.startswith("torch."))
+
+
+def replace(owner, name):
+    """A decorator: the function takes the place of *owner*'s *name*, which it gets as its first argument."""
+    def decorate(function):
+        original = getattr(owner, name)
+
+        @hide.hidden
+        @functools.wraps(original)
+        def call(*args, **kwargs):
+            return function(original, *args, **kwargs)
+
+        setattr(owner, name, call)
+    return decorate
 
 
 class Effect:

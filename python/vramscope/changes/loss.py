@@ -35,21 +35,21 @@ def start(the_torch, effect, settings):
     torch, _effect, _chunks = the_torch, effect, settings["chunks"]
     effect.why = f"no cross_entropy of {_CLASSES_MIN} classes or more with gradients"
     models.start(torch)
-    models.at_each_optimizer(effect, _learn_blocks)
+    models.at_each_optimizer(effect.refuse, _learn_blocks)
     functional = torch.nn.functional
     _linear, _cross_entropy = functional.linear, functional.cross_entropy
-    functional.linear, functional.cross_entropy = linear, cross_entropy
+    functional.linear, functional.cross_entropy = hide.hidden(linear), hide.hidden(cross_entropy)
     _make_class()
 
 
 def _learn_blocks(_optimizer):
+    """Of FSDP2's modules the weights are there during their own forward alone."""
     global _ready
-    _ready = True
+    _ready = not any(cls.__name__ == "FSDPModule" for m in models.roots() for cls in type(m).__mro__)
     for blocks in models.block_lists():
         _inner.update(id(p) for p in blocks.modules.parameters())
 
 
-@hide.hidden
 def linear(input, weight, bias=None):
     if (not _ready or torch.compiler.is_compiling() or not torch.is_grad_enabled()
             or type(input) is not torch.Tensor or not input.is_cuda or weight.dim() != 2
@@ -60,10 +60,10 @@ def linear(input, weight, bias=None):
 
 
 class Head:
-    """The layer, in the autocast of its call."""
+    """The layer, in the autocast of its call. Its result may be split or used otherwise, but not both."""
 
     def __init__(self, weight, bias):
-        self.weight, self.bias = weight, bias
+        self.weight, self.bias, self.is_split, self.used_by = weight, bias, False, None
         self.autocast = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else None
 
     def context(self):
@@ -73,6 +73,13 @@ class Head:
 
     def __call__(self, hidden):
         return _linear(hidden, self.weight, self.bias)
+
+    def note(self, split=False, used_by=None):
+        self.is_split, self.used_by = self.is_split or split, self.used_by or used_by
+        if self.used_by:
+            _inner.add(id(self.weight))  # no output projection, or not to be split
+            if self.is_split:
+                _effect.refuse(f"the logits are used by {self.used_by} as well")
 
 
 def _make_class():
@@ -103,8 +110,8 @@ def _make_class():
 
         @classmethod
         def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
-            _effect.refuse(f"the logits are used by {function} as well, below autograd")
-            return function(*_computed(args), **_computed(kwargs or {}))
+            _effect.refuse(f"the logits are used by {function}, below autograd")
+            return function(*_computed(args, function), **_computed(kwargs or {}, function))
 
 
 def _use(function, args, kwargs):
@@ -119,10 +126,10 @@ def _use(function, args, kwargs):
             found = _follow(logits, name, function, args[1:], kwargs) if logits.made is None else None
             if found is not None:
                 return found
-    if function is cross_entropy or function is _cross_entropy:
+    if name == "cross_entropy":
         return cross_entropy(*args, **kwargs)
-    _effect.refuse(f"the logits are used by {name} as well, at {effects.place()}")
-    return function(*_computed(args), **_computed(kwargs))
+    by = f"{name} ({effects.place()})"
+    return function(*_computed(args, by), **_computed(kwargs, by))
 
 
 def _follow(logits, name, function, args, kwargs):
@@ -168,14 +175,15 @@ def _view(logits, name, function, args, kwargs):
         result.shape[-1] == hidden.shape[-1] else None
 
 
-def _computed(value):
+def _computed(value, used_by):
     """*value* with real tensors."""
     if isinstance(value, (tuple, list)):
-        return type(value)(_computed(v) for v in value)
+        return type(value)(_computed(v, used_by) for v in value)
     if isinstance(value, dict):
-        return {k: _computed(v) for k, v in value.items()}
+        return {k: _computed(v, used_by) for k, v in value.items()}
     if type(value) is not Logits:
         return value
+    value.head.note(used_by=used_by)
     if value.made is None:
         with torch._C.DisableTorchFunctionSubclass(), value.head.context():
             real = value.head(value.hidden)
@@ -185,7 +193,6 @@ def _computed(value):
     return value.made
 
 
-@hide.hidden
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
                   reduction="mean", label_smoothing=0.0):
     call = functools.partial(_cross_entropy, weight=weight, size_average=size_average,
@@ -194,26 +201,24 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if torch.compiler.is_compiling():
         return call(input, target)
     lazy = type(input) is Logits
-    ask = torch._C.DisableTorchFunctionSubclass()
-    with ask:
+    with torch._C.DisableTorchFunctionSubclass():
         large = input.dim() > 1 and input.is_cuda and input.shape[1] >= _CLASSES_MIN
-    if (not large or not torch.is_grad_enabled() or not (lazy or input.requires_grad and input.dim() == 2)
+    plain = type(input) is torch.Tensor and input.requires_grad and input.dim() == 2
+    if (not large or not torch.is_grad_enabled() or not (lazy or plain)
             or weight is not None or size_average is not None or reduce is not None
             or reduction == "none" or target.is_floating_point() or type(target) is not torch.Tensor
             or lazy and target.shape != input.hidden.shape[:-1]):
-        if lazy:
-            _effect.refuse("a cross_entropy with weights, probabilities or without reduction was not split")
-        return call(_computed(input), target)
+        if large and torch.is_grad_enabled():
+            _effect.why = "cross_entropy has weights or probabilities, or reduction='none'"
+        return call(_computed(input, "cross_entropy"), target)
     options = {"ignore_index": ignore_index, "label_smoothing": label_smoothing, "reduction": "sum"}
     head = input.head if lazy else None
     casts = input.casts if lazy else ()
     rows = input.hidden.reshape(-1, input.hidden.shape[-1]) if lazy else input
-    code = ("loss = sum(checkpoint(lambda h, t: F.cross_entropy(model.head(h).float(), t, reduction='sum'), "
-            f"h, t, use_reentrant=False) for h, t in zip(hidden.chunk({_chunks}), targets.chunk({_chunks})))"
-            f" / (targets != {ignore_index}).sum()")
-    if not lazy:
-        code = code.replace("model.head(h).float()", "h").replace("hidden.", "logits.") + \
-            "  # the loss alone: the logits stay"
+    what, of = ("logits", "h") if not lazy else ("hidden", "model.head(h)" + (".float()" if casts else ""))
+    code = (f"loss = sum(checkpoint(lambda h, t: F.cross_entropy({of}, t, reduction='sum'), h, t, "
+            f"use_reentrant=False) for h, t in zip({what}.chunk({_chunks}), targets.chunk({_chunks})))"
+            f" / (targets != {ignore_index}).sum()" + ("" if lazy else "  # the loss alone: the logits stay"))
 
     def of_chunk(part, targets):
         logits = head(part) if head else part
@@ -224,6 +229,8 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     targets = target.reshape(-1)
     checkpoint = torch.utils.checkpoint.checkpoint
     _effect.took(code)
+    if lazy:
+        head.note(split=True)
     with torch._C.DisableTorchFunctionSubclass(), head.context() if head else contextlib.nullcontext():
         loss = sum(checkpoint(of_chunk, p, t, use_reentrant=False)
                    for p, t in zip(rows.chunk(_chunks), targets.chunk(_chunks)))

@@ -7,7 +7,6 @@ replaced by `_compiled_call_impl`, the place that Module.compile() uses: its hoo
 checkpoint_wrapper, and neither copies nor saved files of the module have it. FSDP2's hooks stay outside
 (a wrapper comes before fully_shard): of its modules forward is replaced.
 """
-import functools
 import gc
 import os
 import weakref
@@ -17,6 +16,8 @@ from vramscope_values import blame, hide
 from . import effects
 
 WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}
+
+_OPTIMIZERS_MAX = 16  # some programs have one for each parameter
 
 _torch = None
 _watchers = []  # functions that get each new optimizer
@@ -34,6 +35,11 @@ class BlockList:
         self.class_name = max(names, key=names.count) if names else ""
         self.count = names.count(self.class_name)
 
+    def code(self):
+        """As the program would write it."""
+        names = self.path.split(".") if self.path else []
+        return "model" + "".join(f"[{n}]" if n.isdigit() else f".{n}" for n in names) if names else "blocks"
+
     def place(self):
         return next((_places[m] for m in (self.modules, *reversed(self.owners)) if m in _places), "?")
 
@@ -45,40 +51,29 @@ def start(torch):
         return
     _torch, _places = torch, weakref.WeakKeyDictionary()
     for cls in (torch.nn.ModuleList, torch.nn.Sequential):
-        _note_place(cls)
-    create = torch.optim.Optimizer.__init__
+        @effects.replace(cls, "__init__")
+        def note_place(create, self, *args, **kwargs):
+            create(self, *args, **kwargs)
+            _places[self] = effects.place()
 
-    @hide.hidden
-    @functools.wraps(create)
-    def __init__(self, *args, **kwargs):
+    left = [_OPTIMIZERS_MAX]
+
+    @effects.replace(torch.optim.Optimizer, "__init__")
+    def watch(create, self, *args, **kwargs):
         create(self, *args, **kwargs)
-        for watcher in _watchers:
-            watcher(self)
-
-    torch.optim.Optimizer.__init__ = __init__
-
-
-def _note_place(cls):
-    create = cls.__init__
-
-    @hide.hidden
-    @functools.wraps(create)
-    def __init__(self, *args, **kwargs):
-        create(self, *args, **kwargs)
-        _places[self] = effects.place()
-
-    cls.__init__ = __init__
+        if left[0]:
+            left[0] -= 1
+            for watcher in _watchers:
+                watcher(self)
 
 
-def at_each_optimizer(effect, function):
-    """*function* gets each optimizer when it exists. What it raises is noted, not raised."""
+def at_each_optimizer(failed, function):
+    """*function* gets each optimizer when it exists. What it raises is given to *failed* as text."""
     def watcher(optimizer):
         try:
             function(optimizer)
         except Exception as error:
-            if effect is None:
-                raise
-            effect.refuse(f"{type(error).__name__}: {error}")
+            failed(f"{type(error).__name__}: {error}")
     _watchers.append(watcher)
 
 
@@ -122,7 +117,8 @@ def around(module, function):
     sharded = any(cls.__name__ == "FSDPModule" for cls in type(module).__mro__)
     name = "forward" if sharded else "_compiled_call_impl"
     inner = module.__dict__.get(name)
-    if isinstance(module, _torch.jit.ScriptModule) or inner is not None and not hasattr(inner, "is_vramscopes"):
+    compiled_by_program = inner is not None and not hasattr(inner, "is_vramscopes")
+    if compiled_by_program or isinstance(module, _torch.jit.ScriptModule):
         return False
     ref = weakref.ref(module)  # without a cycle: the module is freed when the program drops it
 

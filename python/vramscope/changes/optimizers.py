@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments of the program's optimizers and of its zero_grad: fused, foreach-off, set-to-none."""
-import functools
 import inspect
-
-from vramscope_values import hide
 
 from . import effects
 
@@ -25,11 +22,10 @@ def start(torch, effect, _settings):
 
 
 def _change_argument(cls, effect, argument, changed):
-    create, value = cls.__init__, changed[argument]
+    value = changed[argument]
 
-    @hide.hidden
-    @functools.wraps(create)
-    def __init__(self, params, *args, **kwargs):
+    @effects.replace(cls, "__init__")
+    def with_argument(create, self, params, *args, **kwargs):
         fused = argument == "foreach" and kwargs.get("fused")
         if kwargs.get(argument) is value or fused:
             if not effect.inside:
@@ -47,19 +43,12 @@ def _change_argument(cls, effect, argument, changed):
             effect.inside = False
         effect.took(f"optimizer = {effects.name_of(type(self))}(…, {argument}={value})")
 
-    cls.__init__ = __init__
-
 
 def _set_to_none(cls, effect):
-    zero_grad = cls.zero_grad
-
-    @hide.hidden
-    @functools.wraps(zero_grad)
-    def changed(self, set_to_none=True):
+    @effects.replace(cls, "zero_grad")
+    def to_none(zero_grad, self, set_to_none=True):
         if set_to_none:
             effect.why = "zero_grad sets gradients to None already"
         else:
             effect.took("optimizer.zero_grad(set_to_none=True)")
         return zero_grad(self, set_to_none=True)
-
-    cls.zero_grad = changed

@@ -7,7 +7,6 @@ nothing on the simulated GPU: neither the host's memory nor its time depends on 
 Gradients and parameters are copied through one pinned buffer, so that the run has the real number of copies.
 8 bits are torchao's AdamW8bit and Adam8bit, if the program's Python has torchao.
 """
-import functools
 import inspect
 
 from vramscope_values import hide
@@ -29,11 +28,8 @@ def start(torch, effect, _settings):
 
 
 def _change_step(torch, cls, effect, change):
-    original = cls.step
-
-    @hide.hidden
-    @functools.wraps(original)
-    def step(self, closure=None):
+    @effects.replace(cls, "step")
+    def step(original, self, closure=None):
         if effect.inside:
             return original(self, closure)
         loss = None
@@ -48,8 +44,6 @@ def _change_step(torch, cls, effect, change):
         finally:
             effect.inside, self.param_groups, self.state = False, groups, state
         return loss
-
-    cls.step = step
 
 
 def _step_in_bf16(optimizer, step, effect):
@@ -70,8 +64,8 @@ def _step_in_bf16(optimizer, step, effect):
     if "torch.float32" not in {str(p.dtype) for p in optimizer.state}:
         effect.why = "the state has the type of the parameters, none of which is float32"
         return
-    effect.took(f"optimizers = [{effects.name_of(type(optimizer))}([p], …) for p in model.parameters()]; each "
-                "with its state in float32 only while it steps (docs/advise.md)")
+    effect.took(f"optimizers = [{effects.name_of(type(optimizer))}([p], …) for p in model.parameters()]; "
+                "each with its state in float32 only while it steps (docs/advise.md)")
 
 
 class _Host:

@@ -12,7 +12,7 @@ import json
 import os
 import weakref
 
-from vramscope_values import hide, notes
+from vramscope_values import notes
 
 from . import effects, models
 
@@ -34,42 +34,40 @@ def start(the_torch, path):
     global torch, _path
     torch, _path = the_torch, path.replace("%p", str(os.getpid()))
     models.start(torch)
-    models.at_each_optimizer(None, _survey_optimizer)
-    functional = torch.nn.functional
-    functional.cross_entropy = _observed(functional.cross_entropy, _see_loss)
-    attention = functional.scaled_dot_product_attention
-    functional.scaled_dot_product_attention = _observed(attention, _see_attention)
-    run = torch.autograd._engine_run_backward
-
-    @hide.hidden
-    def _engine_run_backward(*args, **kwargs):
-        if _entries["backward"] is None and not torch.compiler.is_compiling():
-            _entries["backward"] = {"place": effects.place()}
-        return run(*args, **kwargs)
-
-    torch.autograd._engine_run_backward = _engine_run_backward
+    models.at_each_optimizer(_failed, _survey_optimizer)
+    _see(torch.nn.functional, "cross_entropy", _see_loss)
+    _see(torch.nn.functional, "scaled_dot_product_attention", _see_attention)
+    _see(torch.autograd, "_engine_run_backward", _see_backward)
     for cls in (torch.optim.Optimizer, torch.nn.Module):
-        _see_zero_grad(cls)
+        _see(cls, "zero_grad", _see_zero_grad)
     from torch.optim import optimizer
     optimizer.register_optimizer_step_post_hook(_after_step)
     atexit.register(_write, os.getpid())
 
 
-def _observed(function, see):
-    @hide.hidden
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        if not torch.compiler.is_compiling() and torch.is_grad_enabled():
+def _failed(text):
+    notes.once("failed", "survey", text)
+
+
+def _see(owner, name, see):
+    """*see* gets the arguments of each call, before it."""
+    @effects.replace(owner, name)
+    def call(original, *args, **kwargs):
+        if not torch.compiler.is_compiling():
             try:
                 see(*args, **kwargs)
-            except Exception:
-                pass  # the call below says what is wrong with its arguments
-        return function(*args, **kwargs)
-    return call
+            except Exception as error:  # of wrong arguments as well, of which the call speaks itself
+                _failed(f"{name}: {type(error).__name__}: {error}")
+        return original(*args, **kwargs)
+
+
+def _see_backward(*_, **__):
+    if _entries["backward"] is None:
+        _entries["backward"] = {"place": effects.place()}
 
 
 def _see_loss(input, target, *_, **__):
-    if input.is_cuda:
+    if input.is_cuda and torch.is_grad_enabled():
         key = "cross_entropy", effects.place()
         rows = input.numel() // input.shape[1 if input.dim() > 1 else 0]
         _losses.setdefault(key, {"rows": rows, "classes": input.numel() // rows,
@@ -77,24 +75,16 @@ def _see_loss(input, target, *_, **__):
 
 
 def _see_attention(query, *args, **kwargs):
-    if query.is_cuda:
+    if query.is_cuda and torch.is_grad_enabled():
         name = "scaled_dot_product_attention", effects.place()
         if name not in _attention:
             number = torch._fused_sdp_choice(query, *args, **kwargs)
             _attention[name] = {"backend": BACKENDS.get(number), "bytes": _bytes([query])}
 
 
-def _see_zero_grad(cls):
-    zero_grad = cls.zero_grad
-
-    @hide.hidden
-    @functools.wraps(zero_grad)
-    def observed(self, set_to_none=True):
-        for facts in _optimizers:
-            facts["set_to_none"] = set_to_none and facts["set_to_none"] is not False
-        return zero_grad(self, set_to_none=set_to_none)
-
-    cls.zero_grad = observed
+def _see_zero_grad(_self, set_to_none=True):
+    for facts in _optimizers:
+        facts["set_to_none"] = set_to_none and facts["set_to_none"] is not False
 
 
 def _survey_optimizer(optimizer):
@@ -144,15 +134,20 @@ def _after_step(optimizer, _args, _kwargs):
     facts = next((f for f in _optimizers if f["optimizer"]() is optimizer), None)
     if facts is None or _steps >= 2:
         return
-    facts["state_bytes"] = _bytes(v for s in optimizer.state.values() for v in s.values()
-                                  if type(v) is torch.Tensor and v.is_cuda)
+    try:
+        facts["state_bytes"] = _bytes(v for s in optimizer.state.values() for v in s.values()
+                                      if isinstance(v, torch.Tensor) and v.is_cuda)
+    except Exception as error:
+        _failed(f"state of {type(optimizer).__name__}: {type(error).__name__}: {error}")
     if facts is _optimizers[0]:
         _steps += 1
         _write(os.getpid())
 
 
 def _bytes(tensors):
-    return sum(t.numel() * t.element_size() for t in tensors)
+    """Of distributed tensors, the part in this process."""
+    local = (getattr(t, "_local_tensor", t) for t in tensors)
+    return sum(t.numel() * t.element_size() for t in local)
 
 
 def _name(dtype):
@@ -203,7 +198,7 @@ def _write(pid):
             f.write(text + "\n")
         os.replace(part, _path)
     except Exception as error:
-        notes.complain("the survey was not written", error)
+        _failed(f"not written: {type(error).__name__}: {error}")
 
 
 def _shown(facts, hidden):

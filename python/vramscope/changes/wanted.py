@@ -13,6 +13,7 @@ CHANGES = {
     "checkpoint-ops": Change("checkpoints", _BLOCKS),
     "chunked-loss": Change("loss", {"chunks": 8}),
     "foreach-off": Change("optimizers", {}),
+    "fsdp2": Change("sharding", {"wrap": ""}),
     "fused": Change("optimizers", {}),
     "lora": Change("lora", {"rank": 16}),
     "offload-activations": Change("window", {}),

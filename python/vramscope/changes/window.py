@@ -9,9 +9,7 @@ variable, because accelerate also casts the model's results back.
 import os
 import sys
 
-from vramscope_values import hide
-
-from . import models
+from . import effects, models
 
 _MIXED = "ACCELERATE_MIXED_PRECISION"
 
@@ -25,15 +23,13 @@ class Window:
         self.seen = set()
         effect.why = "no model whose parameters are in an optimizer was called with gradients"
         models.start(torch)
-        models.at_each_optimizer(effect, self.watch)
-        run = torch.autograd._engine_run_backward
+        models.at_each_optimizer(effect.refuse, self.watch)
 
-        @hide.hidden
-        def _engine_run_backward(*args, **kwargs):
+        @effects.replace(torch.autograd, "_engine_run_backward")
+        def leave_before(run, *args, **kwargs):
             self.leave()
             return run(*args, **kwargs)
 
-        torch.autograd._engine_run_backward = _engine_run_backward
         from torch.optim import optimizer
         optimizer.register_optimizer_step_pre_hook(lambda *_: self.leave())
 
