@@ -190,19 +190,6 @@ static void print_left(const struct vs_advice *advice, const struct vs_style *st
     free(text);
 }
 
-/* The program's own messages, where these are the only explanation. */
-static void print_errors(const char *errors, const struct vs_style *style)
-{
-    fputs("\nthe end of its standard error:\n", style->out);
-    while (*errors) {
-        size_t length = strcspn(errors, "\n");
-        fputs("    ", style->out);
-        vs_text_put_part(style->out, errors, length);
-        fputc('\n', style->out);
-        errors += length + (errors[length] == '\n');
-    }
-}
-
 static void print_notes(const struct vs_advice *advice, const struct vs_style *style)
 {
     bool cost = false;
@@ -212,10 +199,10 @@ static void print_notes(const struct vs_advice *advice, const struct vs_style *s
     if (cost)
         vs_text_wrapped(style, "", "compute, copies: estimates, of a step compared with the program as it "
                         "is: time of kernels by the GPU's peak figures, bytes between host and GPU");
-    vs_text_lines(style, "", "%zu run%s of %llu steps%s", advice->runs, advice->runs == 1 ? "" : "s",
-                  advice->steps_run, "");
+    fprintf(style->out, "%zu run%s of %llu steps\n", advice->runs, advice->runs == 1 ? "" : "s",
+            advice->steps_run);
     if (advice->cached)
-        vs_text_lines(style, "", "%zu of them from the cache (--no-cache runs them again)", advice->cached);
+        fprintf(style->out, "%zu of them from the cache (--no-cache runs them again)\n", advice->cached);
 }
 
 void vs_advice_text(const struct vs_advice_set *set, const struct vs_style *style)
@@ -226,8 +213,10 @@ void vs_advice_text(const struct vs_advice_set *set, const struct vs_style *styl
             fputc('\n', style->out);
         print_answer(advice, style);
         if (advice->answer == VS_FIT_UNKNOWN) {
-            if (advice->errors && *advice->errors)
-                print_errors(advice->errors, style);
+            if (advice->errors && *advice->errors) {
+                fputs("\nthe end of its standard error:\n", style->out);
+                vs_fit_errors_text(advice->errors, style);
+            }
             continue;
         }
         fputc('\n', style->out);

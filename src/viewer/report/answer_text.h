@@ -19,6 +19,9 @@
  * and the values that were not computed. */
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style);
 
+/* vs_fit_errors_text: the lines of *errors*, indented. */
+void vs_fit_errors_text(const char *errors, const struct vs_style *style);
+
 /* vs_fit_json: the same as JSON. */
 void vs_fit_json(const struct vs_fit_set *set, FILE *out);
 

@@ -573,6 +573,17 @@ static void print_classes(const struct vs_fit_set *set, const struct vs_style *s
     free(classes.runs);
 }
 
+void vs_fit_errors_text(const char *errors, const struct vs_style *style)
+{
+    while (*errors) {
+        size_t length = strcspn(errors, "\n");
+        fputs("    ", style->out);
+        vs_text_put_part(style->out, errors, length);
+        fputc('\n', style->out);
+        errors += length + (errors[length] == '\n');
+    }
+}
+
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
 {
     struct vs_fit_set some = *set; /* the runs whose peak and failure are shown */
@@ -606,12 +617,6 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
         fprintf(style->out, "\nthe end of the standard error on %s%s%s:\n", run->gpu,
                 run->rank ? ", rank " : run->value ? ", " : "",
                 run->rank ? run->rank : run->value ? run->value : "");
-        for (const char *line = run->errors; *line;) {
-            size_t length = strcspn(line, "\n");
-            fputs("    ", style->out);
-            vs_text_put_part(style->out, line, length);
-            fputc('\n', style->out);
-            line += length + (line[length] == '\n');
-        }
+        vs_fit_errors_text(run->errors, style);
     }
 }
