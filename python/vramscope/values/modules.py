@@ -34,7 +34,7 @@ _paths = {}    # by id of a module: (weak reference, path, or None: its caller's
 _names = {}    # by id of a parameter: (weak reference, name)
 _labels = {}   # outermost modules
 _enters = {}   # by path: the hook of a node
-_told = {}     # by id of a parameter, and the key of a state: the address that was told
+_told = {}     # by id of a parameter: the state that was told, by its key the id of the tensor
 _guarded = set()  # functions of _safely, before the start
 _graded = False  # gradients were told after a backward pass
 
@@ -239,7 +239,11 @@ def _path_of(module):
 
 def _remember(table, what, value):
     key = id(what)
-    table[key] = weakref.ref(what, lambda _: table.pop(key, None)), value
+
+    def forget(_):
+        table.pop(key, None)
+        _told.pop(key, None)
+    table[key] = weakref.ref(what, forget), value
     return table[key]
 
 
@@ -266,7 +270,7 @@ def _name(outermost):
     for tensors in (root.named_parameters(), root.named_buffers()):
         for name, tensor in tensors:
             _remember(_names, tensor, full(name))
-            _tell_changed(tensor, tensor, full(name), _PARAMETER, "")
+            _tell(tensor, full(name), _PARAMETER)
 
 
 # --- parameters, gradients, the optimizer's state ---
@@ -294,14 +298,6 @@ def _tell(tensor, name, what):
             _tensor(address, device, name, what)
 
 
-def _tell_changed(owner, tensor, name, what, key):
-    """Once for each address; a new tensor in the old one's place is not told."""
-    addresses = _addresses(tensor)
-    if addresses and _told.get((id(owner), key)) != addresses:
-        _told[id(owner), key] = addresses
-        _tell(tensor, name, what)
-
-
 def _named(optimizer):
     for group in optimizer.param_groups:
         for parameter in group["params"]:
@@ -317,9 +313,9 @@ def _before_step(optimizer, args, kwargs):
 
 
 def _after_step(optimizer, args, kwargs):
-    state = optimizer.state
     for parameter, name in _named(optimizer):
-        _tell_changed(parameter, parameter, name, _PARAMETER, "")
-        for key, value in (state[parameter] if parameter in state else {}).items():
-            if isinstance(value, _torch.Tensor):
-                _tell_changed(parameter, value, name, _STATE, key)
+        told = _told.setdefault(id(parameter), {})
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if told.get(key) != id(value) and isinstance(value, _torch.Tensor):
+                told[key] = id(value)
+                _tell(value, name, _STATE)
