@@ -15,7 +15,7 @@ import urllib.parse
 
 from vramscope_values import notes
 
-_UNIQUE_ID = re.compile(r"(^|/)(\d+(:\d+)?|nccl_storekey_.*)$")  # where PyTorch keeps NCCL's ids
+_UNIQUE_ID = re.compile(r"(^|/)(\d+(:\d+)?|nccl_storekey_.*|UniqueNCCLID:.*)$")  # where PyTorch keeps NCCL's ids
 _KEPT_BYTES = 1 << 16
 
 (_VALIDATE, _SET, _COMPARE_SET, _GET, _ADD, _CHECK, _WAIT, _COUNT, _DELETE, _APPEND, _MULTI_GET,
