@@ -35,7 +35,9 @@ def start(torch):
     kind.recv = _watched(kind.recv, lambda group, peer: (peer, group.rank()), True)
     kind.broadcast = _watched(kind.broadcast, lambda group, options: (
         options if isinstance(options, int) else options.rootRank, "all"), False)
-    kind.scatter = _noted(kind.scatter)
+    kind.scatter = _scattered(kind.scatter)
+    kind.gather = _on_cpu(kind.gather, _fill)
+    kind.allreduce = _on_cpu(kind.allreduce, _sum)
 
 
 def _place():
@@ -65,10 +67,12 @@ def _watched(call, ends, paired):
     return message
 
 
-def _pass_on(group, tensor, ends, what):
+def _pass_on(group, tensor, ends, what, parts=()):
+    """*parts*: of a scatter's source, the tensors of all ranks; *tensor* is this rank's."""
     size = tensor.numel() * tensor.element_size()
-    if not size or size > (_REAL_BYTES if tensor.is_floating_point() else _BYTES) or not tensor.is_contiguous() or (
-            tensor.is_cuda and torch.cuda.is_current_stream_capturing()):
+    count = group.size() if what == "scatter" else 1
+    if not size or size * count > (_REAL_BYTES if tensor.is_floating_point() else _BYTES) or (
+            not tensor.is_contiguous() or tensor.is_cuda and torch.cuda.is_current_stream_capturing()):
         return
     place = f"{groups.position(group)}.{group.size()}.{ends[0]}-{ends[1]}"
     _numbers[place] += 1
@@ -77,11 +81,14 @@ def _pass_on(group, tensor, ends, what):
         torch.cuda.current_stream(tensor.device).synchronize()
     if ends[0] == group.rank():
         if _numbers.total() <= _FILES:
-            store.write_whole(path, ctypes.string_at(tensor.data_ptr(), size))
+            store.write_whole(path, b"".join(ctypes.string_at(t.data_ptr(), size) for t in parts or (tensor,)))
+        if parts and not tensor.is_cuda:  # FakeProcessGroup leaves it as it was
+            tensor.copy_(parts[group.rank()])
         return
     data = _wait_for(path, dist.get_process_group_ranks(group)[ends[0]])
-    if len(data) == size:
-        ctypes.memmove(tensor.data_ptr(), data, size)
+    if len(data) == size * count:
+        own = data[size * group.rank():][:size] if count > 1 else data
+        ctypes.memmove(tensor.data_ptr(), own, size)
     else:
         notes.count("unanswered", _place(), f"{what} of {size} B from rank {ends[0]} of a group of "
                     f"{group.size()}: the content is not known")
@@ -105,11 +112,33 @@ def _wait_for(path, peer):
         time.sleep(0.005)
 
 
-def _noted(call):
+def _scattered(call):
     @hide.hidden
-    def scatter(group, *args):
-        work = call(group, *args)
-        if args and not any(args[1:2]) and group.size() > 1:
-            notes.count("unanswered", _place(), "scatter from another rank: the content is not known")
+    def scatter(group, outputs, inputs, options, *args):
+        work = call(group, outputs, inputs, options, *args)
+        if isinstance(outputs, list) and group.size() > 1:
+            _pass_on(group, outputs[0], (options.rootRank, "each"), "scatter", inputs[0] if inputs else ())
         return work
     return scatter
+
+
+def _on_cpu(call, complete):
+    """FakeProcessGroup leaves these to its caller; NCCL's stand-in does not."""
+    @hide.hidden
+    def collective(group, tensors, *args):
+        work = call(group, tensors, *args)
+        complete(group, tensors, *args)
+        return work
+    return collective
+
+
+def _fill(group, outputs, inputs, *args):
+    for output in outputs[0] if outputs and not inputs[0].is_cuda else ():
+        output.copy_(inputs[0])
+
+
+def _sum(group, tensors, *args):
+    if isinstance(tensors, list) and not tensors[0].is_cuda and (
+            not args or getattr(args[0], "reduceOp", args[0]) == dist.ReduceOp.SUM):
+        for tensor in tensors:
+            tensor.mul_(group.size())
