@@ -4,9 +4,11 @@
  * an answer that says so, before the kernel kills whichever process it chooses. Device memory of the
  * simulated GPU is memory of the host, too, where a program writes to it. */
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
@@ -62,20 +64,48 @@ static size_t descendants(int root, struct host_process **found)
     return ours;
 }
 
-static bool read_free(uint64_t *total, uint64_t *available)
+/* A number after *name* in a file; without a name its first word. UINT64_MAX: none. */
+static uint64_t read_number(const char *folder, const char *file_name, const char *name)
 {
-    unsigned long long kib, found = 0;
-    char line[128];
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "MemTotal: %llu kB", &kib) == 1)
-            *total = kib * 1024, found++;
-        else if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-            *available = kib * 1024, found++;
-    }
+    char path[PATH_MAX + 64], line[256];
+    unsigned long long number = UINT64_MAX;
+    size_t length = strlen(name);
+    snprintf(path, sizeof path, "%s/%s", folder, file_name);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, length) == 0 && sscanf(line + length, "%llu", &number) == 1)
+            break;
     if (file)
         fclose(file);
-    return found == 2;
+    return number;
+}
+
+/* Of the host, or of the control group that this process is in, as in a container or a job of Slurm. */
+static bool read_free(uint64_t *total, uint64_t *available)
+{
+    char line[PATH_MAX] = "", group[PATH_MAX + 32];
+    *total = read_number("/proc", "meminfo", "MemTotal:");
+    *available = read_number("/proc", "meminfo", "MemAvailable:");
+    if (*total == UINT64_MAX || *available == UINT64_MAX)
+        return false;
+    *total *= 1024;
+    *available *= 1024;
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    while (file && fgets(line, sizeof line, file) && strncmp(line, "0::", 3) != 0)
+        ;
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = 0;
+    snprintf(group, sizeof group, "/sys/fs/cgroup%s", strncmp(line, "0::", 3) == 0 ? line + 3 : "");
+    uint64_t most = read_number(group, "memory.max", ""), used = read_number(group, "memory.current", "");
+    uint64_t cached = read_number(group, "memory.stat", "inactive_file ");
+    if (most >= *total || used == UINT64_MAX || cached > used)
+        return true;
+    *total = most;
+    uint64_t left = used - cached < most ? most - (used - cached) : 0;
+    if (left < *available)
+        *available = left;
+    return true;
 }
 
 void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process,
