@@ -8,8 +8,10 @@ event, and each module has the bytes that the program itself sums up.
 The program has a gradient checkpoint, tied weights, a module called with keywords, and one compiled
 by torch.compile where that needs no compiler (backend "eager"). Exit 77: no environment with torch.
 """
+import contextlib
 import json
 import os
+import sqlite3
 import sys
 import tempfile
 
@@ -97,6 +99,11 @@ def main():
         memory, modules = events(trace)
         at_end, at_peak = (json.loads(simulated.printed(args.build, "report", "--json", *part, trace))["devices"][0]["live"]
                            for part in (["--at", "end"], []))
+        simulated.printed(args.build, "export", "-f", "sqlite", trace, "-o", os.path.join(folder, "t.db"))
+        with contextlib.closing(sqlite3.connect(os.path.join(folder, "t.db"))) as database:
+            table = dict(database.execute("SELECT module, sum(size) FROM allocations WHERE end IS NULL AND "
+                                          "kind = 'parameters' GROUP BY module"))
+    assert table == {f"Net:{name}": sums[0] for name, sums in wanted.items() if sums[0]}, table
     assert memory == plain, "the allocations differ"
     assert none == 0 and modules > 300, modules
     found = {}

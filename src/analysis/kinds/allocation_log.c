@@ -10,6 +10,7 @@
 
 struct allocation_log {
     struct vs_replay *replay;
+    const struct vs_kinds *kinds;
     uint64_t *streams; /* by slot */
     size_t stream_capacity;
     vs_allocation_take *take;
@@ -32,7 +33,8 @@ static struct vs_allocation_life allocation_of(const struct allocation_log *log,
         .device = replay->accounts[live->device]->device, .context = live->context,
         .stream = log->streams[vs_replay_slot(replay, live)], .tid = live->tid,
         .family = live->family, .tensor = tensor, .counted = live->counted,
-        .kind = tensor ? (enum vs_kind)live->kind : VS_KIND_UNKNOWN, .place = live->place};
+        .kind = tensor ? (enum vs_kind)live->kind : VS_KIND_UNKNOWN, .place = live->place,
+        .module = vs_kinds_scope(log->kinds, tensor && live->kind != VS_KIND_WORKSPACES ? live->module : 0)};
     vs_found_step_place(log->steps, live->time_ns, &life.place);
     return life;
 }
@@ -96,7 +98,7 @@ enum vs_err vs_allocations_read(struct vs_reader *reader, struct vs_symbols *sym
 {
     struct vs_replay *replay = vs_replay_open(reader);
     struct vs_kinds *kinds = vs_kinds_open(replay, symbols);
-    struct allocation_log log = {.replay = replay, .take = take, .context = context,
+    struct allocation_log log = {.replay = replay, .kinds = kinds, .take = take, .context = context,
                                  .steps = steps};
     const struct vs_observer observers[] = {vs_kinds_observer(kinds),
                                             {VS_KINDS_EVERY, NULL, first_error, &log},

@@ -12,6 +12,7 @@
 
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/growth/growth.h"
+#include "analysis/kinds/modules.h"
 #include "analysis/naming/kind.h"
 #include "analysis/naming/stack_names.h"
 #include "analysis/state/replay.h"
@@ -41,6 +42,7 @@ struct vs_allocation_life {
     bool tensor;                      /* has a kind */
     bool counted;                     /* included in its device's allocated bytes */
     enum vs_kind kind;
+    struct vs_module_scope module;    /* of a tensor; length 0: none */
     struct vs_place place;
 };
 

@@ -469,6 +469,11 @@ static int by_address(const void *a, const void *b)
     return vs_then(VS_ORDER(left->addr, right->addr), VS_ORDER(left->device, right->device));
 }
 
+struct vs_module_scope vs_kinds_scope(const struct vs_kinds *kinds, uint32_t number)
+{
+    return kinds->modules.items[number];
+}
+
 static void copy_scopes(const struct vs_kinds *kinds, struct vs_kinds_table *table)
 {
     size_t bytes = kinds->modules.count * sizeof *table->scopes;

@@ -97,6 +97,9 @@ size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks);
 void vs_kinds_of_live(const struct vs_kinds *kinds, const struct vs_replay *state, unsigned account,
                       struct vs_kinds_table *out);
 
+/* vs_kinds_scope: that with this number, which a tensor of the replay has. Its text is the reader's. */
+struct vs_module_scope vs_kinds_scope(const struct vs_kinds *kinds, uint32_t number);
+
 /* vs_kinds_finish: after the last event: decides what is still undecided. */
 void vs_kinds_finish(struct vs_kinds *kinds);
 

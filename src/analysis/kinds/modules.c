@@ -9,6 +9,12 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
+const char *vs_torch_pass_name(enum vs_torch_pass pass)
+{
+    static const char *const names[VS_TORCH_PASS_COUNT] = {NULL, "forward", "backward", "recomputed"};
+    return names[pass];
+}
+
 void vs_modules_init(struct vs_modules *modules)
 {
     VS_VEC_ADD(modules->items, modules->count, modules->capacity, ((struct vs_module_scope){.text = ""}));

@@ -57,6 +57,9 @@ struct vs_module_rows {
     uint64_t bytes;                    /* sum of the rows */
 };
 
+/* vs_torch_pass_name: "forward", "backward", "recomputed"; NULL for none. */
+const char *vs_torch_pass_name(enum vs_torch_pass pass);
+
 struct vs_kinds_table;
 
 /* vs_module_rows: the blocks of *table*, which was asked for with blocks, by module, kind and pass; in *memory*. */

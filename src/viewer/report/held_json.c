@@ -43,12 +43,11 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         vs_json_end_array(json);
     }
     for (size_t i = 0; i < held->modules.count; i++) {
-        static const char *const passes[VS_TORCH_PASS_COUNT] = {NULL, "forward", "backward", "recomputed"};
         const struct vs_module_row *row = &held->modules.items[i];
         if (!i)
             vs_json_begin_array(json, vs_by_name(VS_BY_MODULE));
         vs_json_object(json, NULL, VS_J_TEXT("model", *row->model ? row->model : NULL), VS_J_TEXT("module", row->path),
-                       VS_J_TEXT("kind", vs_kind_key(row->kind)), VS_J_TEXT("pass", passes[row->pass]),
+                       VS_J_TEXT("kind", vs_kind_key(row->kind)), VS_J_TEXT("pass", vs_torch_pass_name(row->pass)),
                        VS_J_UINT("bytes", row->bytes), VS_J_UINT("blocks", row->blocks));
         if (i + 1 == held->modules.count)
             vs_json_end_array(json);

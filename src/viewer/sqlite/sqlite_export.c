@@ -33,6 +33,9 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
     bool ended = life->end != VS_ALLOCATION_LIVE;
     if (!vs_allocation_wanted(&e->wanted, life, vs_replay_start_ns(replay)))
         return VS_OK;
+    const struct vs_module_scope *scope = &life->module;
+    char module[512];
+    snprintf(module, sizeof module, "%.*s", (int)scope->length, scope->text);
     vs_vec_room(&e->used, &e->used_capacity, life->site_index + 1, 1);
     e->used[life->site_index] = 1;
     vs_database_row(row, VS_KNOWN(!life->host, life->device), VS_UINT(life->addr),
@@ -43,7 +46,8 @@ static enum vs_err take(void *context, const struct vs_replay *replay,
                     VS_KNOWN(life->place.step_known, life->place.step),
                     VS_TEXT(life->tensor ? vs_kind_name(life->kind) : NULL),
                     VS_TEXT(life->tensor ? "tensor" : vs_family_name(life->family)),
-                    VS_UINT(life->stream), VS_UINT(life->context), VS_UINT(life->tid));
+                    VS_UINT(life->stream), VS_UINT(life->context), VS_UINT(life->tid),
+                    VS_TEXT(scope->length ? module : NULL), VS_TEXT(vs_torch_pass_name(scope->pass)));
     e->written++;
     return vs_database_error(e->db);
 }
@@ -152,7 +156,7 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
     struct vs_stack_names *names = vs_stack_names_open(reader);
     enum vs_err err = vs_database_open(out, vs_sqlite_schema, &e.db);
     if (!err) {
-        e.allocations = vs_database_prepare(e.db, "allocations", 17);
+        e.allocations = vs_database_prepare(e.db, "allocations", 19);
         e.steps = vs_database_prepare(e.db, "steps", 5);
         vs_sqlite_timeline_begin(&e.timeline, e.db);
         if (e.wanted.window)

@@ -21,7 +21,7 @@ const char vs_sqlite_schema[] =
     "CREATE TABLE allocations(device INTEGER, address INTEGER, requested INTEGER, size INTEGER,"
     " born_event INTEGER, born_ns INTEGER, end TEXT, end_event INTEGER, end_ns INTEGER,"
     " site INTEGER, phase INTEGER, step INTEGER, kind TEXT, family TEXT, stream INTEGER,"
-    " context INTEGER, thread INTEGER);"
+    " context INTEGER, thread INTEGER, module TEXT, pass TEXT);"
     "CREATE TABLE sites(site INTEGER PRIMARY KEY, label TEXT, through TEXT, library TEXT,"
     " api TEXT);"
     "CREATE TABLE site_frames(site INTEGER, depth INTEGER, frame INTEGER,"
