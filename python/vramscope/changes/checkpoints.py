@@ -21,8 +21,8 @@ def start(torch, effect, settings):
     path, every = settings["path"], settings["every"]
     options = {"use_reentrant": False}
     if effect.name == "checkpoint-ops":
-        contexts = torch.utils.checkpoint.create_selective_checkpoint_contexts
-        options["context_fn"] = functools.partial(contexts, _kept(torch))
+        from torch.utils.checkpoint import create_selective_checkpoint_contexts
+        options[_OPS] = functools.partial(create_selective_checkpoint_contexts, _kept(torch))
     done = set()
     wanted = path or f"of {settings['class'] or '(no path or class was given)'}"
     effect.why = f"there was no module list {wanted} when an optimizer was created"
@@ -51,7 +51,7 @@ def _by_wrapper(torch, effect, blocks, children, every, options):
     each = f"0, len({name}), {every}" if every > 1 else f"len({name})"
     contexts = _CONTEXT if _OPS in options else ""
     code = f"for i in range({each}): {name}[i] = checkpoint_wrapper({name}[i]{contexts})"
-    checkpoint = torch.utils.checkpoint.checkpoint
+    from torch.utils.checkpoint import checkpoint
 
     def run(_block, call, args, kwargs):
         if not torch.is_grad_enabled():

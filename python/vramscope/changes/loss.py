@@ -227,7 +227,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         return _cross_entropy(logits, targets, **options)
 
     targets = target.reshape(-1)
-    checkpoint = torch.utils.checkpoint.checkpoint
+    from torch.utils.checkpoint import checkpoint
     _effect.took(code)
     if lazy:
         head.note(split=True)
