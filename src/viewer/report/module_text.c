@@ -13,7 +13,7 @@
 
 #define NAME_COLUMNS 22
 #define SHOWN_PER_CENT 2     /* of all: smaller modules are summed up */
-#define ALIKE_PER_CENT 5
+#define ALIKE_PER_CENT 10
 
 static const enum vs_kind columns[] = {VS_KIND_PARAMETERS, VS_KIND_GRADIENTS, VS_KIND_OPTIMIZER_STATE,
                                        VS_KIND_ACTIVATIONS};
@@ -26,6 +26,7 @@ struct module_node {
     size_t first, last, next; /* children, and the next one of its parent; 0: none */
     size_t like;              /* of the modules that are one row, the last; 0: it is one alone */
     size_t count;             /* how many that are */
+    bool uneven;              /* they do not have the same bytes */
 };
 
 struct module_tree {
@@ -105,18 +106,31 @@ static int by_bytes(const void *a, const void *b)
     return VS_ORDER((*y)->bytes, (*x)->bytes);
 }
 
+/* The children of *parent* that are shown, in the order of *compare*, as indices, because nodes move; the caller
+ * frees them. *numbered*: only those with a number for a name. */
+static size_t *children_of(const struct module_tree *tree, size_t parent, bool numbered,
+                           int (*compare)(const void *, const void *), size_t *count)
+{
+    size_t most = 0;
+    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
+        most++;
+    const struct module_node **nodes = vs_xcalloc(most + 1, sizeof *nodes);
+    size_t *order = vs_xcalloc(most + 1, sizeof *order);
+    *count = 0;
+    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
+        if (tree->items[at].bytes && (!numbered || number_of(&tree->items[at]) >= 0))
+            nodes[(*count)++] = &tree->items[at];
+    vs_vec_sort(nodes, *count, sizeof *nodes, compare);
+    for (size_t i = 0; i < *count; i++)
+        order[i] = (size_t)(nodes[i] - tree->items);
+    free(nodes);
+    return order;
+}
+
 /* Makes one row of the numbered children of *parent* that follow each other and are alike. */
 static void fold(struct module_tree *tree, size_t parent)
 {
-    struct module_node **children = vs_xcalloc(tree->count, sizeof *children);
-    size_t count = 0;
-    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
-        if (number_of(&tree->items[at]) >= 0)
-            children[count++] = &tree->items[at];
-    vs_vec_sort(children, count, sizeof *children, by_number);
-    size_t *order = vs_xcalloc(count + 1, sizeof *order); /* unite moves the nodes */
-    for (size_t i = 0; i < count; i++)
-        order[i] = (size_t)(children[i] - tree->items);
+    size_t count, *order = children_of(tree, parent, true, by_number, &count);
     for (size_t i = 0, k; i < count; i = k) {
         uint64_t first = tree->items[order[i]].bytes;
         for (k = i + 1; k < count; k++) {
@@ -127,12 +141,12 @@ static void fold(struct module_tree *tree, size_t parent)
         }
         for (size_t m = i + 1; m < k; m++) {
             unite(tree, order[i], order[m]);
+            tree->items[order[i]].uneven |= tree->items[order[m]].bytes != first;
             tree->items[order[m]].bytes = 0; /* it is not shown */
             tree->items[order[i]].count++;
             tree->items[order[i]].like = order[m];
         }
     }
-    free(children);
     free(order);
 }
 
@@ -160,18 +174,11 @@ static void print(struct module_tree *tree, size_t at, const char *before, int i
                   const struct vs_style *style)
 {
     fold(tree, at);
-    struct module_node node = tree->items[at], **children = vs_xcalloc(tree->count, sizeof *children);
-    size_t count = 0;
+    struct module_node node = tree->items[at];
+    size_t count, *order = children_of(tree, at, false, by_bytes, &count);
     uint64_t inside = 0, small = 0, small_count = 0;
-    for (size_t child = node.first; child; child = tree->items[child].next) {
-        if (tree->items[child].bytes)
-            children[count++] = &tree->items[child];
-        inside += tree->items[child].bytes;
-    }
-    vs_vec_sort(children, count, sizeof *children, by_bytes);
-    size_t *order = vs_xcalloc(count + 1, sizeof *order);
     for (size_t i = 0; i < count; i++)
-        order[i] = (size_t)(children[i] - tree->items);
+        inside += tree->items[order[i]].bytes;
     const struct module_node *last = node.like ? &tree->items[node.like] : NULL;
     char *name = last ? vs_xprintf("%s%s%.*s-%.*s (%zu×)", before, *before ? "." : "", node.length, node.name,
                                    last->length, last->name, node.count)
@@ -180,7 +187,7 @@ static void print(struct module_tree *tree, size_t at, const char *before, int i
     if (at && !only) {
         print_row(style, name, indent, node.bytes, node.kinds, 1);
         if (last)
-            print_row(style, "each", indent + 2, node.bytes, node.kinds, node.count);
+            print_row(style, node.uneven ? "mean" : "each", indent + 2, node.bytes, node.kinds, node.count);
         indent += 2;
     }
     for (size_t i = 0; i < count; i++) {
@@ -200,7 +207,6 @@ static void print(struct module_tree *tree, size_t at, const char *before, int i
     }
     free(name);
     free(order);
-    free(children);
 }
 
 void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
