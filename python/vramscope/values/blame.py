@@ -11,7 +11,8 @@ import sysconfig
 from . import driver, notes, source
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
-_HARMLESS = ("_tensor_str.py", "triton_heuristics.py")  # torch prints a tensor, or times a kernel
+# torch prints a tensor, times a kernel, or draws random weights again that are out of range
+_HARMLESS = ("_tensor_str.py", "triton_heuristics.py", os.path.join("torch", "nn", "init.py"))
 _PASSES = (os.path.join("torch", "_tensor.py"), os.path.join("torch", "overrides.py"))
 _installed = ()
 
@@ -42,8 +43,8 @@ def place(frame):
 
 
 def _use():
-    """(what, site): READS or DECIDES, and its line with the expression; None: torch itself reads it, to
-    print it or to time a kernel, or a package checks it for NaN, as Hugging Face's Trainer does."""
+    """(what, site): READS or DECIDES, and its line with the expression; None: torch itself reads it, as
+    to print it, or a package checks it for NaN, as Hugging Face's Trainer does."""
     using, what, text = None, source.READS, ""
     users = last = None
     for last in frames():
