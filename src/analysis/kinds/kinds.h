@@ -51,7 +51,7 @@ struct vs_kinds_table {
     bool no_python;          /* the trace has no Python stacks */
     struct vs_kind_block *blocks; /* ordered by address; when asked for */
     size_t block_count;
-    struct vs_module_scope *scopes; /* [0]: in no module; the only one of a trace without modules */
+    struct vs_module_scope *scopes; /* with *blocks*; [0]: in no module; the only one of a trace without modules */
     size_t scope_count;
 };
 
