@@ -9,7 +9,7 @@ import atexit
 import os
 from urllib.parse import urlparse
 
-from vramscope_values import hide, notes
+from vramscope_values import hide, imports, notes
 
 from . import choice, per_node, rank, store, world
 from . import folder as _folder
@@ -29,6 +29,7 @@ def start(torch):
     native.ProcessGroup.bound_device_id = property(lambda self: None, lambda self, value: None)
     _replace_gloo(native)
     _tell_nodes(native)
+    imports.after("torch.distributed.fsdp._fully_shard._fsdp_common", _share_empty_chunks)
     for module in (dist, distributed_c10d):
         module.split_group = _split_group
         module.destroy_process_group = _destroying(distributed_c10d.destroy_process_group)
@@ -108,6 +109,22 @@ def _split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None
     own = [[of_parent[r] for r in part] for part in split_ranks]
     own = [part for part in own if rank in part]
     return _c10d.new_group(own[0], timeout=timeout, group_desc=group_desc) if own else None
+
+
+def _share_empty_chunks(module):
+    """FSDP makes an empty tensor for each rank behind the last chunk of each parameter, of which it uses its
+    own: half a million in a world of 16,384."""
+    if not hasattr(module, "_chunk_with_empty"):
+        return
+    import torch
+
+    def _chunk_with_empty(tensor, num_chunks, dim):
+        chunks = list(torch.chunk(tensor, num_chunks, dim=dim))
+        if len(chunks) < num_chunks:
+            chunks += [chunks[0].new_empty(0)] * (num_chunks - len(chunks))
+        return chunks
+
+    module._chunk_with_empty = _chunk_with_empty
 
 
 def position(group):
