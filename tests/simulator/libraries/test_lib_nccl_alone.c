@@ -52,6 +52,11 @@ TEST(a_world_of_any_size_has_the_data_of_the_rank_alone)
     assert_int_equal(number_at(out, 1), 3);
     GOOD(ncclBroadcast(in + 5, out + 1, 1, ncclInt32, 0, comm, NULL)); /* rank 0 is not there */
     assert_int_equal(number_at(out, 1), 3);
+    GOOD(ncclGroupStart()); /* an all-gather */
+    GOOD(ncclBroadcast(in + 5, in + 5, 1, ncclInt32, 5, comm, NULL));
+    GOOD(ncclBroadcast(out + 1, out + 1, 1, ncclInt32, 0, comm, NULL));
+    GOOD(ncclGroupEnd());
+    assert_int_equal(number_at(out, 1), 4);
     GOOD(ncclGroupStart());
     GOOD(ncclSend(in, 1, ncclInt32, 6, comm, NULL));
     GOOD(ncclSend(in + 5, 1, ncclInt32, 5, comm, NULL));

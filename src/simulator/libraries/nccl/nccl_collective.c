@@ -190,6 +190,18 @@ static void perform_alone(struct vs_nccl_member *m, const struct vs_nccl_task *t
     free(w.scaled);
 }
 
+/* Broadcasts of one group, of which this rank does one, are an all-gather (PyTorch's nccl2). */
+static void gather_alone(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
+{
+    const struct vs_nccl_task *own = NULL;
+    for (size_t i = 0; i < count && !own; i++)
+        own = tasks[i].kind == VS_NCCL_BROADCAST && tasks[i].root == m->rank ? &tasks[i] : NULL;
+    for (size_t i = 0; i < count && own; i++)
+        if (tasks[i].kind == VS_NCCL_BROADCAST && tasks[i].root != m->rank &&
+            part_bytes(&tasks[i]) == part_bytes(own) && part_bytes(own) <= vs_nccl_options()->bytes)
+            memmove(tasks[i].recv, own->send, part_bytes(own));
+}
+
 /* What a rank sends to itself arrives; nothing else does. */
 static void pairs_alone(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, size_t count)
 {
@@ -246,6 +258,7 @@ int vs_nccl_perform(struct vs_nccl_member *m, const struct vs_nccl_task *tasks, 
             return e;
     }
     if (!m->segment) {
+        gather_alone(m, tasks, count);
         pairs_alone(m, tasks, count);
         return ncclSuccess;
     }
