@@ -173,7 +173,7 @@ export function mountModules(element, {trace, state}) {
             group.addEventListener('click', () => state.set({module: box.node.parent ? box.node.path : ''}));
             svg.append(group);
         }
-        fill(note, small ? `${formatNumber(small, 'tile')} narrower than ${MAP_LEAST} pixels ${small === 1 ? 'is' : 'are'} not drawn.` : '');
+        fill(note, small ? `${formatNumber(small, 'tile')} of less than ${MAP_LEAST} pixels ${small === 1 ? 'is' : 'are'} not drawn.` : '');
         return svg;
     }
     function bar(node, whole) {
@@ -225,7 +225,7 @@ export function mountModules(element, {trace, state}) {
             path.unshift(node);
         fill(crumbs, path.map((node) => [node.parent ? ' › ' : '', button(node.name, () =>
             state.set({module: node.parent ? node.path : ''}), {class: 'link'})]));
-        fill(legend, names.filter((name) => shown.parts.has(name)).map((name) => {
+        fill(legend, [...shown.parts.keys()].sort((a, b) => shown.parts.get(b) - shown.parts.get(a)).map((name) => {
             const mark = make('i', {'aria-hidden': 'true'});
             mark.style.background = colors.get(name);
             return make('span', {}, mark, `${name} ${formatBytes(shown.parts.get(name))}`);
