@@ -91,10 +91,10 @@ struct vs_fit_read {
 };
 #define VS_FIT_READS_MAX 64u /* call sites; of further ones nothing is kept */
 
-/* The work of a step on the device, of the recorded kernels and copies: the mean of the steps after the
- * first one, or the first where there is no other. */
+/* The work of the second step on the device. Of later ones the last records are lost if the program is ended
+ * by a signal; the first one has work that is done once. */
 struct vs_fit_cost {
-    uint64_t steps; /* of the mean; 0: unknown: no completed step, or no recorded kernel */
+    uint64_t steps; /* 1; 0: unknown */
     uint64_t kernel_ns, copy_bytes; /* of one step; copies between host and device */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *replay,
                          const struct vs_event *event)
@@ -19,10 +20,13 @@ void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *re
     if (event->kind == VS_EVENT_kernel)
         work = (struct vs_step_work){event->kernel.correlation, 0,
                                      event->kernel.end_ns - event->kernel.start_ns, 0};
-    else if (event->kind == VS_EVENT_memcpy && (event->memcpy.copy_kind == VS_COPY_HTOD ||
-                                                event->memcpy.copy_kind == VS_COPY_DTOH))
-        work = (struct vs_step_work){event->memcpy.correlation, 0, 0, event->memcpy.bytes};
-    if (work.kernel_ns || work.copy_bytes)
+    else if (event->kind == VS_EVENT_memcpy)
+        work = (struct vs_step_work){event->memcpy.correlation, 0, 0,
+                                     event->memcpy.copy_kind == VS_COPY_HTOD ||
+                                     event->memcpy.copy_kind == VS_COPY_DTOH ? event->memcpy.bytes : 0};
+    else if (event->kind == VS_EVENT_memset)
+        work.correlation = event->memset.correlation;
+    if (work.correlation)
         VS_VEC_ADD(costs->works, costs->work_count, costs->work_capacity, work);
 }
 
@@ -32,28 +36,41 @@ static int by_correlation(const void *a, const void *b)
     return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
-struct vs_fit_cost vs_step_costs_mean(struct vs_step_costs *costs)
+/* The step of a call, from 0; the number of steps: after the last. */
+static size_t step_of(const struct vs_step_costs *costs, uint64_t time_ns)
 {
-    size_t ends = costs->end_count, call = 0;
-    struct vs_fit_cost cost = {0};
-    if (!ends || !costs->call_count)
-        return cost;
-    uint64_t from = ends > 1 ? costs->ends[0] : 0, to = costs->ends[ends - 1];
+    size_t low = 0, high = costs->end_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (costs->ends[middle] <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs)
+{
+    struct vs_fit_cost cost = {0}, *steps = vs_xcalloc(costs->end_count + 1, sizeof *steps);
+    size_t work = 0;
     vs_vec_sort(costs->works, costs->work_count, sizeof *costs->works, by_correlation);
     vs_vec_sort(costs->calls, costs->call_count, sizeof *costs->calls, by_correlation);
-    for (size_t i = 0; i < costs->work_count; i++) {
-        const struct vs_step_work *work = &costs->works[i];
-        while (call < costs->call_count && costs->calls[call].correlation < work->correlation)
-            call++;
-        if (call == costs->call_count || costs->calls[call].correlation != work->correlation ||
-            costs->calls[call].time_ns < from || costs->calls[call].time_ns >= to)
-            continue;
-        cost.kernel_ns += work->kernel_ns;
-        cost.copy_bytes += work->copy_bytes;
+    for (size_t i = 0; i < costs->call_count; i++) {
+        const struct vs_step_work *call = &costs->calls[i], *works = costs->works;
+        uint64_t next = i + 1 < costs->call_count ? call[1].correlation : UINT64_MAX;
+        struct vs_fit_cost *step = &steps[step_of(costs, call->time_ns)];
+        while (work < costs->work_count && works[work].correlation < call->correlation)
+            work++;
+        step->steps |= work == costs->work_count || works[work].correlation != call->correlation; /* lost */
+        for (; work < costs->work_count && works[work].correlation < next; work++) {
+            step->kernel_ns += works[work].kernel_ns;
+            step->copy_bytes += works[work].copy_bytes;
+        }
     }
-    cost.steps = ends > 1 ? ends - 1 : 1;
-    cost.kernel_ns /= cost.steps;
-    cost.copy_bytes /= cost.steps;
+    if (costs->end_count > 1 && !steps[1].steps && steps[1].kernel_ns)
+        cost = (struct vs_fit_cost){1, steps[1].kernel_ns, steps[1].copy_bytes};
+    free(steps);
     return cost;
 }
 

@@ -2,7 +2,8 @@
  *
  * The work of each step on the device. The device runs behind the host, and records of kernels and copies
  * come later still: a piece of work belongs to the step in which the host began it, which the record of its
- * call says (kernels=api). They are put together at the end. */
+ * call says (kernels=api). NVIDIA's libraries begin work without a call of the program: it belongs to the
+ * call before it, by the order of correlations. They are put together at the end. */
 #ifndef VS_STEP_COST_H
 #define VS_STEP_COST_H
 
@@ -21,8 +22,8 @@ struct vs_step_costs {
 /* vs_step_costs_event: *event* was just applied to *replay*. */
 void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *replay,
                          const struct vs_event *event);
-/* vs_step_costs_mean: after the last event. */
-struct vs_fit_cost vs_step_costs_mean(struct vs_step_costs *costs);
+/* vs_step_costs_second: of the second step; after the last event. */
+struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs);
 void vs_step_costs_free(struct vs_step_costs *costs);
 
 #endif
