@@ -165,6 +165,50 @@ PROGRAMS = {
 }
 
 
+# a projection inside the model is wider than its input, but its result is no loss's
+USES = """import sys
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+torch.manual_seed(0)
+up, down, head = nn.Linear(64, 2048).cuda(), nn.Linear(2048, 64).cuda(), nn.Linear(64, 4096).cuda()
+optimizer = torch.optim.AdamW([*up.parameters(), *down.parameters(), *head.parameters()])
+for step in range(3):
+    x, y = torch.randn(32, 64, device="cuda"), torch.randint(4096, (32,), device="cuda")
+    logits = head(down(F.gelu(up(x))))
+    loss = F.cross_entropy(logits, y)
+    if "accuracy" in sys.argv:
+        print((logits.argmax(-1) == y).float().mean().item())
+    if "turned" in sys.argv:
+        logits = head(down(F.gelu(up(x.view(2, 16, 64)))))
+        loss = loss + F.cross_entropy(logits.transpose(1, 2), y.view(2, 16), ignore_index=3)
+    if "masked" in sys.argv:
+        loss = loss + nn.CrossEntropyLoss()(head(x)[y > 100].float(), y[y > 100])
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    print(f"loss {loss.item() + head.weight.abs().sum().item():.2f}")
+"""
+
+
+def check_uses(build, environment):
+    """The loss in chunks, where the logits are used in other ways; real values."""
+    for how, kind in (("alone", "changed"), ("accuracy", "unchanged"), ("turned", "changed"), ("masked", "changed")):
+        outputs = []
+        for changes in ("", "chunked-loss"):
+            with tempfile.TemporaryDirectory() as folder:
+                status, out, _ = simulated.record_text(build, environment, "a100-80g", USES, folder, how,
+                                                       settings={"VRAMSCOPE_CHANGES": changes})
+                assert status == 0, out
+                with open(os.path.join(folder, "notes.tsv"), encoding="utf-8") as f:
+                    kinds = [line.split("\t")[0] for line in f if "changed\t" in line]
+            outputs.append(re.findall(r"loss .*", out))
+        assert outputs[0] == outputs[1] and len(outputs[0]) == 3, f"{how}: {outputs}"
+        assert kinds == [kind], f"{how}: {kinds}"
+        print(f"logits, {how}: {kind}", flush=True)
+
+
 def edited(path, edits):
     with open(path, encoding="utf-8") as f:
         text = f.read()
@@ -227,6 +271,8 @@ def main():
     args = p.parse_args()
     environment = environments.needed_release(args.release)
     failed, rows = 0, []
+    if not args.only or "uses" in args.only:
+        check_uses(args.build, environment)
     for name, (_, _, changes) in PROGRAMS.items():
         wanted = [c for c in changes if not args.only or name in args.only or f"{name}/{c}" in args.only]
         plain = run(args.build, environment, name, [])[0] if wanted else None
