@@ -49,7 +49,7 @@ CASES = [
     ("torchtune", "Llama 3.2, LoRA, chunked loss", "torchtune_lora.py", 1, GPU, True,
      "with torchao 0.10, the last that it can import"),
 ]
-COLUMNS = ("package", "version", "program", "GPU", "fits", "peak allocated", "the program's own peak",
+COLUMNS = ("package", "version", "PyTorch", "program", "GPU", "fits", "peak allocated", "the program's own peak",
            "parameters and state, by the program", "by fit", "time", "host memory", "remark")
 
 
@@ -65,8 +65,9 @@ def run(args, case):
     if ranks > 1 or package == "deepspeed":
         words += ["-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
     words += [str(HERE / program.split()[0]), *program.split()[1:]]
-    version = subprocess.run([args.python, "-c", f"import importlib.metadata as m; print(m.version({package!r}))"],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    ask = "import importlib.metadata as m, sys; print(*map(m.version, sys.argv[1:]))"
+    versions = subprocess.run([args.python, "-c", ask, package, "torch"], stdout=subprocess.PIPE, text=True,
+                              check=True).stdout.split()
     with tempfile.TemporaryDirectory() as folder:
         answer = pathlib.Path(folder, "answer.json")
         with open(answer, "w", encoding="utf-8") as f:
@@ -77,7 +78,7 @@ def run(args, case):
             _, _, usage = os.wait4(process.pid, 0)
         answer = json.loads(answer.read_text(encoding="utf-8"))["runs"][0]
         printed = "".join(f.read_text(errors="replace") for f in pathlib.Path(folder).glob("*/stdout.txt"))
-    cells = [package, version, what, gpu, answer["fits"]]
+    cells = [package, *versions, what, gpu, answer["fits"]]
     if answer["fits"] != "yes":
         return cells + ["–"] * 6 + [remark], f"no yes: {answer['why'] or answer['stderr']}"
     told = [json.loads(line) for line in re.findall(r"^sums (\{.*\})$", printed, re.MULTILINE)]
@@ -86,10 +87,11 @@ def run(args, case):
     by_fit = kinds["parameters"] + kinds["optimizer_state"]
     count, tensors = map(sum, zip(*(held.get(kind, (0, 0)) for kind in ("parameters", "optimizer_state"))))
     peak, own = device["peak_allocated_bytes"], [t["peak"] for t in told]
-    cells += [size(peak), "equal" if peak in own else size(max(own)) if own else "–", size(count) if count else "–", size(by_fit),
+    cells += [size(peak), "equal" if peak in own else size(max(own)) if own else "–",
+              size(count) if count else "–", size(by_fit),
               f"{answer['wall_ns'] / 1e9:.0f} s", size(usage.ru_maxrss << 10), remark]
     wrong = []
-    if alike is not None and (len(told) != ranks or cells[6] != "equal"):
+    if alike is not None and (len(told) != ranks or cells[7] != "equal"):
         wrong.append(f"the program has a peak of {own}, not {peak}")
     if alike and not count <= by_fit <= count + (tensors << 20):  # a block may have an unused rest
         wrong.append(f"parameters and state: {count} by the program, {by_fit} by fit")
@@ -97,14 +99,14 @@ def run(args, case):
 
 
 def write(path, rows):
-    """The table between its markers, with *rows* in the place of those with the same library and program."""
+    """The table between its markers, with *rows* in the place of those of the same program and release of PyTorch."""
     text = path.read_text(encoding="utf-8")
     head, body, tail = re.fullmatch(r"(.*<!-- libraries -->\n)(.*)(<!-- end of libraries -->.*)", text,
                                     re.DOTALL).groups()
-    old = [line.strip("| ").split(" | ") for line in body.splitlines()[2:]]
-    known = {(r[0], r[2]): r for r in old + rows}
+    old = [line[2:-2].split(" | ") for line in body.splitlines()[2:]]
+    known = {(r[0], r[3], r[2]): r for r in old + rows}
     order = [c[:2] for c in CASES]
-    lines = [COLUMNS, ["---"] * len(COLUMNS), *(known[key] for key in order if key in known)]
+    lines = [COLUMNS, ["---"] * len(COLUMNS), *(known[key] for key in sorted(known, key=lambda k: order.index(k[:2])))]
     path.write_text(head + "".join(f"| {' | '.join(line)} |\n" for line in lines) + tail, encoding="utf-8")
 
 
