@@ -38,8 +38,8 @@ def name_of(cls):
 
 def is_programs():
     """Is this a process of the program that used CUDA? torch.compile has workers of its own."""
-    main = getattr(sys.modules.get("__main__"), "__file__", None) or ""
-    return _torch.cuda.is_initialized() and not main.startswith(os.path.join(os.path.dirname(_torch.__file__), ""))
+    own = os.path.join(os.path.dirname(_torch.__file__), "")
+    return _torch.cuda.is_initialized() and not (sys.argv or [""])[0].startswith(own)
 
 
 def replace(owner, name):
