@@ -12,8 +12,8 @@ void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *re
     if (replay->step_ended)
         VS_VEC_ADD(costs->ends, costs->end_count, costs->end_capacity, event->time_ns);
     struct vs_step_work work = {0};
-    if (event->kind == VS_EVENT_work_call) {
-        work = (struct vs_step_work){event->work_call.correlation, event->time_ns, 0, 0};
+    if (event->kind == VS_EVENT_api_call) {
+        work = (struct vs_step_work){event->api_call.correlation, event->api_call.start_ns, 0, 0};
         VS_VEC_ADD(costs->calls, costs->call_count, costs->call_capacity, work);
         return;
     }
@@ -50,7 +50,7 @@ static size_t step_of(const struct vs_step_costs *costs, uint64_t time_ns)
     return low;
 }
 
-struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs)
+struct vs_fit_cost vs_step_costs_first(struct vs_step_costs *costs, bool complete)
 {
     struct vs_fit_cost cost = {0}, *steps = vs_xcalloc(costs->end_count + 1, sizeof *steps);
     size_t work = 0;
@@ -62,14 +62,13 @@ struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs)
         struct vs_fit_cost *step = &steps[step_of(costs, call->time_ns)];
         while (work < costs->work_count && works[work].correlation < call->correlation)
             work++;
-        step->steps |= work == costs->work_count || works[work].correlation != call->correlation; /* lost */
         for (; work < costs->work_count && works[work].correlation < next; work++) {
             step->kernel_ns += works[work].kernel_ns;
             step->copy_bytes += works[work].copy_bytes;
         }
     }
-    if (costs->end_count > 1 && !steps[1].steps && steps[1].kernel_ns)
-        cost = (struct vs_fit_cost){1, steps[1].kernel_ns, steps[1].copy_bytes};
+    if (costs->end_count > (complete ? 0 : 1) && steps[0].kernel_ns)
+        cost = (struct vs_fit_cost){1, steps[0].kernel_ns, steps[0].copy_bytes};
     free(steps);
     return cost;
 }

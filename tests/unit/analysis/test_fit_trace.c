@@ -195,20 +195,37 @@ TEST(of_assumed_sizes_those_that_last_count_once_and_the_largest_workspace)
     assert_int_equal(sum.count + sum.bytes + sum.margin, 0);
 }
 
-/* Each call is followed by its work, which runs in other steps of the host. */
-TEST(the_work_of_the_second_step_is_that_of_its_calls)
+/* A call now, and its work on the device, which runs much later. */
+static void call(void)
 {
-    static const char call[] = "call; kernel 7 9000000 10 gemm; call; copy 7 htod 1M 9000000 10";
-    char text[1024];
-    snprintf(text, sizeof text, "alloc 0 1G; step 1; %s; pop; step 2; %s; %s; pop; step 3; %s; pop", call, call, call,
-             call);
-    fit(text, 0);
-    assert_int_equal(trace->cost.steps, 1);
-    assert_int_equal(trace->cost.kernel_ns, 20);
-    assert_int_equal(trace->cost.copy_bytes, 2 * VS_MIB);
-    snprintf(text, sizeof text, "alloc 0 1G; step 1; pop; step 2; %s; call; pop", call); /* a record is lost */
-    fit(text, 0);
-    assert_int_equal(trace->cost.steps, 0);
+    b.correlation = ++b.calls;
+    vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_api_call,
+                                           .api_call = {.start_ns = b.now_ns, .end_ns = b.now_ns,
+                                                        .correlation = b.correlation}});
+    vs_trace(&b, "kernel 7 9000000 10 gemm");
+    b.correlation = ++b.calls; /* of a library, without a call of the program */
+    vs_trace(&b, "copy 7 htod 1M 9000000 10");
+}
+
+TEST(the_work_of_the_first_step_is_that_of_its_calls)
+{
+    for (int more = 0; more < 2; more++) {
+        finish(NULL);
+        begin_trace("observe", "device 8G Test GPU");
+        vs_trace(&b, "alloc 0 1G; step 1");
+        call();
+        call();
+        vs_trace(&b, "pop; step 2");
+        call();
+        vs_trace(&b, "pop; step 3");
+        if (more)
+            call();
+        read_trace(0);
+        assert_int_equal(vs_fit_trace_build(reader, b.path, "3", &trace), VS_OK);
+        assert_int_equal(trace->cost.steps, 1);
+        assert_int_equal(trace->cost.kernel_ns, 20);
+        assert_int_equal(trace->cost.copy_bytes, 2 * VS_MIB);
+    }
     fit("alloc 0 1G; step 1; pop; step 2; pop", 0); /* kernels were not recorded */
     assert_int_equal(trace->cost.steps, 0);
 }
