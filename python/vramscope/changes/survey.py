@@ -7,6 +7,7 @@ allocated memory while it runs forward with gradients, in the first step. Nothin
 device.
 """
 import atexit
+import ctypes
 import functools
 import json
 import os
@@ -42,7 +43,7 @@ def start(the_torch, path):
         _see(cls, "zero_grad", _see_zero_grad)
     from torch.optim import optimizer
     optimizer.register_optimizer_step_post_hook(_after_step)
-    atexit.register(_write, os.getpid())
+    atexit.register(_end, os.getpid())
 
 
 def _failed(text):
@@ -174,6 +175,18 @@ def _distributed():
     names = {c.__name__ for m in models.roots() for x in m.modules() for c in type(x).__mro__}
     kind = next((kinds[name] for name in kinds if name in names), "other")
     return {"world_size": dist.get_world_size(), "kind": kind}
+
+
+def _end(pid):
+    """After an interrupt Python ends by the signal, without the end of the recording: kernels that have not
+    run yet would be missing in the trace."""
+    _write(pid)
+    try:
+        if pid == os.getpid() and torch.cuda.is_initialized():
+            torch.cuda.synchronize()
+            ctypes.CDLL(None).vramscope_flush()
+    except Exception as error:
+        _failed(f"kernels of the last step are missing: {type(error).__name__}: {error}")
 
 
 def _write(pid):

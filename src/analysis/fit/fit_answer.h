@@ -91,11 +91,10 @@ struct vs_fit_read {
 };
 #define VS_FIT_READS_MAX 64u /* call sites; of further ones nothing is kept */
 
-/* The work of the first step and of all before it on the device: what changes a step changes it by as much.
- * Records of later steps are lost in part if the program is ended by a signal. */
+/* The work of the second step on the device. */
 struct vs_fit_cost {
     uint64_t steps; /* 1; 0: unknown */
-    uint64_t kernel_ns, copy_bytes; /* of one step; copies between host and device */
+    uint64_t kernel_ns, copy_bytes; /* copies between host and device */
 };
 
 struct vs_fit_trace {

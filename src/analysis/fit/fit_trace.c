@@ -378,8 +378,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->start_ns = vs_replay_start_ns(replay);
     trace->end_ns = replay->now_ns;
     trace->steps = replay->phases.steps.done;
-    trace->cost = vs_step_costs_first(&pass->costs, replay->has_end &&
-                                                          replay->end.end.reason == VS_END_EXIT);
+    trace->cost = vs_step_costs_second(&pass->costs, replay->has_end && replay->end.end.reason == VS_END_EXIT);
     trace->partial = replay->recording.min_size || replay->recording.sample > 1 ||
                      replay->recording.stage >= VS_RECORDING_TOTALS;
     trace->devices = devices;

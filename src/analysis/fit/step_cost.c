@@ -50,27 +50,27 @@ static size_t step_of(const struct vs_step_costs *costs, uint64_t time_ns)
     return low;
 }
 
-struct vs_fit_cost vs_step_costs_first(struct vs_step_costs *costs, bool complete)
+struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs, bool complete)
 {
-    struct vs_fit_cost cost = {0}, *steps = vs_xcalloc(costs->end_count + 1, sizeof *steps);
+    struct vs_fit_cost second = {0};
     size_t work = 0;
     vs_vec_sort(costs->works, costs->work_count, sizeof *costs->works, by_correlation);
     vs_vec_sort(costs->calls, costs->call_count, sizeof *costs->calls, by_correlation);
+    uint64_t latest = costs->work_count ? costs->works[costs->work_count - 1].correlation : 0;
     for (size_t i = 0; i < costs->call_count; i++) {
         const struct vs_step_work *call = &costs->calls[i], *works = costs->works;
         uint64_t next = i + 1 < costs->call_count ? call[1].correlation : UINT64_MAX;
-        struct vs_fit_cost *step = &steps[step_of(costs, call->time_ns)];
+        size_t step = step_of(costs, call->time_ns);
+        complete |= step > 1 && call->correlation <= latest; /* records of later work are there as well */
         while (work < costs->work_count && works[work].correlation < call->correlation)
             work++;
         for (; work < costs->work_count && works[work].correlation < next; work++) {
-            step->kernel_ns += works[work].kernel_ns;
-            step->copy_bytes += works[work].copy_bytes;
+            second.kernel_ns += step == 1 ? works[work].kernel_ns : 0;
+            second.copy_bytes += step == 1 ? works[work].copy_bytes : 0;
         }
     }
-    if (costs->end_count > (complete ? 0 : 1) && steps[0].kernel_ns)
-        cost = (struct vs_fit_cost){1, steps[0].kernel_ns, steps[0].copy_bytes};
-    free(steps);
-    return cost;
+    second.steps = costs->end_count > 1 && complete && second.kernel_ns;
+    return second.steps ? second : (struct vs_fit_cost){0};
 }
 
 void vs_step_costs_free(struct vs_step_costs *costs)

@@ -22,9 +22,9 @@ struct vs_step_costs {
 /* vs_step_costs_event: *event* was just applied to *replay*. */
 void vs_step_costs_event(struct vs_step_costs *costs, const struct vs_replay *replay,
                          const struct vs_event *event);
-/* vs_step_costs_first: of the first step and of all before it; after the last event. *complete*: the program
- * ended by itself, otherwise the latest records are lost. */
-struct vs_fit_cost vs_step_costs_first(struct vs_step_costs *costs, bool complete);
+/* vs_step_costs_second: of the second step; after the last event. *complete*: the program ended by itself, so
+ * that no record is missing. Otherwise nothing is known unless there are records of later work. */
+struct vs_fit_cost vs_step_costs_second(struct vs_step_costs *costs, bool complete);
 void vs_step_costs_free(struct vs_step_costs *costs);
 
 #endif

@@ -45,7 +45,8 @@ static void fill_cells(const struct vs_advice_row *row, bool first, struct advic
         return;
     double percent = 100 * row->compute;
     snprintf(out->text[COMPUTE], CELL_MAX, percent > -0.5 && percent < 0.5 ? "0 %%" : "%+.0f %%", percent);
-    put_signed(out->text[COPIES], row->copies, row->copies ? "+" : "");
+    int64_t copies = row->copies > -1024 && row->copies < 1024 ? 0 : row->copies;
+    put_signed(out->text[COPIES], copies, copies ? "+" : "");
 }
 
 /* A label that is wider than its column has a line of its own. */
