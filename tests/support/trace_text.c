@@ -301,7 +301,7 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         uint64_t addr = address(&s);
         const char *what = needed(&s);
         vs_builder_event(b, EVENT(torch_tensor, .addr = addr, .device = b->device,
-                                  .what = strcspn(" pgs", (char[]){*what, 0}),
+                                  .what = strcspn(" pgs r", (char[]){*what, 0}),
                                   .name = vs_builder_string(b, rest(&s))));
     } else if (!strcmp(verb, "raise")) {
         vs_builder_event(b, EVENT(framework_oom, .requested = bytes(&s), .stack = b->stack));

@@ -30,7 +30,7 @@
  *                                 what it has allocated and reserved then
  *     drop AT
  *     run forward|backward|recomputed|none [PATH]   the module of PyTorch that the thread runs from here on
- *     own AT parameter|gradient|state NAME          the name of a tensor in a block of PyTorch
+ *     own AT parameter|gradient|state|renamed NAME  the name of a tensor in a block of PyTorch
  *     raise SIZE                  PyTorch's OutOfMemoryError
  *     map AT SIZE N | unmap AT    memory N (allocated at memory:N) is mapped
  *     kernel STREAM START LENGTH NAME    in ns, since the start of the process

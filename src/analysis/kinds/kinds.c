@@ -304,12 +304,13 @@ static void name_block(struct vs_kinds *kinds, const struct vs_event_torch_tenso
 {
     struct vs_live *live = vs_live_table_find(&kinds->replay->framework_live, tensor->addr);
     const char *name = vs_reader_string(kinds->replay->reader, tensor->name);
-    if (!live || kinds->replay->accounts[live->device]->device != tensor->device || !name || !tensor->what ||
-        tensor->what > VS_TORCH_STATE)
+    uint64_t what = tensor->what & ~(uint64_t)VS_TORCH_RENAMED;
+    if (!live || kinds->replay->accounts[live->device]->device != tensor->device || !name || !what ||
+        what > VS_TORCH_STATE)
         return;
     struct block *block = &kinds->blocks[live - kinds->replay->framework_live.items];
-    live->module = vs_modules_own(&kinds->modules, live->module, name, !block->named);
-    block->named = (uint8_t)tensor->what;
+    live->module = vs_modules_own(&kinds->modules, live->module, name, !block->named || what != tensor->what);
+    block->named = (uint8_t)what;
     block->assumed = false;
 }
 
@@ -410,7 +411,7 @@ size_t vs_kinds_point(struct vs_kinds *kinds, uint64_t device, bool blocks)
         table->total.bytes += block->live->size;
         table->total.count++;
         /* the tensor of a block may be named later */
-        if (kind != NO_KIND && (!blocks || kinds->modules.count == 1)) {
+        if (kind != NO_KIND && !blocks) {
             add(table, kind, block->live->size, block->assumed);
             continue;
         }

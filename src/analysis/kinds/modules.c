@@ -31,12 +31,16 @@ static uint32_t scope_of(struct vs_modules *modules, const char *text, size_t le
 {
     if (!length && pass == VS_TORCH_NONE)
         return 0;
-    uint64_t key = (vs_text_hash_bytes(VS_TEXT_HASH_START + (uint64_t)pass, text, length) | 1);
-    uint64_t index = vs_xmap_number(&modules->by_key, key, modules->count);
-    if (index == modules->count)
-        VS_VEC_ADD(modules->items, modules->count, modules->capacity,
-                   ((struct vs_module_scope){.text = text, .length = (uint32_t)length, .pass = pass}));
-    return (uint32_t)index;
+    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, text, length) * VS_TORCH_PASS_COUNT + (uint64_t)pass;
+    for (;; key++) { /* until the one that has this text */
+        uint64_t index = vs_xmap_number(&modules->by_key, key | UINT64_C(1) << 63, modules->count);
+        if (index == modules->count)
+            VS_VEC_ADD(modules->items, modules->count, modules->capacity,
+                       ((struct vs_module_scope){.text = text, .length = (uint32_t)length, .pass = pass}));
+        const struct vs_module_scope *scope = &modules->items[index];
+        if (scope->length == length && scope->pass == pass && memcmp(scope->text, text, length) == 0)
+            return (uint32_t)index;
+    }
 }
 
 void vs_modules_run(struct vs_modules *modules, const struct vs_reader *reader, const struct vs_event *event)
@@ -78,11 +82,20 @@ uint32_t vs_modules_own(struct vs_modules *modules, uint32_t before, const char 
     return scope_of(modules, name, length, old.pass);
 }
 
+/* A module before those in it, and these before its next sibling: a point is less than other characters. */
+static int path_order(const char *a, const char *b)
+{
+    for (; *a && *a == *b; a++)
+        b++;
+    int x = (unsigned char)*a, y = (unsigned char)*b;
+    return (x == '.' ? 1 : x ? x + 1 : 0) - (y == '.' ? 1 : y ? y + 1 : 0);
+}
+
 static int by_path(const void *a, const void *b)
 {
     const struct vs_module_row *x = a, *y = b;
     int order = strcmp(x->model, y->model);
-    order = order ? order : strcmp(x->path, y->path);
+    order = order ? order : path_order(x->path, y->path);
     return order ? order : vs_then(VS_ORDER(x->kind, y->kind), VS_ORDER(x->pass, y->pass));
 }
 

@@ -39,7 +39,7 @@ void vs_modules_run(struct vs_modules *modules, const struct vs_reader *reader, 
 uint32_t vs_modules_now(const struct vs_modules *modules, uint32_t tid);
 
 /* vs_modules_own: the number of the scope of a block of the scope *before*, in the same pass, that has a tensor named *name*
- * ("GPT:layers.0.attn.weight"). *first*: it is the first tensor that was named in the block. */
+ * ("GPT:layers.0.attn.weight"). *first*: its earlier tensors have no names, or other ones now. */
 uint32_t vs_modules_own(struct vs_modules *modules, uint32_t before, const char *name, bool first);
 
 /* What one module itself, without the modules in it, holds of one kind. */

@@ -203,11 +203,12 @@ enum vs_torch_pass {
     VS_TORCH_PASS_COUNT
 };
 
-/* What a `torch_tensor` is to its module. */
+/* What a `torch_tensor` is to its module, with VS_TORCH_RENAMED where the block's earlier names no longer hold. */
 enum vs_torch_tensor {
     VS_TORCH_PARAMETER = 1, /* or a buffer */
     VS_TORCH_GRADIENT = 2,
     VS_TORCH_STATE = 3, /* of an optimizer, for a parameter of that name */
+    VS_TORCH_RENAMED = 4
 };
 
 /* What the recorder's `note` begins with when CUPTI delivers no kernels and copies, or only to another

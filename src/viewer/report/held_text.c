@@ -9,6 +9,9 @@
 
 #define ROWS_SHOWN 8
 #define OPERATIONS_SHOWN 20
+#define OPERATION_COLUMN 49 /* where the name begins, */
+#define OPERATION_LEAST 24  /* and its columns */
+#define OPERATION_MOST 200
 #define PHASE_TELLS 97 /* per cent: one row of that share says nothing */
 
 static const char *const headings[VS_BY_COUNT] = {
@@ -120,14 +123,15 @@ static void operations(const struct vs_report *report, const struct vs_held *hel
             report->part.point || report->part.window ? "live then" : "at peak", vs_unpaint(style));
     for (size_t i = 0; i < list->count && shown < most; i++) {
         const struct vs_held_row *row = &list->rows[i];
-        if (!style->small_sites && row->allocated_total < list->bytes / 100 && row->bytes_total < held->bytes / 100)
+        if (!style->small_sites && row->allocated_total < list->bytes / 100 && row->bytes_total <= held->bytes / 100)
             continue;
         shown++;
         fprintf(style->out, "    %10s  %6s%s  %10s  %10s  ", row->allocations ? vs_size_text(row->allocated) : "",
                 row->allocations ? vs_count_format(count, row->allocations) : "", row->allocations ? "×" : " ",
                 vs_size_text(row->allocated_total), row->bytes_total ? vs_size_text(row->bytes_total) : "");
-        vs_text_put(style->out, row->label);
-        fputc('\n', style->out);
+        char label[4 * OPERATION_MOST + 4];
+        size_t room = style->width > OPERATION_COLUMN + OPERATION_LEAST ? style->width - OPERATION_COLUMN : OPERATION_LEAST;
+        fprintf(style->out, "%s\n", vs_text_clip(label, row->label, room < OPERATION_MOST ? room : OPERATION_MOST));
         rest -= row->allocated;
         allocations -= row->allocations;
     }
@@ -198,6 +202,7 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
 {
     const struct vs_held *held = &device->held;
     unsigned by = report->wish.by;
+    static const char sampled[] = "unknown in a sampled recording";
     if (!held->known) {
         fprintf(style->out, vs_report_of_phase(report) ? "  no memory was live in this phase\n"
                                                        : "  nothing was allocated\n");
@@ -227,8 +232,8 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
         heading(report, device, style);
     if (!held->bytes && by & 1u << VS_BY_SITE)
         others(report, held, style);
-    for (int i = 0; by && held->bytes && i < VS_BY_COUNT; i++) {
-        if (!(by & 1u << i))
+    for (int i = 0; i < VS_BY_COUNT; i++) {
+        if (!(by & 1u << i) || (!held->bytes && i != VS_BY_OP))
             continue;
         if (i == VS_BY_SITE) {
             fprintf(style->out, "  %s%s%s\n", vs_paint(style, VS_DIM), headings[i],
@@ -240,10 +245,11 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
         } else if (i == VS_BY_KIND && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
                 fprintf(style->out, "  by kind: %s\n",
-                        device->has_framework ? "unknown in a sampled recording"
-                                              : "only tensors of PyTorch have one");
+                        device->has_framework ? sampled : "only tensors of PyTorch have one");
         } else if (i == VS_BY_MODULE) {
-            if (held->modules.count || by != (1u << VS_BY_COUNT) - 1)
+            if (!held->modules.count && by != (1u << VS_BY_COUNT) - 1 && vs_recording_partial(&report->recording))
+                fprintf(style->out, "  by module: %s\n", sampled);
+            else if (held->modules.count || by != (1u << VS_BY_COUNT) - 1)
                 vs_modules_text(held, style);
         } else if (i == VS_BY_OP && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)

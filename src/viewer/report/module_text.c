@@ -14,6 +14,7 @@
 #define NAME_COLUMNS 22
 #define SHOWN_PER_CENT 2     /* of all: smaller modules are summed up */
 #define ALIKE_PER_CENT 10
+#define DEPTH_MOST 200       /* parts of a path; a module deeper than that belongs to the one there */
 
 static const enum vs_kind columns[] = {VS_KIND_PARAMETERS, VS_KIND_GRADIENTS, VS_KIND_OPTIMIZER_STATE,
                                        VS_KIND_ACTIVATIONS};
@@ -34,10 +35,10 @@ struct module_tree {
     size_t count, capacity;
 };
 
-/* The child of *parent* with this name, added when new. Rows come by path, so that it is near the last one. */
-static size_t child_of(struct module_tree *tree, size_t parent, const char *name, int length)
+/* The child of *parent* with this name, of *at* and those after it, or added. */
+static size_t child_of(struct module_tree *tree, size_t parent, size_t at, const char *name, int length)
 {
-    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
+    for (; at; at = tree->items[at].next)
         if (tree->items[at].length == length && memcmp(tree->items[at].name, name, (size_t)length) == 0)
             return at;
     size_t child = tree->count;
@@ -60,12 +61,13 @@ static void build(struct module_tree *tree, const struct vs_module_rows *rows)
     for (size_t i = 0; i < rows->count; i++) {
         const struct vs_module_row *row = &rows->items[i];
         const char *model = *row->model ? row->model : "(in no module)";
-        size_t at = child_of(tree, 0, model, (int)strlen(model));
+        size_t at = child_of(tree, 0, tree->items[0].last, model, (int)strlen(model));
         count_row(&tree->items[0], row);
         count_row(&tree->items[at], row);
-        for (const char *part = row->path; *part;) {
+        size_t depth = 0;
+        for (const char *part = row->path; *part && depth++ < DEPTH_MOST;) {
             int length = (int)strcspn(part, ".");
-            at = child_of(tree, at, part, length);
+            at = child_of(tree, at, tree->items[at].last, part, length); /* rows are sorted by the parts */
             count_row(&tree->items[at], row);
             part += length + (part[length] == '.');
         }
@@ -78,7 +80,7 @@ static void unite(struct module_tree *tree, size_t into, size_t from)
     for (int k = 0; k < VS_KIND_COUNT; k++)
         tree->items[into].kinds[k] += tree->items[from].kinds[k];
     for (size_t at = tree->items[from].first; at; at = tree->items[at].next) {
-        size_t child = child_of(tree, into, tree->items[at].name, tree->items[at].length);
+        size_t child = child_of(tree, into, tree->items[into].first, tree->items[at].name, tree->items[at].length);
         unite(tree, child, at);
     }
 }
@@ -156,7 +158,7 @@ static void print_row(const struct vs_style *style, const char *name, int indent
     int pad = NAME_COLUMNS - indent - (int)vs_text_width(name);
     fprintf(style->out, "    %*s", indent, "");
     vs_text_put(style->out, name);
-    if (pad < 0)
+    if (pad < 1)
         fprintf(style->out, "\n%*s", NAME_COLUMNS + 4, "");
     fprintf(style->out, "%*s%10s", pad > 0 ? pad : 0, "", vs_size_text(bytes / parts));
     int skipped = 0;

@@ -56,6 +56,13 @@ static struct vs_builder b;
     "own 30 parameter GPT:h.3.attn.weight; own 38 parameter GPT:h.3.mlp.weight; "                  \
     "own 50 parameter GPT:h.4.attn.weight; own 100 parameter GPT:scale; "                          \
     "at Net.forward /home/u/net.py < main /home/u/train.py; run forward GPT:h.4; tensor 110 6M; run none; tensor 120 1M"
+/* names that come later, a second name for a tensor, and names as wide as their column */
+#define MODELS \
+    "device 1G Test GPU; alloc 0 400M; at Module._apply " TORCH "nn/modules/module.py < main /home/u/train.py; "  \
+    "tensor 0 40M; tensor 50 101M; own 0 parameter D:a.weight; own 50 parameter Embedding:weight; "                \
+    "own 50 renamed D:an_embedding_of_wordsx.weight; "                                                             \
+    "at Net.forward /home/u/net.py < main /home/u/train.py; run forward G:a; tensor 170 6M; "                      \
+    "run forward D:a-b; tensor 180 5M; run forward D:a.c; tensor 190 4M"
 
 static char *text_of(const struct vs_report_wish *wish, uint64_t at, bool ascii)
 {
@@ -119,6 +126,8 @@ static const struct {
     {"tensors", "observe", GPU "alloc 0 20M; repeat 3 { tensor 6i 4M of 4i+4M 20M }",
      {.by = 1u << VS_BY_SITE | 1u << VS_BY_KIND | 1u << VS_BY_OP, .map = true}},
     {"tensors_by_module", "observe", MODULES, {.by = 1u << VS_BY_MODULE}},
+    {"tensors_before_modules", "observe", MODELS, {.by = 1u << VS_BY_MODULE}, .at = 9},
+    {"tensors_of_models", "observe", MODELS, {.by = 1u << VS_BY_MODULE}},
     {"tensors_without_modules", "observe", FIRST_USE, {.by = 1u << VS_BY_MODULE}},
 };
 #define CASES (sizeof cases / sizeof *cases)
