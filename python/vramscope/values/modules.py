@@ -8,11 +8,13 @@ that end or begin at one node, the innermost has it. The hooks look at no tensor
 allocations are the same. Code that torch.compile compiles has no hooks: its memory belongs to the module that was
 called from outside.
 
-Parameters are told by address when the outermost module is first called, gradients and the optimizer's state at its
-steps, where torch.optim's own hooks are. Whatever fails here ends the recording of modules, in one line.
+Parameters are recorded by address when the outermost module is first called and when they are moved, gradients and the
+optimizer's state at its steps, where torch.optim's own hooks are. No tensor gets a weak reference, with which
+torch.utils.swap_tensors refuses it. Whatever fails here ends the recording of modules, in one line.
 """
 import atexit
 import ctypes
+import itertools
 import os
 import sys
 import threading
@@ -21,8 +23,9 @@ import weakref
 from . import hide, notes
 
 _FORWARD, _BACKWARD, _RECOMPUTED = 1, 2, 3  # enum vs_torch_pass
-_PARAMETER, _GRADIENT, _STATE = 1, 2, 3     # enum vs_torch_tensor
+_PARAMETER, _GRADIENT, _STATE, _RENAMED = 1, 2, 3, 4  # enum vs_torch_tensor
 _MARK = "vramscope"  # in the metadata of a node
+_MOST = 64           # of a list or a dictionary that are looked at
 # modules that only call another one, which has the program's names
 _WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "DeepSpeedEngine": "module",
              "OptimizedModule": "_orig_mod", "FullyShardedDataParallel": "_fsdp_wrapped_module"}
@@ -31,10 +34,11 @@ _PARTS = {"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module"}  # 
 _torch = _module = _tensor = _task = _is_compiling = None
 _on = False
 _paths = {}    # by id of a module: (weak reference, path, or None: its caller's)
-_names = {}    # by id of a parameter: (weak reference, name)
+_names = {}    # by id of a parameter or buffer: (weak reference to its module, its name there, full name)
 _labels = {}   # outermost modules
 _enters = {}   # by path: the hook of a node
-_told = {}     # by id of a parameter: the state that was told, by its key the id of the tensor
+_told = {}     # by id of a parameter: the state that was recorded, by its key (id of the tensor, addresses, name)
+_open = {}     # by thread and number of a pass that has not ended: what ends it
 _guarded = set()  # functions of _safely, before the start
 _graded = False  # gradients were told after a backward pass
 
@@ -42,7 +46,7 @@ _graded = False  # gradients were told after a backward pass
 class _Here(threading.local):
     def __init__(self):
         self.path, self.way = b"", 0
-        self.calls = []  # of modules, the outermost first: (module, path before, way before)
+        self.calls = []  # of modules, the outermost first: (weak reference, path before, way before)
         self.pass_ = -1  # number of the engine's latest pass that was seen here
 
 
@@ -79,7 +83,7 @@ def _forget():
     """At exit, so that Python frees the program's objects in the order in which it does without us."""
     global _on
     _on = False
-    for table in (_paths, _names, _labels):
+    for table in (_paths, _names, _labels, _open):
         table.clear()
 
 
@@ -99,9 +103,20 @@ def _watch_calls(torch):
         _leave(depth, result)
         return result
 
-    for function in (__call__, *_guarded, *(f for f in globals().values() if hasattr(f, "__code__"))):
+    apply = torch.nn.Module._apply
+
+    def _apply(self, *args, **kwargs):  # of .to(), .cuda(), .half(), for each module of the model
+        try:
+            result = apply(self, *args, **kwargs)
+        except BaseException as error:
+            hide.strip(error)
+            raise
+        _moved(self)
+        return result
+
+    for function in (__call__, _apply, *_guarded, *(f for f in globals().values() if hasattr(f, "__code__"))):
         _leave_out(torch, function.__code__)
-    torch.nn.Module.__call__ = __call__
+    torch.nn.Module.__call__, torch.nn.Module._apply = __call__, _apply
 
 
 def _leave_out(torch, code):
@@ -131,7 +146,8 @@ def _safely(function):
     def call(*args):
         if _on and not _is_compiling():
             try:
-                return function(*args)
+                with _torch._C.DisableTorchFunction():  # the program's functions and modes do not see ours
+                    return function(*args)
             except Exception as error:
                 _stop(error)
         return None
@@ -148,14 +164,18 @@ def _run(path, way, tid=0):
 
 @_safely
 def _enter(module, args, kwargs):
-    here = _here
-    path = _path_of(module)
-    here.calls.append((module, here.path, here.way))
+    here, task = _here, _task()
+    if not here.calls and task == -1:
+        for ends in reversed(list(_open.values())):  # of passes that failed
+            ends()
+        _run(b"", 0)
+    known, path = _path_of(module)
+    here.calls.append((known, here.path, here.way))
     if path is not None:
         _mark(args, here.path)
         if kwargs:
             _mark(kwargs, here.path)
-        _run(path, _FORWARD if _task() == -1 else _RECOMPUTED)
+        _run(path, _FORWARD if task == -1 else _RECOMPUTED)
     return len(here.calls)
 
 
@@ -174,7 +194,10 @@ def _leave(depth, result):
 def _mark(value, path, deep=2):
     """The backward pass enters *path* at the nodes of the tensors in *value*, where it enters none yet."""
     if isinstance(value, _torch.Tensor):
-        node = value.grad_fn
+        try:
+            node = value.grad_fn
+        except (RuntimeError, ValueError):  # a view of what was changed in place
+            return
         if node is None or _compiled_autograd():
             return
         known = node.metadata
@@ -185,10 +208,10 @@ def _mark(value, path, deep=2):
                 enter = _enters[path] = _safely(lambda grads: _backward(path))
             node.register_prehook(enter)
     elif deep and isinstance(value, (list, tuple)):
-        for part in value:
+        for part in itertools.islice(value, _MOST):
             _mark(part, path, deep - 1)
     elif deep and isinstance(value, dict):
-        for part in value.values():
+        for part in itertools.islice(value.values(), _MOST):
             _mark(part, path, deep - 1)
 
 
@@ -202,81 +225,114 @@ def _backward(path):
     here, task = _here, _task()
     if here.pass_ != task:
         here.pass_ = task
-        tid, outside = threading.get_native_id(), (here.path, here.way) if here.calls else (b"", 0)
-        _torch.autograd.Variable._execution_engine.queue_callback(_safely(lambda: _backward_ends(here, tid, *outside)))
+        outside = (here.path, here.way) if here.calls else (b"", 0)
+        key = threading.get_native_id(), task
+        there = here.__dict__  # of this thread
+        _open[key] = _safely(lambda: _backward_ends(key, there, *outside))
+        _torch.autograd.Variable._execution_engine.queue_callback(_open[key])
     _run(path, _BACKWARD if path else 0)
 
 
-def _backward_ends(there, tid, path, way):
-    """On any thread; *there* and *tid*: of the thread that ran the pass."""
+def _backward_ends(key, there, path, way):
+    """On any thread; *key* and *there* are of the thread that ran the pass."""
     global _graded
-    there.pass_ = -1
-    _module(path, way, tid)
-    if there is _here:
-        there.path, there.way = path, way
+    if _open.pop(key, None) is None:
+        return
+    _module(path, way, key[0])
+    there.update(path=path, way=way, pass_=-1)
     if not _graded:
         _graded = True
-        for known, name in list(_names.values()):
-            tensor = known()
-            if tensor is not None and tensor.is_leaf and tensor.grad is not None:
-                _tell(tensor.grad, name, _GRADIENT)
+        for number, (known, leaf, name) in list(_names.items()):
+            tensor = getattr(known(), "_parameters", {}).get(leaf)
+            if id(tensor) == number and tensor.is_leaf and tensor.grad is not None:
+                _record(tensor.grad, name, _GRADIENT)
 
 
 # --- names ---
 
 def _path_of(module):
+    """(weak reference, path)"""
     known = _paths.get(id(module))
     if known is None or known[0]() is not module:
         calls = _here.calls
-        outermost = calls[0][0] if calls else module
-        if not getattr(module, "_is_replica", False) and any(part is module for part in outermost.modules()):
+        outermost = calls[0][0]() if calls else module
+        alone = calls and not module._parameters and not module._modules  # such as nn.ReLU()(x) in a forward
+        if not alone and not getattr(module, "_is_replica", False) and any(m is module for m in outermost.modules()):
             _name(outermost)
         known = _paths.get(id(module))
         if known is None or known[0]() is not module:
-            known = _remember(_paths, module, None)
-    return known[1]
+            known = _remember(_paths, module, module, None)
+    return known
 
 
-def _remember(table, what, value):
+def _remember(table, what, module, *value):
+    """Until *module* goes."""
     key = id(what)
 
-    def forget(_):
-        table.pop(key, None)
-        _told.pop(key, None)
-    table[key] = weakref.ref(what, forget), value
+    def forget(known):
+        if table.get(key, value)[0] is known:
+            del table[key]
+            _told.pop(key, None)
+    table[key] = weakref.ref(module, forget), *value
     return table[key]
 
 
+def _name_of(tensor):
+    module, leaf, name = _names.get(id(tensor), (lambda: None, None, None))
+    owner = module()
+    if owner is not None and (owner._parameters.get(leaf) is tensor or owner._buffers.get(leaf) is tensor):
+        return name
+    return None
+
+
 def _name(outermost):
-    """Names *outermost*, its modules and its parameters, and tells the addresses of these."""
+    """Names *outermost*, its modules and its parameters, and records the addresses of these."""
     inner = [outermost]
     while type(inner[-1]).__name__ in _WRAPPERS:
         inner.append(getattr(inner[-1], _WRAPPERS[type(inner[-1]).__name__]))
     root = inner.pop()
-    label = base = next(c.__name__ for c in type(root).__mro__ if not c.__name__.startswith("FSDP"))
+    base = next(c.__name__ for c in type(root).__mro__ if "FSDPModule" not in [b.__name__ for b in c.__mro__])
+    label = next((label for label, known in _labels.items() if known() is root), base)
     number = 1
-    while label in _labels and _labels[label]() not in (None, root):
+    while label in _labels and _labels[label]() is not None and _labels[label]() is not root:
         number += 1
         label = f"{base} {number}"
     _labels[label] = weakref.ref(root)
-
-    def full(name):
-        return f"{label}:{'.'.join(part for part in name.split('.') if part not in _PARTS)}".encode()
-
+    seen = set()
     for name, module in root.named_modules():
-        _remember(_paths, module, full(name))
+        path = f"{label}:{'.'.join(part for part in name.split('.') if part not in _PARTS)}".encode()
+        _remember(_paths, module, module, path)
+        _name_own(module, path, seen)
     for module in inner:
-        _remember(_paths, module, _paths[id(root)][1])
-    for tensors in (root.named_parameters(), root.named_buffers()):
-        for name, tensor in tensors:
-            _remember(_names, tensor, full(name))
-            _tell(tensor, full(name), _PARAMETER)
+        _remember(_paths, module, module, _paths[id(root)][1])
+
+
+def _name_own(module, path, seen, moved=False):
+    """The parameters and buffers of *module* itself that are not in *seen*. *moved*: they keep the names they have."""
+    for leaf, tensor in [*module._parameters.items(), *module._buffers.items()]:
+        if tensor is None or id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        before = _name_of(tensor)
+        name = before if moved and before else path + (b"" if path.endswith(b":") else b".") + leaf.encode()
+        if name != before:
+            _remember(_names, tensor, module, leaf, name)
+        _record(tensor, name, _PARAMETER, before, seen)
+
+
+@_safely
+def _moved(module):
+    known = _paths.get(id(module))
+    if known is not None and known[0]() is module and known[1] is not None:
+        _name_own(module, known[1], set(), moved=True)
 
 
 # --- parameters, gradients, the optimizer's state ---
 
 def _parts(tensor):
     """The tensors with storage that *tensor* consists of: a shard, the parts of a quantised one."""
+    if type(tensor).__name__ == "FakeTensor":
+        return []
     local = getattr(tensor, "_local_tensor", None)
     if local is not None:
         return _parts(local)
@@ -288,34 +344,49 @@ def _parts(tensor):
 
 def _addresses(tensor):
     """Of storages; no storage is made an object of Python, which would keep its memory until after the program's end."""
-    return [(part.data_ptr() - part.storage_offset() * part.element_size(), part.device.index)
-            for part in _parts(tensor) if part.is_cuda and part.layout is _torch.strided]
+    found = []
+    for part in _parts(tensor):
+        try:
+            if part.is_cuda and part.layout is _torch.strided and part.data_ptr():
+                found.append((part.data_ptr() - part.storage_offset() * part.element_size(), part.device.index))
+        except (RuntimeError, ValueError):  # without storage: of vmap, not initialised
+            pass
+    return found
 
 
-def _tell(tensor, name, what):
-    for address, device in _addresses(tensor):
-        if address:
-            _tensor(address, device, name, what)
+def _record(tensor, name, what, before=None, seen=None):
+    """*before*: the name that it had. *seen*: the addresses that have their new names."""
+    for address in _addresses(tensor):
+        renamed = before not in (None, name) and address not in seen
+        if seen is not None:
+            seen.add(address)
+        _tensor(*address, name, what | _RENAMED if renamed else what)
 
 
 def _named(optimizer):
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            known = _names.get(id(parameter))
-            if known is not None and known[0]() is parameter:
-                yield parameter, known[1]
+            name = _name_of(parameter)
+            if name is not None:
+                yield parameter, name
 
 
 def _before_step(optimizer, args, kwargs):
+    seen = set()
     for parameter, name in _named(optimizer):
         if parameter.grad is not None:
-            _tell(parameter.grad, name, _GRADIENT)
+            told = _told.setdefault(id(parameter), {})
+            _record(parameter.grad, name, _GRADIENT, told.get(_GRADIENT), seen)
+            told[_GRADIENT] = name
 
 
 def _after_step(optimizer, args, kwargs):
+    seen = set()
     for parameter, name in _named(optimizer):
         told = _told.setdefault(id(parameter), {})
         for key, value in optimizer.state.get(parameter, {}).items():
-            if told.get(key) != id(value) and isinstance(value, _torch.Tensor):
-                told[key] = id(value)
-                _tell(value, name, _STATE)
+            if isinstance(value, _torch.Tensor):
+                before, now = told.get(key), (id(value), _addresses(value), name)
+                if now != before:
+                    told[key] = now
+                    _record(value, name, _STATE, before and before[2], seen)
