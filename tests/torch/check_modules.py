@@ -9,6 +9,7 @@ The program has a gradient checkpoint, tied weights, a module called with keywor
 by torch.compile where that needs no compiler (backend "eager"). Exit 77: no environment with torch.
 """
 import contextlib
+import itertools
 import json
 import os
 import sqlite3
@@ -69,6 +70,60 @@ with open(sys.argv[1], "w") as f:
 sys.stdout.flush()
 os._exit(0)
 '''
+# what must not end the recording of modules, and must not see it
+ODD = '''import os, torch, torch.nn as nn
+from torch._subclasses import FakeTensorMode
+from torch.func import functional_call, grad, vmap
+from torch.overrides import TorchFunctionMode
+
+class Fails(torch.autograd.Function):
+    forward, on = staticmethod(lambda ctx, x: x.clone()), True
+    @staticmethod
+    def backward(ctx, g):
+        if Fails.on: raise RuntimeError("it fails")
+        return g
+
+class Odd(nn.Module):
+    __hash__ = nn.Module.__hash__
+    def __eq__(self, other): raise TypeError("no comparison")
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(256, 512, bias=False), nn.Linear(512, 256, bias=False)
+    def forward(self, x): return self.b(Fails.apply(self.a(x)))
+
+class Seen(TorchFunctionMode):
+    names = []
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        Seen.names.append(function.__name__)
+        return function(*args, **(kwargs or {}))
+
+x = torch.ones(4, 256, device="cuda")
+lazy = nn.LazyLinear(64).cuda()
+lazy(x)
+parameters = {k: v.detach() for k, v in lazy.named_parameters()}
+vmap(grad(lambda p, x: functional_call(lazy, p, (x,)).sum()), in_dims=(None, 0))(parameters, x)
+with FakeTensorMode():
+    nn.Linear(8, 8, device="cuda")(torch.empty(4, 8, device="cuda"))
+with torch.no_grad():
+    view = lazy.weight[:8]
+    lazy.weight.mul_(0.9)
+    nn.Linear(256, 1).cuda()(view)
+torch.__future__.set_swap_module_params_on_conversion(True)
+model, other = Odd(), Odd()
+for m in (model, other):
+    try: m(torch.ones(4, 256)).sum().backward()
+    except RuntimeError: pass
+model.zero_grad()
+model.cuda()
+Fails.on = False
+with Seen():
+    model(x)
+assert not {"__get__", "data_ptr"} & set(Seen.names), Seen.names
+whole = nn.Sequential(model)
+whole(x).sum().backward()
+late = torch.empty(1 << 24, device="cuda")
+os._exit(0)
+'''
 KINDS = ["parameters", "gradients", "optimizer_state"]
 
 
@@ -102,6 +157,14 @@ def main():
             wanted, more = json.load(f)
             seconds.append(more)
         memory, modules = events(trace)
+        status, out, odd = simulated.record_text(args.build, environment, "h100-80g", ODD, tempfile.mkdtemp(dir=folder),
+                                                 options=["--modules"])
+        assert status == 0 and "vramscope" not in out, out
+        rows = json.loads(simulated.printed(args.build, "report", "--json", "--at", "end", odd))["devices"][0]["live"]["by"]["module"]
+        sizes = {(row["model"], row["module"], row["kind"]): row["bytes"] for row in rows}
+        for kind, part in itertools.product(KINDS[:2], "ab"):
+            assert sizes["Sequential", f"0.{part}", kind] == 512 * 256 * 4, sizes
+        assert sum(row["bytes"] for row in rows if not row["model"]) >= 1 << 26, sizes
         at_end, at_peak = (json.loads(simulated.printed(args.build, "report", "--json", *part, trace))["devices"][0]["live"]
                            for part in (["--at", "end"], []))
         simulated.printed(args.build, "export", "-f", "sqlite", trace, "-o", os.path.join(folder, "t.db"))

@@ -37,7 +37,7 @@ _paths = {}    # by id of a module: (weak reference, path, or None: its caller's
 _names = {}    # by id of a parameter or buffer: (weak reference to its module, its name there, full name)
 _labels = {}   # outermost modules
 _enters = {}   # by path: the hook of a node
-_told = {}     # by id of a parameter: the state that was recorded, by its key (id of the tensor, addresses, name)
+_told = {}     # by id of a parameter: what was recorded, by its kind or its key in the state (id, addresses, name)
 _open = {}     # by thread and number of a pass that has not ended: what ends it
 _guarded = set()  # functions of _safely, before the start
 _graded = False  # gradients were told after a backward pass
@@ -105,12 +105,9 @@ def _watch_calls(torch):
 
     apply = torch.nn.Module._apply
 
+    @hide.hidden
     def _apply(self, *args, **kwargs):  # of .to(), .cuda(), .half(), for each module of the model
-        try:
-            result = apply(self, *args, **kwargs)
-        except BaseException as error:
-            hide.strip(error)
-            raise
+        result = apply(self, *args, **kwargs)
         _moved(self)
         return result
 
@@ -245,7 +242,7 @@ def _backward_ends(key, there, path, way):
         for number, (known, leaf, name) in list(_names.items()):
             tensor = getattr(known(), "_parameters", {}).get(leaf)
             if id(tensor) == number and tensor.is_leaf and tensor.grad is not None:
-                _record(tensor.grad, name, _GRADIENT)
+                _record(tensor, _GRADIENT, tensor.grad, name, _GRADIENT, set())
 
 
 # --- names ---
@@ -278,11 +275,9 @@ def _remember(table, what, module, *value):
 
 
 def _name_of(tensor):
-    module, leaf, name = _names.get(id(tensor), (lambda: None, None, None))
-    owner = module()
-    if owner is not None and (owner._parameters.get(leaf) is tensor or owner._buffers.get(leaf) is tensor):
-        return name
-    return None
+    known, leaf, name = _names.get(id(tensor), (type(None), None, None))
+    tables = [getattr(known(), "_parameters", {}), getattr(known(), "_buffers", {})]
+    return name if any(table.get(leaf, table) is tensor for table in tables) else None
 
 
 def _name(outermost):
@@ -313,11 +308,11 @@ def _name_own(module, path, seen, moved=False):
         if tensor is None or id(tensor) in seen:
             continue
         seen.add(id(tensor))
-        before = _name_of(tensor)
-        name = before if moved and before else path + (b"" if path.endswith(b":") else b".") + leaf.encode()
-        if name != before:
+        name = _name_of(tensor) if moved else None
+        if name is None:
+            name = path + (b"" if path.endswith(b":") else b".") + leaf.encode()
             _remember(_names, tensor, module, leaf, name)
-        _record(tensor, name, _PARAMETER, before, seen)
+        _record(tensor, _PARAMETER, tensor, name, _PARAMETER, seen)
 
 
 @_safely
@@ -354,12 +349,14 @@ def _addresses(tensor):
     return found
 
 
-def _record(tensor, name, what, before=None, seen=None):
-    """*before*: the name that it had. *seen*: the addresses that have their new names."""
-    for address in _addresses(tensor):
-        renamed = before not in (None, name) and address not in seen
-        if seen is not None:
-            seen.add(address)
+def _record(parameter, key, tensor, name, what, seen):
+    """*key*: of *tensor* among those of *parameter*. *seen*: the addresses that have their new names."""
+    told = _told.setdefault(id(parameter), {})
+    before, now = told.get(key), (id(tensor), _addresses(tensor), name)
+    told[key] = now
+    for address in () if what == _STATE and now == before else now[1]:
+        renamed = before and before[2] != name and address not in seen
+        seen.add(address)
         _tensor(*address, name, what | _RENAMED if renamed else what)
 
 
@@ -375,18 +372,12 @@ def _before_step(optimizer, args, kwargs):
     seen = set()
     for parameter, name in _named(optimizer):
         if parameter.grad is not None:
-            told = _told.setdefault(id(parameter), {})
-            _record(parameter.grad, name, _GRADIENT, told.get(_GRADIENT), seen)
-            told[_GRADIENT] = name
+            _record(parameter, _GRADIENT, parameter.grad, name, _GRADIENT, seen)
 
 
 def _after_step(optimizer, args, kwargs):
     seen = set()
     for parameter, name in _named(optimizer):
-        told = _told.setdefault(id(parameter), {})
         for key, value in optimizer.state.get(parameter, {}).items():
             if isinstance(value, _torch.Tensor):
-                before, now = told.get(key), (id(value), _addresses(value), name)
-                if now != before:
-                    told[key] = now
-                    _record(value, name, _STATE, before and before[2], seen)
+                _record(parameter, key, value, name, _STATE, seen)
