@@ -77,6 +77,7 @@ REDUCTIONS = {
     "sum as a number": lambda x, i, m: x.sum().item() > 0,
     "sum of a chunk": lambda x, i, m: x.chunk(2, 1)[1].sum(),
     "tolist": lambda x, i, m: i.tolist(),
+    "63 bits of a large number": lambda x, i, m: numbers(x, -2).view(torch.uint64).item() & ((1 << 63) - 1),
     "numpy": lambda x, i, m: int(i.cpu().numpy().sum()),
     "multinomial of one choice": lambda x, i, m: torch.multinomial(torch.eye(8, device=x.device)[:6], 1),
 }

@@ -142,6 +142,30 @@ def read(self, plan, keys, args, kwargs, tensors):
             return number
 
 
+def too_large(self, tensor):
+    """Can no kernel in Python return every number of *tensor*? In PyTorch 2.6 one above the largest int64 is
+    an error."""
+    if str(tensor.dtype) != "torch.uint64":
+        return False
+    try:
+        with self.exclude(self.own):
+            self.torch.ops.aten._local_scalar_dense(self.torch.tensor(-1).view(self.torch.uint64))
+        return False
+    except RuntimeError:
+        return True
+
+
+def read_63_bits(self, plan, keys, args, kwargs):
+    """The program goes on with a number that lacks its highest bit, which is listed as not computed."""
+    with self.exclude(self.own):
+        signed = args[0].view(self.torch.int64)
+    number = self.handle(plan, keys, (signed,), kwargs)
+    if number < 0:
+        number &= (1 << 63) - 1
+        blame.read(number)
+    return number
+
+
 def _equal(self, plan, keys, args, kwargs, tensors):
     with self.exclude(self.own):
         self.device(plan, keys, args, kwargs)

@@ -358,6 +358,8 @@ class Shadow:
             return self.device(plan, keys, args, kwargs)
         if not self.collect(args, tensors) or not self.collect(kwargs.values(), tensors):
             return self.unseen(plan, keys, args, kwargs)
+        if plan.kind == plans.READ and plan.name != "equal" and dynamic.too_large(self, tensors[0]):
+            return dynamic.read_63_bits(self, plan, keys, args, kwargs)
         for t in tensors:
             if t.is_cuda:
                 break
