@@ -34,5 +34,12 @@ check([0, 1, 7, 8, 15], 16, group("", 16), group("replicate", 2, 8), group("shar
 for name, paired in (("mesh_pp", False), ("PIPELINE_MODEL_PARALLEL_GROUP", False), ("", True)):
     check([0, 3, 4, 5, 7, 8, 11, 12, 15], 16, group("", 16), group(name, 4, 4, paired), group("dp", 4))
 assert choice.ranks(4, [group("", 4), group("", 2, 2, True)])[1]
+# a pipeline over the whole world, also where its name and its messages are in different groups
+check(list(range(8)), 8, group("", 8, 1, True))
+check(list(range(8)), 8, group("", 8, 1, True), group("mesh_dp", 1))
+check(list(range(128)), 128, group("", 128), group("pp", 128))
+check([0, 1, 127], 128, group("", 128, 1, True))
+check([0, 3, 4, 5, 7, 8, 11, 12, 15], 16, group("", 16), group("mesh_x", 4, 4), group("a", 4, 4, True),
+      group("dp", 4))
 # groups that are no mesh of the world: their own first, second and last ranks
 check([0, 1, 2, 5, 9], 10, group("", 10), ("odd", [0, 2, 5], False))

@@ -115,6 +115,7 @@ static void set_variables(const struct rank_queue *queue, unsigned long long ran
         out[n++] = vs_xstrdup("SLURM_JOB_NODELIST=localhost");
     out[n++] = vs_xprintf("VRAMSCOPE_SIMULATE_ALONE=%llu/%llu/%llu/%s", rank, job->ranks, job->per_node,
                           queue->messages);
+    out[n++] = vs_xprintf("VRAMSCOPE_SIMULATE_COMMAND=%ld", (long)getpid());
     out[n] = NULL;
 }
 
@@ -144,6 +145,16 @@ static int start_rank(struct rank_queue *queue, const char *gpu, struct rank_lan
     return status;
 }
 
+/* Nothing more comes from *rank*. */
+static void write_ended(const struct rank_queue *queue, unsigned long long rank)
+{
+    char path[sizeof queue->messages + 40];
+    snprintf(path, sizeof path, "%s/ended.%llu", queue->messages, rank);
+    FILE *file = fopen(path, "w");
+    if (file)
+        fclose(file);
+}
+
 static void add_rank(struct rank_queue *queue, unsigned long long rank)
 {
     for (size_t i = 0; i < queue->count; i++)
@@ -170,6 +181,8 @@ static void take_wanted(struct rank_queue *queue)
             at++;
         if (queue->wanted < queue->next)
             queue->wanted = queue->next;
+        if (at == queue->count)
+            write_ended(queue, rank); /* there are too many ranks: it is not run */
         if (at < queue->wanted || at == queue->count)
             continue;
         queue->ranks[at] = queue->ranks[queue->wanted];
@@ -183,11 +196,7 @@ static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
 {
     static const char *const words[] = {"no answer", "does not fit", "fits"};
     struct vs_fit_run *run = lane->run;
-    char ended[sizeof queue->messages + 40];
-    snprintf(ended, sizeof ended, "%s/ended.%s", queue->messages, run->rank);
-    FILE *file = fopen(ended, "w");
-    if (file)
-        fclose(file);
+    write_ended(queue, strtoull(run->rank, NULL, 10));
     lane->run = NULL;
     queue->running--;
     if (vs_fit_interrupted())

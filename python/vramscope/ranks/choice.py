@@ -8,25 +8,41 @@ of these; of a pipeline every stage, with its first and its last rank.
 """
 
 
+STAGES_MAX = 64  # of a pipeline over the whole world that is known by its messages alone
+
+
+def is_pipeline(names, paired):
+    return paired or "pipe" in names.lower() or any(
+        name.split("_")[-1] == "pp" for name in names.lower().split())
+
+
+def _joined(groups):
+    """Groups of the same ranks as one: a dimension of a mesh may be the whole world, too."""
+    found = {}
+    for description, ranks, paired in groups:
+        names, _, sends = found.get(tuple(ranks), ("", ranks, False))
+        found[tuple(ranks)] = f"{names} {description}", ranks, sends or paired
+    return list(found.values())
+
+
 def axes(world, groups):
     """(stride, size, whether it is a pipeline) of the dimensions, the fastest first; None if the
     groups are no mesh of the whole world. Dimensions joined to one have the stride of their first."""
     spread = [g for g in groups if 1 < len(g[1]) < world] or [g for g in groups if len(g[1]) > 1]
     found, span = [], 1
-    for description, ranks, paired in sorted(spread, key=lambda g: (g[1][1] - g[1][0], len(g[1]))):
-        stride, size, name = ranks[1] - ranks[0], len(ranks), description.lower()
+    for name, ranks, paired in sorted(spread, key=lambda g: (g[1][1] - g[1][0], len(g[1]))):
+        stride, size = ranks[1] - ranks[0], len(ranks)
         if ranks != list(range(0, stride * size, stride)):
             return None
         if stride == span:
-            pipeline = paired and size < world or "pipe" in name or name.split("_")[-1] == "pp"
-            found.append((stride, size, pipeline))
+            found.append((stride, size, is_pipeline(name, paired and (size < world or world <= STAGES_MAX))))
             span *= size
     return found if span == world else None
 
 
 def ranks(world, groups):
     """The ranks to run, ascending, and whether they send each other messages."""
-    groups = list(groups)
+    groups = _joined(groups)
     paired = any(g[2] for g in groups)
     found = {0, min(1, world - 1), world - 1}
     mesh = axes(world, groups)

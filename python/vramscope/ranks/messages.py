@@ -18,7 +18,7 @@ import torch
 import torch.distributed as dist
 from vramscope_values import hide, notes
 
-from . import folder, groups, store
+from . import choice, folder, groups, rank, store, world
 
 _BYTES = 1 << 20
 _REAL_BYTES = 1 << 12  # of floating-point numbers: larger ones are activations, not decisions
@@ -60,6 +60,10 @@ def _watched(call, ends, paired):
             if args and group.size() > 1:
                 if paired:
                     groups.sends(group)
+                    if group.size() == world > choice.STAGES_MAX and not choice.is_pipeline(
+                            group.group_desc or "", False):
+                        notes.once("unanswered", "torch.distributed", "ranks send each other messages; "
+                                   "those between were not run")
                 _pass_on(group, tensor, ends(group, args[0]), call.__name__)
         except Exception as error:
             notes.complain("a message of another rank is not known", error)
@@ -94,7 +98,26 @@ def _pass_on(group, tensor, ends, what, parts=()):
                     f"{group.size()}: the content is not known")
 
 
+def _is_stuck(path, peer):
+    """Whether *peer* waits for this rank, itself or through others, as all do that receive before they
+    send. The lowest of such a circle goes on. The paths are looked at last: a message that has come since
+    ends the wait of a rank whose file is still there."""
+    paths, circle = [path], {rank}
+    while peer not in circle:
+        circle.add(peer)
+        try:
+            with open(os.path.join(folder, f"waiting.{peer}")) as f:
+                after, path = f.read().split(" ", 1)
+        except (OSError, ValueError):
+            return False
+        paths.append(path)
+        peer = int(after)
+    return peer == rank == min(circle) and not any(map(os.path.exists, paths))
+
+
 def _wait_for(path, peer):
+    command = int(os.environ.get("VRAMSCOPE_SIMULATE_COMMAND", 0))
+    waiting = os.path.join(folder, f"waiting.{rank}")
     ended = os.path.join(folder, f"ended.{peer}")
     asked = False
     while True:
@@ -104,9 +127,15 @@ def _wait_for(path, peer):
                 return f.read()
         except OSError:
             pass
-        if last or not os.path.isdir(folder):
+        try:
+            os.kill(command, 0)
+        except ProcessLookupError:
+            last = True
+        if last or not os.path.isdir(folder) or asked and _is_stuck(path, peer):
+            store.write_whole(waiting, b"")
             return b""
         if not asked:
+            store.write_whole(waiting, f"{peer} {path}".encode())
             store.write_whole(os.path.join(folder, f"wanted.{peer}"), b"")
             asked = True
         time.sleep(0.005)
@@ -133,8 +162,18 @@ def _on_cpu(call, complete):
 
 
 def _fill(group, outputs, inputs, *args):
-    for output in outputs[0] if outputs and not inputs[0].is_cuda else ():
-        output.copy_(inputs[0])
+    own = inputs[0]
+    if not own.is_cuda:
+        for output in outputs[0] if outputs else ():
+            output.copy_(own)
+        return
+    size = own.numel() * own.element_size()
+    if not outputs or not size or size > _BYTES or torch.cuda.is_current_stream_capturing():
+        return
+    torch.cuda.synchronize(own.device)
+    for output in outputs[0]:
+        if output.is_contiguous() and own.is_contiguous():
+            ctypes.memmove(output.data_ptr(), own.data_ptr(), size)
 
 
 def _sum(group, tensors, *args):

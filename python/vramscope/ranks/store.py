@@ -15,7 +15,8 @@ import urllib.parse
 
 from vramscope_values import notes
 
-_UNIQUE_ID = re.compile(r"(^|/)(\d+(:\d+)?|nccl_storekey_.*|UniqueNCCLID:.*)$")  # where PyTorch keeps NCCL's ids
+_UNIQUE_ID = re.compile(
+    r"//cuda//\d+(:\d+)?$|(^|/)(nccl_storekey_|UniqueNCCLID:).*$")  # where PyTorch keeps NCCL's ids
 _KEPT_BYTES = 1 << 16
 
 (_VALIDATE, _SET, _COMPARE_SET, _GET, _ADD, _CHECK, _WAIT, _COUNT, _DELETE, _APPEND, _MULTI_GET,
@@ -76,7 +77,7 @@ class Server:
                 elif kind == _ADD:
                     reply(self._add(text(), number("<q")))
                 elif kind == _CHECK:  # 0: all are there; what only others set is not
-                    client.sendall(bytes([not all(key in self.values for key in texts())]))
+                    client.sendall(bytes([not all(self._is_known(key) for key in texts())]))
                 elif kind == _WAIT:
                     texts()
                     client.sendall(b"\0")
@@ -110,6 +111,9 @@ class Server:
         name = urllib.parse.quote(key.decode(errors="replace"), safe="")
         return os.path.join(self.folder, "key." + name[-200:])
 
+    def _is_known(self, key):
+        return key in self.values or os.path.exists(self._file(key))
+
     def _set(self, key, value):
         with self.lock:
             self.values[key] = value
@@ -128,12 +132,12 @@ class Server:
         if value is not None:
             return value
         name = key.decode(errors="replace")
-        if _UNIQUE_ID.search(name):
-            return b"\1" * 128
         try:
             with open(self._file(key), "rb") as f:
                 return f.read()
         except OSError:
+            if _UNIQUE_ID.search(name):
+                return b"\1" * 128
             notes.once("unanswered", "store", f"key {name}, which another rank sets: read as empty")
             return b""
 
