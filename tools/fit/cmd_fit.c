@@ -9,6 +9,8 @@
 #include "tools/fit/fit_internal.h"
 #include "viewer/report/answer_text.h"
 
+#define PER_NODE 8 /* ranks, where nothing says how many */
+
 static const char usage[] =
     "usage: vramscope fit --gpu GPU [--gpu GPU]... [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
     "\n"
@@ -97,12 +99,20 @@ static int check_ranks(struct vs_fit_job *job)
         if (job->rank_list[i] >= job->ranks)
             return vs_tool_usage(job->who, "--rank %llu: the ranks are 0 to %llu", job->rank_list[i],
                                  job->ranks - 1);
+    const char *devices = strstr(job->gpus[0], ",devices=");
+    unsigned long long of_gpu = devices ? strtoull(devices + strlen(",devices="), NULL, 10) : 0;
     if (!job->per_node)
         job->per_node = vs_fit_per_node(job->program);
     if (!job->per_node)
-        job->per_node = 8;
+        job->per_node = of_gpu ? of_gpu : PER_NODE;
     if (job->per_node > job->ranks)
         job->per_node = job->ranks;
+    if (of_gpu && of_gpu < job->per_node)
+        return vs_tool_usage(job->who, "%llu ranks on each node need as many GPUs: leave devices=%llu out, or give "
+                             "--per-node %llu", job->per_node, of_gpu, of_gpu);
+    if (job->ranks % job->per_node)
+        return vs_tool_usage(job->who, "--ranks %llu is not a multiple of the %llu ranks on each node; give "
+                             "--per-node", job->ranks, job->per_node);
     return *vs_fit_without_srun(job->program) ? 0 : vs_tool_usage(job->who, "no program after srun");
 }
 

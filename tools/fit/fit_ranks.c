@@ -19,7 +19,6 @@
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
-#define PER_NODE 8 /* where neither the user nor the command says */
 #define POLL_MS 20
 #define VARIABLES_MAX 24
 
@@ -202,6 +201,12 @@ static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
     if (vs_fit_interrupted())
         return 0;
     int status = vs_fit_read_result(queue->job, &lane->process.place, run);
+    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_UNANSWERED];
+    for (size_t i = 0; i < list->count && !status; i++)
+        if (strcmp(list->items[i].name, "rank") == 0) { /* what was run is not this rank */
+            run->answer = VS_FIT_UNKNOWN;
+            snprintf(run->why, sizeof run->why, "%s", list->items[i].text);
+        }
     if (!status && !queue->job->quiet) {
         print_name(queue->job, run);
         fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
@@ -273,7 +278,7 @@ int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
     set->ranks = job.ranks;
     for (size_t g = 0; g < job.gpu_count && !status && !vs_fit_interrupted(); g++) {
         struct rank_queue queue = {.job = &job, .runs = vs_xcalloc(VS_FIT_RANKS_LISTED, sizeof *queue.runs)};
-        snprintf(queue.messages, sizeof queue.messages, "%s/messages-%zu", job.folder, g);
+        snprintf(queue.messages, sizeof queue.messages, "%s/.vramscope-messages-%zu", job.folder, g);
         vs_fit_folder_clear(queue.messages);
         if (mkdir(queue.messages, 0777))
             status = vs_tool_fail(job.who, "cannot create %s: %s", queue.messages, strerror(errno));

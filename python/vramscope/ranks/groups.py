@@ -143,6 +143,9 @@ def sends(group):
 
 
 def _look():
+    if _c10d.is_initialized() and _c10d.get_rank() != rank:
+        notes.once("unanswered", "rank", f"the program made itself rank {_c10d.get_rank()}, not rank {rank}: it has to "
+                   "take its rank from RANK (or NODE_RANK and LOCAL_RANK)")
     for place, (group, ranks) in enumerate(_c10d._world.pg_group_ranks.items()):
         if place not in _groups and group is not None:
             _groups[place] = (getattr(group, "group_desc", "") or "", sorted(ranks), False)

@@ -26,6 +26,9 @@ def _replace_agent(api):
             "TORCHELASTIC_RUN_ID": getattr(config, "run_id", "") or "none",
             "TORCHELASTIC_RESTART_COUNT": "0", "TORCHELASTIC_USE_AGENT_STORE": "True",
             "TORCHELASTIC_MAX_RESTARTS": str(getattr(config, "max_restarts", 0))})
+        if getattr(config, "nproc_per_node", per_node) != per_node:
+            notes.once("unanswered", "torchrun", f"{config.nproc_per_node} processes run on each node, but "
+                       f"{per_node} were taken: give --per-node {config.nproc_per_node}")
         os.environ.setdefault("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1")
         if callable(entrypoint):
             return {rank: entrypoint(*args)}
@@ -56,9 +59,5 @@ def _replace_spawn(module):
         fn(index, *args)
         return None if join else _Finished()
 
-    @hide.hidden
-    def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-        return start_processes(fn, args, nprocs, join, daemon, start_method)
-
     for place in (module, torch.multiprocessing):
-        place.spawn, place.start_processes = spawn, start_processes
+        place.spawn = place.start_processes = start_processes

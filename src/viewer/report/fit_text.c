@@ -562,10 +562,14 @@ static void print_classes(const struct vs_fit_set *set, const struct vs_style *s
     size_t ran = 0; /* of the first GPU */
     while (ran < set->count && strcmp(set->runs[ran].gpu, set->runs[0].gpu) == 0)
         ran++;
-    if (ran < set->ranks)
+    bool known = set->runs[0].notes.lists[VS_FIT_RANKS].count > 0;
+    if (ran < set->ranks && set->runs[0].answer == VS_FIT_UNKNOWN)
+        vs_text_lines(style, "  ", "rank 0 gave no answer, so no other of the %s ranks was run", vs_count_text(set->ranks));
+    else if (ran < set->ranks)
         vs_text_lines(style, "  ", "%zu of %s ranks were run, each alone. The others were not run: they are taken "
-                      "to be like those, which have the first, an inner and the last place in each group (--rank "
-                      "runs more).", ran, vs_count_text(set->ranks));
+                      "to be like those%s (--rank runs more).", ran, vs_count_text(set->ranks),
+                      known ? ", which have the first, an inner and the last place in each group"
+                            : "; the program's groups are not known");
     else
         vs_text_lines(style, "  ", "each of the %zu ranks was run alone", ran);
     for (size_t i = 0; i < classes.count; i++)
