@@ -240,7 +240,8 @@ def _backward_ends(key, there, path, way):
     if not _graded:
         _graded = True
         for number, (known, leaf, name) in list(_names.items()):
-            tensor = getattr(known(), "_parameters", {}).get(leaf)
+            parameters = getattr(known(), "_parameters", {})  # of torch.jit without get
+            tensor = parameters[leaf] if leaf in parameters else None
             if id(tensor) == number and tensor.is_leaf and tensor.grad is not None:
                 _record(tensor, _GRADIENT, tensor.grad, name, _GRADIENT, set())
 
@@ -277,7 +278,7 @@ def _remember(table, what, module, *value):
 def _name_of(tensor):
     known, leaf, name = _names.get(id(tensor), (type(None), None, None))
     tables = [getattr(known(), "_parameters", {}), getattr(known(), "_buffers", {})]
-    return name if any(table.get(leaf, table) is tensor for table in tables) else None
+    return name if any(leaf in table and table[leaf] is tensor for table in tables) else None
 
 
 def _name(outermost):

@@ -509,6 +509,7 @@ void vs_kinds_take(struct vs_kinds *kinds, size_t number, struct vs_kinds_table 
     *out = kinds->points[number];
     kinds->points[number].blocks = NULL;
     kinds->points[number].block_count = 0;
+    out->scope_count = kinds->modules.count;
     if (out->blocks) /* a hostile trace has many modules, and a caller many points */
         copy_scopes(kinds, out);
     vs_vec_sort(out->blocks, out->block_count, sizeof *out->blocks, by_address);

@@ -101,8 +101,8 @@ static int by_path(const void *a, const void *b)
 
 void vs_module_rows(struct vs_arena *memory, const struct vs_kinds_table *table, struct vs_module_rows *out)
 {
-    *out = (struct vs_module_rows){0};
-    if (table->scope_count < 2)
+    *out = (struct vs_module_rows){.known = table->scope_count > 1};
+    if (!out->known || !table->block_count)
         return;
     struct vs_kind_sum *sums = vs_xcalloc(table->scope_count * VS_KIND_COUNT, sizeof *sums);
     size_t used = 0;

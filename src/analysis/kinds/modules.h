@@ -53,7 +53,8 @@ struct vs_module_row {
 
 struct vs_module_rows {
     const struct vs_module_row *items; /* by model, path, kind, pass */
-    size_t count;                      /* 0: the trace has no modules */
+    size_t count;
+    bool known;                        /* the trace has modules */
     uint64_t bytes;                    /* sum of the rows */
 };
 

@@ -202,7 +202,8 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
 {
     const struct vs_held *held = &device->held;
     unsigned by = report->wish.by;
-    static const char sampled[] = "unknown in a sampled recording";
+    bool sampled = device->has_framework && vs_recording_partial(&report->recording);
+    const char *unknown = sampled ? "unknown in a sampled recording" : "only tensors of PyTorch have one";
     if (!held->known) {
         fprintf(style->out, vs_report_of_phase(report) ? "  no memory was live in this phase\n"
                                                        : "  nothing was allocated\n");
@@ -244,11 +245,10 @@ void vs_held_text_wished(const struct vs_report *report, const struct vs_report_
                 vs_held_text_cached(device, style);
         } else if (i == VS_BY_KIND && !held->by[i].count) {
             if (by != (1u << VS_BY_COUNT) - 1)
-                fprintf(style->out, "  by kind: %s\n",
-                        device->has_framework ? sampled : "only tensors of PyTorch have one");
+                fprintf(style->out, "  by kind: %s\n", unknown);
         } else if (i == VS_BY_MODULE) {
-            if (!held->modules.count && by != (1u << VS_BY_COUNT) - 1 && vs_recording_partial(&report->recording))
-                fprintf(style->out, "  by module: %s\n", sampled);
+            if (!held->modules.count && by != (1u << VS_BY_COUNT) - 1 && sampled)
+                fprintf(style->out, "  by module: %s\n", unknown);
             else if (held->modules.count || by != (1u << VS_BY_COUNT) - 1)
                 vs_modules_text(held, style);
         } else if (i == VS_BY_OP && !held->by[i].count) {

@@ -215,7 +215,8 @@ void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
 {
     struct module_tree tree = {0};
     if (!held->modules.count) {
-        vs_text_lines(style, "  by module: ", "%s", "the trace does not have modules of PyTorch: record with "
+        vs_text_lines(style, "  by module: ", "%s", held->modules.known ? "no tensor of PyTorch is live" :
+                                                   "the trace does not have modules of PyTorch: record with "
                                                    "`vramscope run --modules`");
         return;
     }
