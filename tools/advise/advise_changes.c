@@ -100,9 +100,8 @@ static const char *why_no_blocks(const struct vs_survey *survey, uint64_t peak)
 /* Why a change can do nothing for this program; NULL: it may. */
 static const char *why_absent(enum what what, const struct vs_survey *survey, uint64_t peak)
 {
-    bool needs_optimizer = what != MATH_ATTENTION && what != BLOCKS && what != LARGE_LOSS && what != FLOAT32;
-    if (needs_optimizer && !survey->optimizers)
-        return "no optimizer was found";
+    if (what != FLOAT32 && !survey->optimizers)
+        return "no optimizer was created: this is no training";
     switch (what) {
     case GRADIENTS_KEPT: return survey->keeps_gradients ? NULL : "zero_grad() frees the gradients already";
     case FUSED: return survey->may_fuse ? NULL : "the optimizer is fused, or has no fused form";

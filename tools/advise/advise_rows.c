@@ -39,6 +39,7 @@ static struct vs_advice_row row_of(const struct vs_search *search, const struct 
         .known = shown->used != 0 && !shown->why, .cached = shown->cached, .wall_ns = shown->run.wall_ns};
     if (!row.why && !row.known)
         row.why = shown->run.answer == VS_FIT_NO ? "does not fit" : "no figures";
+    row.no_answer = !row.known && shown->run.answer != VS_FIT_NO;
     if (!row.known)
         return row;
     row.peak = shown->peak;

@@ -9,10 +9,11 @@ of matrix products and attention, by PyTorch's selective checkpointing.
 import functools
 import weakref
 
-from . import models
+from . import effects, models
 
 _OPS = "context_fn"
 _switched = weakref.WeakSet()  # models whose own switch was used, for one of several lists
+_IMPORT = "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper"
 _CONTEXT = ", context_fn=partial(create_selective_checkpoint_contexts, ops)"
 
 
@@ -31,7 +32,7 @@ def start(torch, effect, settings):
         for blocks, children in models.selected(path, settings["class"]):
             if id(blocks.modules) not in done:
                 done.add(id(blocks.modules))
-                effect.where = blocks.place()
+                effect.where = effects.place()
                 effect.why = "the blocks were not called"
                 if not _by_switch(effect, blocks, children, every, options):
                     _by_wrapper(torch, effect, blocks, children, every, options)
@@ -47,10 +48,11 @@ def _kept(torch):
 
 
 def _by_wrapper(torch, effect, blocks, children, every, options):
-    where, name = blocks.place(), blocks.code()
+    where, name = effect.where, blocks.code()
     each = f"0, len({name}), {every}" if every > 1 else f"len({name})"
     contexts = _CONTEXT if _OPS in options else ""
-    code = f"for i in range({each}): {name}[i] = checkpoint_wrapper({name}[i]{contexts})"
+    code = (f"above this line: {_IMPORT}; for i in range({each}): "
+            f"{name}[i] = checkpoint_wrapper({name}[i]{contexts})")
     from torch.utils.checkpoint import checkpoint
 
     def run(_block, call, args, kwargs):
@@ -91,7 +93,7 @@ def _by_switch(effect, blocks, children, every, options):
     if not switched:
         getattr(owner, name)(*arguments)
     _switched.add(owner)
-    code = f"model.{name}({shown})"
+    code = f"above this line: {effects.variable(lambda value: value is owner)}.{name}({shown})"
     if every > 1 and not all(hasattr(block, "gradient_checkpointing") for block in children):
         effect.refuse("this release of the library checkpoints all blocks or none")
     elif every > 1:
@@ -101,7 +103,7 @@ def _by_switch(effect, blocks, children, every, options):
     for module in owner.modules():
         function = module.__dict__.get("_gradient_checkpointing_func")
         if function is not None:
-            module._gradient_checkpointing_func = _Counted(function, effect, code, blocks.place())
+            module._gradient_checkpointing_func = _Counted(function, effect, code, effect.where)
     effect.why = "the program turned checkpointing on itself, or did not train"
     return True
 

@@ -31,6 +31,14 @@ def place():
     return blame.place(last) if last else "?"
 
 
+def variable(is_it):
+    """The name that the program's innermost frame has for a model; "model" if it has none."""
+    frame = next((f for f in blame.frames() if blame.is_users(f)), None)
+    found = (name for name, value in (frame.f_locals.items() if frame else ())
+             if isinstance(value, _torch.nn.Module) and is_it(value))
+    return next(found, "model")
+
+
 def name_of(cls):
     """As the program would write it."""
     return f"torch.optim.{cls.__name__}" if cls.__module__.startswith("torch.optim") else cls.__name__

@@ -36,12 +36,19 @@ class BlockList:
         self.count = names.count(self.class_name)
 
     def code(self):
-        """As the program would write it."""
+        """As the program would write it where it creates the optimizer."""
         names = self.path.split(".") if self.path else []
-        return "model" + "".join(f"[{n}]" if n.isdigit() else f".{n}" for n in names) if names else "blocks"
+        model = effects.variable(lambda value: _follow(value, names) is self.modules)
+        return model + "".join(f"[{n}]" if n.isdigit() else f".{n}" for n in names) if names else "blocks"
 
     def place(self):
         return next((_places[m] for m in (self.modules, *reversed(self.owners)) if m in _places), "?")
+
+
+def _follow(module, names):
+    for name in names:
+        module = getattr(module, "_modules", {}).get(name)
+    return module
 
 
 def start(torch):

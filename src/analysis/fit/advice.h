@@ -26,6 +26,7 @@ struct vs_advice_row {
     int64_t saved;        /* of used, compared with the program as it is */
     int64_t headroom;     /* negative: it is short by that */
     bool fits;            /* with the margin */
+    bool no_answer;       /* it failed for another reason than memory, or the change had no effect */
     bool proven;          /* it ran on the GPU itself */
     bool if_assumed;      /* if the assumed sizes hold */
     bool cost_known;      /* an estimate, as the following */

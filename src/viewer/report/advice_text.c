@@ -33,7 +33,7 @@ static void fill_cells(const struct vs_advice_row *row, bool first, struct advic
 {
     for (int c = 0; c < COLUMNS; c++)
         strcpy(out->text[c], "–");
-    strcpy(out->text[FITS], row->fits ? row->if_assumed ? "if" : "yes" : row->known || !row->why ? "no" : "?");
+    strcpy(out->text[FITS], row->fits ? row->if_assumed ? "if" : "yes" : row->no_answer ? "?" : "no");
     if (!row->known)
         return;
     vs_size_format(out->text[PEAK], row->peak);
@@ -138,8 +138,10 @@ static void print_answer(const struct vs_advice *advice, const struct vs_style *
     const struct vs_advice_row *nearest = &rows[advice->nearest];
     if (advice->answer == VS_FIT_YES && advice->plan) {
         const struct vs_advice_row *plan = &rows[advice->plan];
-        vs_text_lines(style, "", "fits with: %s; %s left%s", plan->label, vs_size_text((uint64_t)plan->headroom),
-                      plan->if_assumed ? ", if the assumed sizes hold" : "");
+        vs_text_lines(style, "", "fits with: %s; %s left in %llu steps%s", plan->label,
+                      vs_size_text((uint64_t)plan->headroom), advice->steps_run, plan->if_assumed ? ", if the assumed sizes hold" : "");
+        if (advice->margin_bytes)
+            vs_text_lines(style, "", "margin asked for: %s", vs_size_text(advice->margin_bytes));
     } else if (advice->answer == VS_FIT_NO && advice->nearest)
         vs_text_lines(style, "", "nothing that was tried fits%s; nearest: %s, %s %s",
                       advice->margin_bytes ? " with the margin" : "", nearest->label,
