@@ -149,7 +149,7 @@ TEST(fields_change_the_preset)
     assert_int_equal(parse("addresses=linux").addresses, VS_SIM_ADDRESSES_LINUX);
     s = parse("hole=198MiB@94,addresses=lowest");
     assert_int_equal(s.addresses, VS_SIM_ADDRESSES_LOWEST);
-    assert_int_equal(s.hole_bytes, 188 * VS_MIB);
+    assert_int_equal(s.hole_bytes, 198 * VS_MIB);
     assert_int_equal(s.hole_allocations, 94);
     assert_int_equal(parse("data=small").data_max_bytes, VS_MIB);
     assert_int_equal(parse("data=off").data_max_bytes, 0);
