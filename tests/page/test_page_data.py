@@ -16,7 +16,7 @@ import zlib
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
-NAMES = ("decodeSection createLiveIndex sweepColumns stackColumns rasterize segmentsAt layOutSegments layOutRequest "
+NAMES = ("decodeSection createLiveIndex sweepColumns stackRows rasterizeStack bandOf rasterize segmentsAt layOutSegments layOutRequest "
          "runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd").split()
 
 # Blocks in places that live ones never share, from a fixed sequence; done() ends a generator.
@@ -51,6 +51,7 @@ window.makeBlocks = async (count, end) => {
     table.count = order.length;
     for (const name of ['born', 'died', 'bytes', 'place', 'device', 'group'])
         table[name] = table[name].constructor.from(order, (i) => table[name][i]);
+    table.site = table.group;
     table.live = await createLiveIndex(table);
     await table.live.deaths();
     return table;
@@ -128,15 +129,25 @@ def the_live_index_finds_every_block(page):
     }""")
 
 
-def curves_and_stacks_are_exact(page):
+def curves_are_exact_and_bands_add_up_to_them(page):
     equal(page, """async () => {
         const b = await makeBlocks(3000, 40000);
         const at = (t) => liveSlowly(b, t, 0).reduce((sum, i) => sum + b.bytes[i], 0);
         for (const [from, to, columns] of [[0, 60000, 37], [12000.5, 13000.5, 100], [39990.5, 40100.5, 11]]) {
             const sweep = done(sweepColumns(b, {from, to, columns, device: 0}));
-            const stack = done(stackColumns(b, sweep, {of: b.group, names: ['a', 'b', 'c', 'd', 'e', 'f']}, 0, 3));
-            if (stack.groups.length !== 4 || stack.groups[3] !== -1 || stack.rest !== 3)
-                return `groups ${stack.groups}`;
+            const stack = done(stackRows(b, sweep, 0));
+            const lived = (i) => b.died[i] - b.born[i];
+            if (stack.rows.some((row, i) => i && (lived(stack.rows[i - 1]) < lived(row) ||
+                (lived(stack.rows[i - 1]) === lived(row) && stack.rows[i - 1] > row))))
+                return 'order: the longest at the bottom, then by birth';
+            const within = [...Array(b.count).keys()].filter((i) => b.born[i] <= to && b.died[i] > from && b.device[i] === 0);
+            if (stack.rows.length + stack.unseen !== within.length)
+                return `${stack.rows.length} seen, ${stack.unseen} not, of ${within.length}`;
+            const height = 300;
+            const top = Math.max(...sweep.max);
+            const scale = height / top;
+            const picture = done(rasterizeStack(b, stack, {placeFrom: 0, placeTo: top, width: columns, height, density: 1}, null));
+            const [row, band] = [stack.rows[stack.rows.length >> 1], bandOf(b, stack, stack.rows[stack.rows.length >> 1])];
             for (let c = 0; c < columns; c++) {
                 const start = from + c * (to - from) / columns;
                 const end = from + (c + 1) * (to - from) / columns;
@@ -148,10 +159,19 @@ def curves_and_stacks_are_exact(page):
                     return `column ${c} of ${from}..${to}: ${sweep.min[c]}..${sweep.max[c]}, not ${Math.min(...values)}..${Math.max(...values)}`;
                 if (at(sweep.at[c]) !== sweep.max[c])
                     return `instant of column ${c}`;
-                const sums = stack.groups.map((g) => liveSlowly(b, sweep.at[c], 0).filter((i) =>
-                    g < 0 ? !stack.groups.includes(b.group[i]) : b.group[i] === g).reduce((sum, i) => sum + b.bytes[i], 0));
-                if (sums.join() !== stack.rows.map((row) => row[c]).join())
-                    return `stack of column ${c}: ${stack.rows.map((row) => row[c])}, not ${sums}`;
+                const live = liveSlowly(b, sweep.at[c], 0);
+                const bands = [...stack.rows].filter((_, i) => stack.first[i] <= c && c < stack.last[i]);
+                if ([...bands].sort((x, y) => x - y).join() !== live.join())
+                    return `bands of column ${c}: ${bands}, not ${live}`;
+                const owners = Array.from({length: height}, (_, y) => picture.owner[y * columns + c] - 1);
+                if (owners.filter((owner) => owner >= 0).length !== height - Math.round((top - sweep.max[c]) * scale))
+                    return `height of column ${c}`;
+                const wrong = live.find((i) => Math.abs(owners.filter((owner) => owner === i).length - b.bytes[i] * scale) > 1);
+                if (wrong !== undefined || owners.some((owner) => owner >= 0 && !live.includes(owner)))
+                    return `owners in column ${c}`;
+                const below = bands.slice(0, bands.indexOf(row)).reduce((sum, i) => sum + b.bytes[i], 0);
+                if (bands.includes(row) && band.low[c - band.first] !== below)
+                    return `band of ${row} in column ${c}`;
             }
         }
         return 'equal';
@@ -244,6 +264,8 @@ def ticks_differ(page):
         [0, 3 * 2 ** 50]].map(([from, to]) => byteTicks(from, to, 400).map((t) => t.text)))""")
     for row in texts:
         assert len(row) >= 2 and len(set(row)) == len(row), row
+    for strip in page.evaluate("[2 ** 30, 1.06 * 2 ** 30, 1500, 7 * 2 ** 20].map((to) => byteTicks(0, to, 60).map((t) => t.text))"):
+        assert len(strip) >= 2, strip
     assert page.evaluate("[instantText(1234567890123, 1e6), instantText(1500, 1)]") == ["1234.568 s", "1.500 µs"]
 
 
@@ -273,7 +295,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = browser.page_of_modules(pathlib.Path(sys.argv[1]), folder, NAMES, SETUP)
         with browser.opened(path) as (page, faults):
-            browser.run((columns_are_decoded, the_live_index_finds_every_block, curves_and_stacks_are_exact,
+            browser.run((columns_are_decoded, the_live_index_finds_every_block, curves_are_exact_and_bands_add_up_to_them,
                          every_block_is_in_the_picture, lanes_count_what_they_merge, segments_are_drawn_to_scale,
                          ticks_differ, exported_pictures_are_well_formed), page)
             assert not faults, json.dumps(faults)

@@ -86,7 +86,7 @@ def every_table_of_names_stays_text(pages):
 def exports_of_hostile_names_are_well_formed(pages):
     with browser.opened(taken_over(pages.page("tensors")), fragment="#tab=timeline&color=site") as (page, faults):
         settle(page)
-        for label in ("What held the memory as SVG", "Steps, phases, kernels and copies as SVG"):
+        for label in ("Memory over time as SVG", "Steps, phases, kernels and copies as SVG"):
             ElementTree.fromstring(download(page, label))
         assert not faults, faults
 

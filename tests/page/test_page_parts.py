@@ -125,14 +125,14 @@ def a_cut_legend_says_how_much_is_below(pages):
     for tab in ("timeline", "blocks"):
         with browser.opened(pages.page("training"), 390, 700, fragment=f"#tab={tab}&color=site") as (page, faults):
             settle(page)
-            view = ".view-is-stackchart" if tab == "timeline" else ".view-is-blockmap"
-            page.wait_for_selector(f"{view} .v-more")
-            said, below = page.evaluate("""(view) => {
-                const legend = document.querySelector(`${view} .v-legend`);
+            legend = ".view-is-timeline .v-legend-held" if tab == "timeline" else ".view-is-blockmap .v-legend"
+            page.wait_for_selector(f"{legend} .v-more")
+            said, below = page.evaluate("""(name) => {
+                const legend = document.querySelector(name);
                 const bottom = legend.offsetTop + legend.clientHeight;
                 return [legend.querySelector('.v-more').textContent,
                     [...legend.querySelectorAll('.v-key')].filter((e) => e.offsetTop >= bottom - 12).length];
-            }""", view)
+            }""", legend)
             count = int(re.match(r"([\d,]+) smaller", said).group(1).replace(",", ""))
             assert count >= below > 0, (tab, said, below)
             assert not faults, faults

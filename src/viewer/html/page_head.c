@@ -246,6 +246,14 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                        VS_J_UINT("events", source->span->extent.events),
                        VS_J_UINT("blocks_left_out", all > rows ? all - rows : 0));
     vs_json_uint(&json, "steps_found", report->steps.row_steps);
+    const struct vs_page_ranges *ranges = &data->ranges;
+    if (ranges->step_count) {
+        const struct vs_page_step *last = &ranges->steps[ranges->step_count - 1];
+        vs_json_object(&json, "steps_span", VS_J_UINT("from", ranges->steps[0].start_ns),
+                       VS_J_UINT("to", last->start_ns + last->duration_ns));
+    } else {
+        vs_json_string(&json, "steps_span", NULL);
+    }
     vs_json_member(&json, "report");
     vs_report_json(report, true, json.out);
     if (!source->oom) {

@@ -7,15 +7,15 @@ import {openTrace} from './data.js';
 import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
 import {exportView} from './panels/exports.js';
-import {printable, programTitle, shorten} from './format.js';
+import {formatPercent, printable, programTitle, shorten} from './format.js';
 import {GROUPINGS} from './grouping.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
 import {createState} from './state.js';
 import {followWindow} from './serve.js';
 import {mountSummary} from './panels/summary.js';
-import {CURVE, TABS} from './tabs.js';
-import {timeKey} from './viewport.js';
+import {STACK, TABS} from './tabs.js';
+import {stepsSpan, timeKey} from './viewport.js';
 
 const COMMAND_CHARACTERS = 90;
 const NOTICE_MS = 2500;
@@ -48,8 +48,10 @@ function whenParsed() {
     });
 }
 
+const STARTUP_LONG = 0.5; // of the run: such a page opens on the steps
+
 /** Values of the state that fit this trace: the fullest device, kinds where tensors have them, the part
- * with blocks where the page does not have all. */
+ * with blocks where the page does not have all, the steps where most of the run is before them. */
 function firstValues(head) {
     const devices = head.report.devices;
     const heaviest = devices.reduce((best, row, i) =>
@@ -57,8 +59,10 @@ function firstValues(head) {
     const failed = head.oom && head.oom.failure
         ? devices.findIndex((row) => row.device === head.oom.failure.device) : -1;
     const part = head.window;
+    const span = stepsSpan({head});
     return {device: failed >= 0 ? failed : heaviest, color: head.levels.framework ? 'kind' : 'site',
-        ...(part && part.to > part.from ? {from: part.from, to: part.to} : {})};
+        ...part ? part.to > part.from ? {from: part.from, to: part.to} : {}
+            : span && span.from > head.duration * STARTUP_LONG ? span : {}};
 }
 
 /** A small message at the bottom of the page, read by screen readers. */
@@ -119,6 +123,10 @@ class Page {
         this.theme = button('Theme', () => this.nextTheme(), {class: 'quiet'});
         this.panel = make('div.panel', {id: 'panel', role: 'tabpanel', tabindex: -1});
         this.detail = make('aside.detail', {'aria-label': 'Selected', hidden: true});
+        this.panel.addEventListener('pointerdown', (event) => { // it opens where the pointer is not
+            if (this.detail.hidden)
+                this.detail.classList.toggle('detail-left', event.clientX > innerWidth - 360);
+        });
         const command = head.command || head.program;
         fill(this.root, make('header.topbar', {},
             make('span.brand', {}, 'vramscope'),
@@ -202,7 +210,8 @@ class Page {
         const curve = make('div.curve-area');
         this.panel.append(summary);
         const api = mountSummary(summary, {trace, state: this.state, curve});
-        this.mount(CURVE, curve, trace, other);
+        curve.append(this.makeGrouping(make('h2', {}, STACK.title)));
+        this.mount(STACK, curve, trace, other);
         this.mounted.push({name: 'summary', title: 'Figures', api});
     }
 
@@ -210,20 +219,31 @@ class Page {
         this.panel.append(make('h1.unseen', {}, `${trace.head.title}: ${tab.label}`));
         for (const part of tab.parts) {
             const area = make(`div.view-area.view-${part.size}.view-is-${part.name}`);
-            this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label},
-                part.grouped ? this.makeGrouping() : null, area));
+            this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label}, area));
+            if (part.grouped)
+                area.append(this.makeGrouping());
             this.mount(part, area, trace, other);
         }
     }
 
-    /** The choice by what blocks are grouped and coloured. */
-    makeGrouping() {
-        const grouping = choice('Colour by', Object.entries(GROUPINGS), this.state.get('color'),
-            (value) => this.state.set({color: value}));
-        this.mounted.push({api: {destroy: this.state.subscribe(['color'], () => {
-            grouping.querySelector('select').value = this.state.get('color');
-        })}});
-        return make('div.toolbar', {}, grouping);
+    /** The choice by what blocks are grouped and coloured, and that of the steps or the whole run. */
+    makeGrouping(heading = null) {
+        const {state} = this;
+        const {head} = this.shown()[0];
+        const grouping = choice('Colour by', Object.entries(GROUPINGS), state.get('color'), (value) => state.set({color: value}));
+        const span = stepsSpan({head});
+        const steps = make('span.toolbar');
+        const draw = () => {
+            grouping.querySelector('select').value = state.get('color');
+            const fits = span && state.get('from') === span.from && state.get('to') === span.to;
+            fill(steps, span && (fits
+                ? button('Whole run', () => state.set({from: null, to: null}), {'aria-keyshortcuts': '0', title: 'key 0'})
+                : button('Fit the steps', () => state.set(span), {'aria-keyshortcuts': 's', title: 'key s'})),
+            span && make('span.muted.small', {}, `start-up: ${formatPercent(head.steps_span.from, head.duration)} of the run`));
+        };
+        draw();
+        this.mounted.push({api: {destroy: state.subscribe(['color', 'from', 'to'], draw)}});
+        return make('div.toolbar.view-toolbar', {}, heading, grouping, steps);
     }
 
     fillMenu() {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The parts of the block map that are drawn around its painted picture: segments, labels, and for
- * export the blocks themselves. A *plane* has trace, state, what is visible and both scales. */
-import {GROUPINGS, groupBlocks, matchSites} from './grouping.js';
-import {cutEnd, shortSite} from './describe.js';
+ * What is drawn around the painted pictures of blocks: segments, labels, for export the blocks themselves,
+ * the tip and the legend. A *plane* has trace, state, what is visible and both scales. */
+import {GROUPINGS, groupBlocks, matchSites, phaseName} from './grouping.js';
+import {cutEnd, shortSite, stepOf} from './describe.js';
 import {inkFor, neutralColor} from './colors.js';
 import {fillGroupLegend} from './surface.js';
 import {instantText} from './viewport.js';
 import {hasBlocks} from './series.js';
-import {formatBytes, formatCount, shorten} from './format.js';
+import {formatBytes, formatCount, formatNumber, formatTime, shorten} from './format.js';
 
 const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
@@ -56,12 +56,13 @@ export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, pictur
     const colors = grouping.colors(surface.theme);
     const {blocks} = trace.loaded;
     const dim = dimmedRows(trace, state);
-    const largest = picture.large.sort((a, b) => b.width * b.height - a.width * a.height).slice(0, LABELS_MAX);
-    for (const {row} of largest) {
-        const left = Math.max(area.left, x(blocks.born[row]));
-        const width = Math.min(area.left + area.width, x(blocks.died[row])) - left;
-        const top = Math.max(area.top, y(blocks.place[row] + blocks.bytes[row]));
-        const height = Math.min(area.top + area.height, y(blocks.place[row])) - top;
+    const size = ({from, to, low, high}) => (to - from) * (high - low);
+    const largest = picture.large.sort((a, b) => size(b) - size(a)).slice(0, LABELS_MAX);
+    for (const {row, from, to, low, high} of largest) {
+        const left = Math.max(area.left, x(from));
+        const width = Math.min(area.left + area.width, x(to)) - left;
+        const top = Math.max(area.top, y(high));
+        const height = Math.min(area.top + area.height, y(low)) - top;
         if (width < 70 || height < 13 || (dim && dim(row)))
             continue;
         const label = trace.head.sites[blocks.site[row]].label;
@@ -93,35 +94,63 @@ export function drawBlockVectors(pen, surface, area, {trace, state, range, x, y}
     return true;
 }
 
-/* The legend of the block map and the segment map: the groups with the bytes that each holds at an
- * instant. By call site, a click on an entry selects it. */
+/** The few facts of a block that fit at the pointer; a click tells the rest. */
+export function briefBlock(trace, row) {
+    const {head, loaded: {blocks}} = trace;
+    const step = stepOf(trace, row);
+    const {born, died} = blocks;
+    const label = (head.sites[blocks.site[row]] || {label: 'unknown call site'}).label;
+    return {title: `${formatBytes(blocks.bytes[row])}  ${cutEnd(shortSite(label), 80)}`, facts: [
+        ['kind', head.kinds[blocks.kind[row]] || 'unknown'],
+        ['lived', died[row] === Infinity ? `since ${formatTime(born[row])}, to the end` : `${formatTime(died[row] - born[row])}, from ${formatTime(born[row])}`],
+        ['phase', `${cutEnd(phaseName(head, blocks.phase[row]), 60)}${step === null ? '' : `, step ${formatCount(step)}`}`]]};
+}
+
+/* The legend of the views of blocks: the groups with the bytes that each holds at an instant, those that
+ * hold next to nothing as one. By call site, a click on an entry selects it. */
 
 const LEGEND_MAX = 20;
+const LEGEND_LEAST = 0.005; // of what is live, or of all bytes times their time
 
-/** Fills the legend of *surface* with what each group holds at *t*.
- * @param {Object} surface @param {Object} trace with loaded blocks @param {Object} state
- * @param {number} t ns @param {number} apart ns of a pixel */
-export function showHeld(surface, trace, state, t, apart) {
-    const key = `${state.get('color')} ${state.get('device')} ${t} ${surface.theme} ${surface.width}`;
-    if (surface.legend.dataset.key === key)
-        return;
-    const grouping = groupBlocks(trace, state.get('color'));
-    const colors = grouping.colors(surface.theme);
-    const {blocks} = trace.loaded;
+/** Bytes of each group at *t*. */
+function heldAt(trace, {of}, device, t) {
+    const {bytes} = trace.loaded.blocks;
     const held = new Map();
+    for (const row of trace.liveAt(t, device))
+        held.set(of[row], (held.get(of[row]) || 0) + bytes[row]);
+    return held;
+}
+
+/** Fills *legend* with what each group holds at *t*. The order is that at the cursor, so that nothing moves while
+ * the pointer does. @param {Object} surface @param {HTMLElement} legend @param {Object} trace with loaded blocks
+ * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel; 0: the time stands elsewhere */
+export function showHeld(surface, legend, trace, state, t, apart) {
+    const color = state.get('color');
+    const device = state.get('device');
+    const cursor = trace.cursorAt(state);
+    const selected = state.get('selected');
+    const key = [color, device, t, cursor, surface.theme, surface.width, selected && selected.site].join(' ');
+    if (legend.dataset.key === key)
+        return;
+    const grouping = groupBlocks(trace, color);
+    const {order, names, area} = grouping;
+    const colors = grouping.colors(surface.theme);
     const known = hasBlocks(trace, t, t);
-    for (const row of known ? trace.liveAt(t, state.get('device')) : [])
-        held.set(grouping.of[row], (held.get(grouping.of[row]) || 0) + blocks.bytes[row]);
-    const shown = grouping.order.slice(0, LEGEND_MAX);
-    const entries = shown.map((g) => ({color: colors[g], text: cutEnd(shortSite(grouping.names[g]), 46),
-        title: shorten(grouping.names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
-    const rest = grouping.order.slice(LEGEND_MAX);
+    const held = known ? heldAt(trace, grouping, device, t) : new Map();
+    const first = cursor === t ? held : hasBlocks(trace, cursor, cursor) ? heldAt(trace, grouping, device, cursor) : held;
+    const sum = (values) => [...values].reduce((a, b) => a + b, 0);
+    const [now, then, all] = [sum(held.values()), sum(first.values()), sum(area)];
+    const tells = (g) => Math.max((held.get(g) || 0) / now, (first.get(g) || 0) / then, area[g] / all) >= LEGEND_LEAST;
+    const sorted = order.filter(tells).sort((a, b) => (first.get(b) || 0) - (first.get(a) || 0));
+    const rest = [...sorted.slice(LEGEND_MAX), ...order.filter((g) => !tells(g))];
+    const entries = sorted.slice(0, LEGEND_MAX).map((g) => ({color: colors[g], text: cutEnd(shortSite(names[g]), 46),
+        title: shorten(names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
     if (rest.length)
         entries.push({color: neutralColor(surface.theme), groups: rest.length,
-            text: `${formatCount(rest.length)} other ${GROUPINGS[grouping.key]}s`,
-            ...heldValue(rest.reduce((sum, g) => sum + (held.get(g) || 0), 0))});
-    fillGroupLegend(surface.legend, key, entries,
-        `${known ? 'live' : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[grouping.key]}:`);
+            text: `${formatNumber(rest.length, `other ${GROUPINGS[color]}`)}`,
+            ...heldValue(rest.reduce((bytes, g) => bytes + (held.get(g) || 0), 0))});
+    fillGroupLegend(legend, key, entries, order.length,
+        `${known ? `${formatBytes(now)} live` : 'unknown'}${apart ? ` at ${instantText(t, apart)}` : ''} by ${GROUPINGS[color]}:`);
 }
 
 function heldValue(bytes) {

@@ -47,6 +47,11 @@ export function paletteFor(names, theme) {
     });
 }
 
+/** The colour of a number: neighbours differ, 0 is neutral. @param {number} number @param {string} theme */
+export function cycleColor(number, theme) {
+    return number ? PALETTES[theme][number % HUES] : neutralColor(theme);
+}
+
 /** The colour of what has no group, or of the rest. @param {string} theme @returns {string} */
 export function neutralColor(theme) {
     return NEUTRAL[theme] || NEUTRAL.light;

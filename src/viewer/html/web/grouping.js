@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks by call site, phase, kind, library, size, age or stream: the group of each block, the names
+ * Blocks by call site, phase, step, kind, library, size, age or stream: the group of each block, the names
  * of the groups, and their colours, which are the same in every view. Groups that fill the largest
  * areas (bytes times time) get the distinct colours. */
-import {neutralColor, paletteFor} from './colors.js';
-import {formatBytes} from './format.js';
+import {cycleColor, neutralColor, paletteFor} from './colors.js';
+import {upperBound} from './liveindex.js';
+import {formatBytes, formatCount} from './format.js';
 
 const DISTINCT = 20;
 const KIB = 1024;
@@ -14,7 +15,7 @@ const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to
     'more than 10 s', 'live at the end'];
 
 /** What blocks can be coloured by, with the name on the page. */
-export const GROUPINGS = {site: 'call site', phase: 'phase', kind: 'kind', library: 'library', size: 'size',
+export const GROUPINGS = {site: 'call site', phase: 'phase', step: 'step', kind: 'kind', library: 'library', size: 'size',
     age: 'lifetime', stream: 'stream'};
 
 function sizeNames() {
@@ -58,6 +59,8 @@ function groupsBy(trace, key) {
     switch (key) {
     case 'phase':
         return {of: blocks.phase, names: [phaseName(head, 0), ...head.phases.map((_, i) => phaseName(head, i + 1))]};
+    case 'step':
+        return stepsOfBlocks(trace);
     case 'kind':
         return {of: blocks.kind, names: head.kinds};
     case 'library':
@@ -71,6 +74,15 @@ function groupsBy(trace, key) {
     default:
         return sitesByLabel(head, blocks);
     }
+}
+
+/** The step in which each block was allocated; index + 1 in the steps section, whose numbers are its names. */
+function stepsOfBlocks({head, loaded: {blocks, steps}}) {
+    const found = head.steps_found === 1 && steps;
+    const of = found ? Uint32Array.from(blocks.born, (t) => upperBound(steps.start, t)) : blocks.step || new Uint32Array(blocks.count);
+    const most = of.reduce((a, b) => Math.max(a, b), 0);
+    return {of, names: Array.from({length: most + 1}, (_, i) => i === 0 ? 'outside of any step'
+        : steps && i <= steps.count ? `step ${formatCount(steps.number[i - 1])}` : 'after the last step'), early: steps === undefined};
 }
 
 function areas(blocks, of, groups, end) {
@@ -89,7 +101,7 @@ export function groupBlocks(trace, key) {
     trace.groupings = trace.groupings || {};
     if (trace.groupings[key])
         return trace.groupings[key];
-    const {of, names} = groupsBy(trace, key);
+    const {of, names, early} = groupsBy(trace, key);
     const area = areas(trace.loaded.blocks, of, names.length, trace.head.duration);
     const order = names.map((_, g) => g).filter((g) => area[g] > 0).sort((a, b) => area[b] - area[a]);
     const themes = {};
@@ -97,12 +109,16 @@ export function groupBlocks(trace, key) {
         if (!themes[theme]) {
             const distinct = order.slice(0, DISTINCT);
             const palette = paletteFor(distinct.map((g) => names[g]), theme);
-            themes[theme] = names.map(() => neutralColor(theme));
-            distinct.forEach((g, rank) => (themes[theme][g] = palette[rank]));
+            themes[theme] = key === 'step' ? names.map((_, g) => cycleColor(g, theme)) : names.map(() => neutralColor(theme));
+            if (key !== 'step')
+                distinct.forEach((g, rank) => (themes[theme][g] = palette[rank]));
         }
         return themes[theme];
     };
-    return (trace.groupings[key] = {key, names, of, order, colors, area});
+    const grouping = {key, names, of, order, colors, area};
+    if (!early) // else the names come with the steps
+        trace.groupings[key] = grouping;
+    return grouping;
 }
 
 /** Call sites whose label or stack contains *text*, in any case of letters: 1 for each, null for no text.

@@ -131,14 +131,14 @@ function runsOf(columns, gaps) {
     return runs;
 }
 
-/** Draws the columns of a curve as steps. @param {Object} pen @param {Object} surface
+/** Draws the columns of a curve as steps: its area, its line, or both. @param {Object} pen @param {Object} surface
  * @param {{left: number, top: number, width: number, height: number}} plot
  * @param {{min: Float64Array, max: Float64Array}} columns @param {function(number): number} y
- * @param {{key: string, color: string}} series */
-export function drawCurve(pen, surface, plot, columns, y, series) {
+ * @param {{key: string, color: string}} series @param {string} [part] area, line */
+export function drawCurve(pen, surface, plot, columns, y, series, part) {
     const color = surface.colors[series.color];
     const unit = plot.width / columns.max.length;
-    const bottom = plot.top + plot.height;
+    const bottom = y(0);
     for (const [first, last] of runsOf(columns, series.key === 'used')) {
         const xs = [];
         const tops = [];
@@ -153,12 +153,11 @@ export function drawCurve(pen, surface, plot, columns, y, series) {
             lows.push(y(columns.min[c]), y(columns.min[c]));
         }
         const count = xs.length;
-        if (series.apart) {
-            pen.path(xs, tops, count, color, 1.5, [5, 3]);
-            continue;
+        if (part !== 'line' && !series.apart) {
+            pen.polygon([...xs, xs[count - 1], xs[0]], [...tops, bottom, bottom], count + 2, color, 0.16);
+            pen.polygon([...xs, ...xs.slice().reverse()], [...tops, ...lows.reverse()], 2 * count, color, 0.3);
         }
-        pen.polygon([...xs, xs[count - 1], xs[0]], [...tops, bottom, bottom], count + 2, color, 0.16);
-        pen.polygon([...xs, ...xs.slice().reverse()], [...tops, ...lows.reverse()], 2 * count, color, 0.3);
-        pen.path(xs, tops, count, color, 1.25);
+        if (part !== 'area')
+            pen.path(xs, tops, count, color, series.apart ? 1.5 : 1.25, series.apart ? [5, 3] : []);
     }
 }

@@ -81,7 +81,7 @@ export function* rasterize(blocks, view, spare) {
         if (x1 - x0 >= BIG && y1 - y0 >= BIG) {
             coverEdges(first, last, top, bottom);
             if (x1 - x0 >= 90 && y1 - y0 >= 14)
-                large.push({row, x: x0, y: y0, width: x1 - x0, height: y1 - y0});
+                large.push({row, from: born[row], to: died[row], low, high: low + bytes[row]});
         }
     }
     yield* blocks.live.steps(from, to, draw);
@@ -97,7 +97,7 @@ function packColor(hex, toward, amount) {
 const SHADES = 8;
 
 /** Colours a raster.
- * @param {Object} raster from rasterize @param {{of: ArrayLike<number>}} grouping
+ * @param {Object} raster from rasterize, or of a stack, without filled @param {{of: ArrayLike<number>}} grouping
  * @param {string[]} colors of the groups @param {{panel: string, ink: string, dim: function(number): boolean}} look
  *   panel: '#rrggbb' behind the blocks; ink: of edges; dim: rows that the search leaves out
  * @returns {Generator<void, ImageData>} */
@@ -108,11 +108,11 @@ export function* colorRaster(raster, grouping, colors, {panel, ink, dim}) {
     const tables = colors.map(() => null);
     const tableOf = (group) => {
         if (!tables[group]) {
-            tables[group] = new Uint32Array(2 * SHADES);
-            for (let s = 0; s < SHADES; s++) {
+            tables[group] = new Uint32Array(SHADES + 2);
+            for (let s = 0; s < SHADES; s++)
                 tables[group][s] = packColor(colors[group], panel, 0.6 * (1 - (s + 1) / SHADES));
-                tables[group][SHADES + s] = packColor(colors[group], ink, 0.28);
-            }
+            tables[group][SHADES] = packColor(colors[group], ink, 0.28); // an edge
+            tables[group][SHADES + 1] = packColor(colors[group], panel, 0.17); // the second tone
         }
         return tables[group];
     };
@@ -128,8 +128,8 @@ export function* colorRaster(raster, grouping, colors, {panel, ink, dim}) {
             pixels[i] = faint;
             continue;
         }
-        const shade = Math.min(SHADES - 1, Math.floor(filled[i] * SHADES));
-        pixels[i] = tableOf(of[row])[edge[i] ? SHADES + shade : shade];
+        const shade = filled ? Math.min(SHADES - 1, Math.floor(filled[i] * SHADES)) : SHADES - 1;
+        pixels[i] = tableOf(of[row])[edge[i] ? SHADES + edge[i] - 1 : shade];
     }
     return image;
 }

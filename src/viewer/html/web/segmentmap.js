@@ -11,8 +11,8 @@ import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, changeNear, failureNear, groupText
     scaleToFit, segmentsAt, streamText} from './segmentlayout.js';
 import {missingText} from './timegrid.js';
 import {hasBlocks} from './series.js';
-import {dimmedRows, showHeld} from './blockdraw.js';
-import {describeBlock, describeSegment} from './describe.js';
+import {briefBlock, dimmedRows, showHeld} from './blockdraw.js';
+import {describeSegment} from './describe.js';
 import {formatBytes, formatNumber, formatTime} from './format.js';
 
 const SEGMENTS_HEIGHT = 420;
@@ -249,7 +249,7 @@ class SegmentmapView extends ChartView {
         const {trace, state} = this;
         const selected = state.get('selected');
         if (trace.loaded.blocks)
-            showHeld(this.surface, trace, state, trace.cursorAt(state), 1e3);
+            showHeld(this.surface, this.surface.legend, trace, state, trace.cursorAt(state), 1e3);
         if (!this.layout || !selected || selected.block === undefined)
             return;
         const {blocks} = trace.loaded;
@@ -291,7 +291,7 @@ class SegmentmapView extends ChartView {
     describePart({piece, rows, hole}) {
         const {trace} = this;
         if (rows.length) {
-            const what = describeBlock(trace, rows[0]);
+            const what = briefBlock(trace, rows[0]);
             if (rows.length > 2)
                 what.note = `${formatNumber(rows.length, 'block')} share this pixel: enlarge with + to see each.`;
             return what;

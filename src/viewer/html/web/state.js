@@ -10,10 +10,11 @@ export const STATE_DEFAULTS = Object.freeze({
     cursor: null, cursor2: null, // ns
     hover: null, // ns under the pointer
     device: 0, // index in head.devices
-    color: 'site', // site, phase, kind, library, size, age, stream
+    color: 'site', // a key of GROUPINGS
     tab: 'overview',
     search: '',
     placeFrom: null, placeTo: null, // bytes of the address axis
+    bytesFrom: null, bytesTo: null, // bytes of the stack; null: all
     trace: 'a', // a, b, both
     metric: 'bytes', // bytes, count
     inverted: false,

@@ -167,9 +167,10 @@ export function fillLegend(legend, entries) {
 /** Fills a legend of groups, the largest first, after *status*, which also says how many of them are below its
  * edge, and their bytes. One of many entries scrolls, so it must be reachable by keyboard.
  * @param {HTMLElement} legend @param {string} key what it depends on
- * @param {{bytes?: number, groups?: number}[]} entries as for fillLegend @param {string} status */
-export function fillGroupLegend(legend, key, entries, status) {
-    const tall = entries.length > LEGEND_SHORT;
+ * @param {{bytes?: number, groups?: number}[]} entries as for fillLegend @param {number} groups that there are in all:
+ * its height is the same at every time @param {string} status */
+export function fillGroupLegend(legend, key, entries, groups, status) {
+    const tall = groups > LEGEND_SHORT;
     legend.dataset.key = key;
     legend.classList.toggle('v-legend-tall', tall);
     if (tall)

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Memory over time: allocated, reserved, tensors and the device in use as curves, the limit, failed
- * requests to scale above what was allocated, crosshair with values, and below a minimap of the whole
- * trace. At first the overview of the page is drawn; where its buckets are wider than a pixel, exact
- * values are computed from the blocks. */
+ * Memory over time: every allocation as a band of a compact stack, what lives long at the bottom, in an
+ * order that no zoom changes (sweep.js). Over it allocated, reserved, tensors and the device in use as
+ * curves, the limit, failed requests to scale above what was allocated, crosshair with values; below it
+ * a minimap of the whole trace. The curves of the overview are drawn at first; exact ones and the bands
+ * follow. */
 import {make} from './dom.js';
+import {createPainter} from './slices.js';
 import {fillLegend, tipNode} from './surface.js';
-import {ChartView} from './view.js';
-import {bindTimeAxis, byteTicks, instantText, visibleTime} from './viewport.js';
+import {PaintedView} from './painted.js';
+import {byteTicks, createByteAxis, instantText, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
-import {formatBytes, formatTime, shorten} from './format.js';
+import {bandOf, rasterizeStack, stackRows, sweepColumns} from './sweep.js';
+import {drawBlockLabels, showHeld} from './blockdraw.js';
+import {formatBytes, formatNumber, formatTime, shorten} from './format.js';
 import {columnsOf, drawCurve, drawMinimap, grabMinimap} from './minimap.js';
 
 const TIMELINE_HEIGHT = 300;
 const MINIMAP_HEIGHT = 34;
+const LOW_HEIGHT = 200; // a view that is lower has no minimap
 const USED_FAR = 4; // times the reserved bytes: such a curve of the device flattens the others
 const FAILURE_FAR = 3; // times the curves: such a request is cut at the top of the picture
 const LIMIT_NEAR = 1.35; // a limit up to this many times the curves is drawn to scale
+const SCALE_STEPS = 32; // of the scale in a power of two: it stays while what is visible changes little
+const BESIDE = 0.25; // painted on each side of what is visible, as a part of it
 
 function limitOf(trace, device) {
     const row = trace.head.devices[device] || {};
@@ -34,27 +41,23 @@ function failuresIn(trace, device, range) {
     return failuresOf(trace, device).filter((f) => f.time >= range.from && f.time <= range.to);
 }
 
-class TimelineView extends ChartView {
+class TimelineView extends PaintedView {
     constructor(element, context) {
         super(element, context, {label: 'Memory over time', height: TIMELINE_HEIGHT, legend: true});
         const {trace, state} = context;
         this.minimapPicture = {canvas: document.createElement('canvas'), key: ''};
         this.exact = null; // the latest sweepSeries
+        this.summer = createPainter(); // of the exact curves
         this.wholeScale = false; // the limit is drawn to scale although it is far above the curves
-        this.axis = bindTimeAxis(trace, state, {
-            frame: this.surface.frame, plot: () => this.plot(),
-            grab: (event) => grabMinimap(event, this.surface, this.minimap(), trace, state),
-            hover: (event) => {
-                if (event)
-                    this.hoverFailure(event);
-                else
-                    this.surface.tip.hide();
-            },
-            click: (event) => this.setCursor(event),
-        });
-        this.zoomOnDoubleClick();
-        this.follow(['from', 'to', 'device', 'curves'], () => this.redrawAll());
-        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
+        this.margin = BESIDE;
+        this.stack = null; // the latest rows of stackRows
+        this.held = make('div.v-legend.v-legend-held.v-legend-chosen', {role: 'group', 'aria-label': 'Legend: groups of allocations'});
+        this.surface.legend.after(this.held);
+        this.status = make('div.v-bar.v-status');
+        element.append(this.status);
+        this.vertical = createByteAxis(state, 'bytesFrom', 'bytesTo', () => this.measure().scale.top);
+        this.bind({grab: (event) => this.minimap() && grabMinimap(event, this.surface, this.minimap(), trace, state)});
+        this.follow(['from', 'to', 'device', 'curves', 'bytesFrom', 'bytesTo'], () => this.redrawAll());
         this.follow(['cursor'], () => this.sayCursor());
         this.followTrace('curves', 'blocks', 'segments');
     }
@@ -64,13 +67,14 @@ class TimelineView extends ChartView {
     }
 
     plot() {
-        return plotOf(this.surface, 10, AXIS_HEIGHT + MINIMAP_HEIGHT + 6);
+        return plotOf(this.surface, 10, AXIS_HEIGHT + (this.minimap() ? MINIMAP_HEIGHT + 6 : 0));
     }
 
+    /** Where the minimap lies; null: a low view has none. */
     minimap() {
         const {surface} = this;
-        return {left: surface.gutter, top: surface.height - MINIMAP_HEIGHT - 2,
-            width: this.plot().width, height: MINIMAP_HEIGHT};
+        return surface.height < LOW_HEIGHT ? null : {...plotOf(surface, 0, 0), top: surface.height - MINIMAP_HEIGHT - 2,
+            height: MINIMAP_HEIGHT};
     }
 
     /** The curves that the legend shows or hides: key and which of both. */
@@ -101,7 +105,7 @@ class TimelineView extends ChartView {
         const why = this.isFar(s) ? 'it is so much larger that it would flatten the others' : '';
         const title = shown ? 'hide this curve' : `show this curve${why && `: hidden because ${why}`}`;
         return {color: this.surface.colors[s.color], text: shown ? s.name : `${s.name} (hidden${why && ', off the scale'})`,
-            value: text, follows: true, line: s.apart, pressed: shown, title, choose: () => this.toggleCurve(s)};
+            value: text, follows: true, line: true, pressed: shown, title, choose: () => this.toggleCurve(s)};
     }
 
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
@@ -111,7 +115,8 @@ class TimelineView extends ChartView {
         return columnsOf(series, fresh ? sweep : null, range, area);
     }
 
-    scaleOf(drawn, range, area) {
+    /** The bytes at the top of the plot, from the curves, the failed requests and a limit that is near. */
+    scaleOf(drawn, range) {
         const {trace} = this;
         let top = 0;
         for (const {columns} of drawn)
@@ -124,8 +129,27 @@ class TimelineView extends ChartView {
         }
         const limit = limitOf(trace, this.device());
         const near = limit && (this.wholeScale || limit.bytes <= top * LIMIT_NEAR);
-        top = Math.max(1024, near ? Math.max(top, limit.bytes) : top) * 1.06;
-        return {top, limit, near, y: (bytes) => area.top + area.height * (1 - bytes / top)};
+        top = Math.max(1024, near ? Math.max(top, limit.bytes) : top) * 1.03;
+        const step = 2 ** Math.floor(Math.log2(top)) / SCALE_STEPS;
+        return {top: Math.ceil(top / step) * step, limit, near};
+    }
+
+    /** What is drawn of the curves, and the scale that follows from it; kept while nothing of it changes. */
+    measure() {
+        const {trace, state, exact} = this;
+        const area = this.plot();
+        const range = visibleTime(trace, state);
+        const inputs = [range.from, range.to, area.width, this.device(), state.get('curves'), this.wholeScale, exact,
+            trace.loaded.curves, trace.loaded.blocks, trace.loaded.segments];
+        if (this.measured && inputs.every((value, i) => value === this.measured.inputs[i]))
+            return this.measured;
+        const curve = (trace.loaded.curves || [])[this.device()];
+        const series = seriesOf(trace, this.device());
+        const drawn = series.filter((s) => this.isShown(s))
+            .map((s) => ({series: s, columns: this.drawnColumns(s, range, area)}));
+        const stack = curve && curve.live_max
+            ? [{columns: columnsOf({time: curve.time, min: curve.live_min, max: curve.live_max}, null, range, area)}] : [];
+        return (this.measured = {inputs, series, drawn, scale: this.scaleOf([...drawn, ...stack], range)});
     }
 
     /** What a failed request is drawn on top of: all that is held from the device. */
@@ -180,32 +204,47 @@ class TimelineView extends ChartView {
         const {trace, state, surface} = this;
         const range = visibleTime(trace, state);
         const area = this.plot();
-        const series = seriesOf(trace, this.device());
-        const drawn = series.filter((s) => this.isShown(s))
-            .map((s) => ({series: s, columns: this.drawnColumns(s, range, area)}));
-        const scale = this.scaleOf(drawn, range, area);
+        const {series, drawn, scale} = this.measure();
+        const {placeFrom, placeTo} = this.vertical.now();
+        const y = this.vertical.scale(area);
         this.limitDrawn = scale.near;
         if (series.length) {
-            drawByteGrid(pen, surface, area, byteTicks(0, scale.top, area.height), scale.y);
+            drawByteGrid(pen, surface, area, byteTicks(placeFrom, placeTo, area.height), y);
             drawTimeGrid(pen, surface, area, range);
         }
         pen.clip(area.left, area.top - 8, area.width, area.height + 8);
         for (const {series: s, columns} of drawn)
-            drawCurve(pen, surface, area, columns, scale.y, s);
-        this.drawLimit(pen, area, scale);
+            drawCurve(pen, surface, area, columns, y, s, 'area');
+        if (this.blocksNow()) {
+            pen.clip(area.left, area.top, area.width, area.height);
+            this.drawPictures(pen, area);
+            if (pen.finish)
+                pen.note('The bands are an image of the pixels on the screen.');
+            drawBlockLabels(pen, surface, area, {trace, state, range, x: timeScale(range, area), y}, this.pictures.now);
+            pen.unclip();
+        }
+        for (const {series: s, columns} of drawn)
+            drawCurve(pen, surface, area, columns, y, s, 'line');
+        this.drawLimit(pen, area, {...scale, y});
         if (this.heldSeries())
-            this.drawFailures(pen, area, range, scale.y);
+            this.drawFailures(pen, area, range, y);
         pen.unclip();
         if (!series.length)
             pen.text(area.left + 8, area.top + 20, trace.loaded.curves
                 ? 'The trace has no memory of this device.' : 'Reading the curves…', surface.colors.muted, {size: 13});
-        drawMinimap(pen, surface, this.minimap(), trace, state, series.filter((s) => this.isShown(s)), this.minimapPicture);
+        if (this.minimap())
+            drawMinimap(pen, surface, this.minimap(), trace, state, series.filter((s) => this.isShown(s)), this.minimapPicture);
         drawMissing(pen, surface, {...area, top: area.top + area.height + 1, height: 4}, trace, range);
     }
 
     drawOver(pen) {
+        const {trace, state, surface} = this;
+        if (this.blocksNow())
+            this.drawOutlines(pen, this.plot());
         this.drawTimes(pen);
         this.showValues();
+        if (this.blocksNow())
+            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), 0);
     }
 
     valuesAt(t) {
@@ -258,56 +297,180 @@ class TimelineView extends ChartView {
         this.surface.say(`At ${instantText(t, this.pixelTime())}: ${values}. ${missingText(this.trace)}`);
     }
 
-    /** Computes exact columns for what is visible if the overview is too coarse for it. */
     refresh() {
+        const {blocks, segments} = this.trace.loaded;
+        const known = [blocks, segments].filter(Boolean);
+        if (!blocks || !this.surface.width)
+            return;
+        if (known.every((table) => table.live.deathsNow())) {
+            this.refreshCurves();
+            super.refresh();
+        } else {
+            Promise.all(known.map((table) => table.live.deaths())).then(() => this.refresh());
+        }
+    }
+
+    /** Computes exact columns of the curves for what is visible if the overview is too coarse for it. */
+    refreshCurves() {
         const {trace, surface} = this;
-        const {blocks, segments, curves} = trace.loaded;
+        const curve = trace.loaded.curves && trace.loaded.curves[this.device()];
         const range = visibleTime(trace, this.state);
         const columns = Math.round(this.plot().width);
-        const curve = curves && curves[this.device()];
-        if (!blocks || !curve || !hasBlocks(trace, range.from, range.to) || !surface.width)
+        if (!curve || !hasBlocks(trace, range.from, range.to))
             return;
         if (curve.count * (range.to - range.from) / trace.head.duration >= columns * 0.7)
             return; // the overview has a bucket for every pixel
-        const known = [blocks, segments].filter(Boolean);
-        if (!known.every((table) => table.live.deathsNow())) {
-            Promise.all(known.map((table) => table.live.deaths())).then(() => this.refresh());
-            return;
-        }
         const margin = (range.to - range.from) / 2;
         const {from, to} = partWithBlocks(trace,
             {from: Math.max(0, range.from - margin), to: Math.min(trace.head.duration, range.to + margin)});
         const wide = Math.round(columns * (to - from) / (range.to - range.from));
-        this.painter.next(() => sweepSeries(trace, this.device(), from, to, wide), (result) => {
+        this.summer.next(() => sweepSeries(trace, this.device(), from, to, wide), (result) => {
             this.exact = result;
             surface.redraw();
+            super.refresh();
         });
     }
 
-    hoverFailure(event) {
-        const {trace, surface} = this;
-        const {width} = this.plot();
-        const range = visibleTime(trace, this.state);
-        const t = this.axis.timeAt(event.clientX);
-        const near = (range.to - range.from) / width * 6;
-        const failure = failuresIn(trace, this.device(), range).find((f) => Math.abs(f.time - t) < near);
+    blockRange(range) {
+        return partWithBlocks(this.trace, range);
+    }
+
+    *rasterJob(view, spare) {
+        const {stack} = this;
+        const {from, to, width, device} = view;
+        const same = stack && ['from', 'to', 'device'].every((key) => stack.view[key] === view[key]) && stack.view.width === width;
+        if (!same) {
+            const sweep = yield* sweepColumns(this.blocksNow(), {from, to, columns: width, device});
+            this.stack = {...yield* stackRows(this.blocksNow(), sweep, device), view};
+        }
+        return yield* rasterizeStack(this.blocksNow(), this.stack, view, spare);
+    }
+
+    /** The block at a point of the window, with its band's part that is there. */
+    bandAt(clientX, clientY) {
+        const {surface} = this;
+        const area = this.plot();
+        const {x, y} = this.inPlot(clientX, clientY);
+        const picture = this.pictures.now;
+        if (x < 0 || y < 0 || x >= area.width || y >= area.height || !this.fits(picture, this.viewNow()))
+            return {row: -1};
+        const column = Math.floor((visibleTime(this.trace, this.state).from + x * this.pixelTime() - picture.from) / picture.unit);
+        if (column < 0 || column >= picture.width)
+            return {row: -1};
+        const row = picture.owner[Math.floor(y * surface.density) * picture.width + column] - 1;
+        const thin = row >= 0 && this.blocksNow().bytes[row] * picture.height < picture.placeTo - picture.placeFrom;
+        return {row, note: thin ? 'Thinner than a pixel, merged with its neighbours: zoom in.' : ''};
+    }
+
+    /** Columns, pixels and bytes of the band of a row in the present picture; null: it has none. Kept. */
+    bandNow(row) {
+        const picture = this.pictures.now;
+        if (!picture || picture.device !== this.device())
+            return null;
+        if (!this.band || this.band.row !== row || this.band.stack !== picture.stack)
+            this.band = {row, stack: picture.stack, found: bandOf(this.blocksNow(), picture.stack, row)};
+        return this.band.found;
+    }
+
+    bandOf(row) {
+        const band = this.bandNow(row);
+        const {bytes} = this.blocksNow();
+        return band ? {low: band.low.reduce((a, b) => Math.min(a, b), Infinity),
+            high: band.low.reduce((a, b) => Math.max(a, b), 0) + bytes[row]} : {low: 0, high: this.vertical.now().end};
+    }
+
+    /** The order of the stack. */
+    order(rows) {
+        const {born, died} = this.blocksNow();
+        return rows.sort((a, b) => (died[b] === died[a] ? 0 : died[b] - born[b] - (died[a] - born[a])) || a - b);
+    }
+
+    outline(pen, area, row, color, thick) {
+        const band = this.bandNow(row);
+        if (!band)
+            return;
+        const {sweep} = this.pictures.now.stack;
+        const x = timeScale(visibleTime(this.trace, this.state), area);
+        const y = this.vertical.scale(area);
+        const unit = (sweep.to - sweep.from) / sweep.columns;
+        const size = this.blocksNow().bytes[row];
+        const xs = [];
+        const ys = [];
+        for (let c = 0; c < band.low.length; c++) {
+            const [left, right] = [x(sweep.from + (band.first + c) * unit), x(sweep.from + (band.first + c + 1) * unit)];
+            if (c && c + 1 < band.low.length && band.low[c] === band.low[c - 1] && band.low[c] === band.low[c + 1])
+                continue;
+            xs.push(left, right);
+            ys.push(y(band.low[c] + size), y(band.low[c] + size));
+        }
+        const high = y(0) - y(size);
+        pen.path([...xs, ...xs.toReversed(), xs[0]], [...ys, ...ys.map((at) => at + high).reverse(), ys[0]], 2 * xs.length + 1, color, thick);
+    }
+
+    hoverBlock(event) {
+        const failure = event && this.failureAt(event);
         if (!failure)
-            return surface.tip.hide();
-        surface.tip.show(event.clientX, event.clientY, tipNode({
+            return super.hoverBlock(event);
+        this.surface.tip.show(event.clientX, event.clientY, tipNode({
             title: `a request of ${formatBytes(failure.bytes)} failed`,
-            facts: [['time', formatTime(failure.time)], ['call site', shorten(failure.label || 'unknown', 300)],
+            facts: [['time', formatTime(failure.time)], ['call site', shorten(failure.label || 'unknown', 120)],
                 ['afterwards', failure.recovered ? 'the program recovered' : 'the program did not recover']],
         }));
     }
 
+    /** The failed request near the pointer. */
+    failureAt(event) {
+        const range = visibleTime(this.trace, this.state);
+        const t = this.axis.timeAt(event.clientX);
+        return failuresIn(this.trace, this.device(), range).find((f) => Math.abs(f.time - t) < 6 * this.pixelTime());
+    }
+
+    /** What is merged or left out of the picture. */
+    showStatus() {
+        const {merged, stack: {unseen}} = this.pictures.now;
+        this.status.textContent = [
+            merged ? `${formatNumber(merged, 'allocation')} thinner than a pixel ${merged === 1 ? 'is' : 'are'} merged by call site.` : '',
+            unseen ? `${formatNumber(unseen, 'allocation')} shorter than a pixel ${unseen === 1 ? 'is' : 'are'} not drawn.` : '',
+            merged || unseen ? 'Zoom in to see each.' : 'Every allocation in this part is drawn.', missingText(this.trace),
+        ].filter(Boolean).join(' ');
+    }
+
+    /** For each column of pixels the curves, and at the instant of its most the bytes of each group. */
     rows() {
         const {trace} = this;
+        const area = this.plot();
         const range = visibleTime(trace, this.state);
         const series = seriesOf(trace, this.device());
-        const drawn = series.map((s) => this.drawnColumns(s, range, this.plot()));
-        const header = ['time_ns', ...series.flatMap((s) => [`${s.key}_min`, `${s.key}_max`])];
+        const drawn = series.map((s) => this.drawnColumns(s, range, area));
+        const {stack} = this.pictures.now || {};
+        const {of, names, order} = stack ? this.grouping() : {order: []};
+        const sums = new Map(order.map((group) => [group, new Float64Array(stack.sweep.columns)]));
+        for (let i = 0; stack && i < stack.rows.length; i++) {
+            const sum = sums.get(of[stack.rows[i]]);
+            for (let c = stack.first[i]; c < stack.last[i]; c++)
+                sum[c] += this.blocksNow().bytes[stack.rows[i]];
+        }
+        const groups = order.filter((group) => sums.get(group).some((value) => value > 0));
+        const header = ['time_ns', ...series.flatMap((s) => [`${s.key}_min`, `${s.key}_max`]),
+            ...stack ? ['at_ns', 'live', ...groups.map((group) => names[group])] : []];
+        const stackAt = (t) => {
+            const {from, to, columns, at, max} = stack.sweep;
+            const c = Math.floor((t - from) * columns / (to - from));
+            return c < 0 || c >= columns ? Array(groups.length + 2).fill('')
+                : [Math.round(at[c]), max[c], ...groups.map((group) => sums.get(group)[c])];
+        };
         return [header, ...Array.from({length: drawn.length ? drawn[0].min.length : 0}, (_, i) =>
-            [Math.round(drawn[0].time(i)), ...drawn.flatMap((c) => [c.min[i], c.max[i]])])];
+            [Math.round(drawn[0].time(i)), ...drawn.flatMap((c) => [c.min[i], c.max[i]]), ...stack ? stackAt(drawn[0].time(i)) : []])];
+    }
+
+    async ready() {
+        await super.ready();
+        await this.summer.idle();
+    }
+
+    destroy() {
+        this.summer.stop();
+        super.destroy();
     }
 }
 

@@ -6,7 +6,7 @@ import {createPainter} from './slices.js';
 import {createSurface} from './surface.js';
 import {groupBlocks} from './grouping.js';
 import {AXIS_HEIGHT, drawCursors, drawTimeMark, plotOf} from './timegrid.js';
-import {showTime, visibleTime} from './viewport.js';
+import {visibleTime} from './viewport.js';
 
 /** A view has svg(): string, rows(): Array[] and destroy(). */
 export class ChartView {
@@ -53,15 +53,6 @@ export class ChartView {
     followTrace(...names) {
         for (const name of names)
             this.trace[name].then(() => this.redrawAll(), () => this.redrawAll());
-    }
-
-    /** A double click shows a quarter of what is visible, around the pointer. */
-    zoomOnDoubleClick() {
-        this.surface.frame.addEventListener('dblclick', (event) => {
-            const {from, to} = visibleTime(this.trace, this.state);
-            const t = this.axis.timeAt(event.clientX);
-            showTime(this.trace, this.state, t - (to - from) / 8, t + (to - from) / 8);
-        });
     }
 
     /** A click on the time axis. @param {Object} [more] what else changes */

@@ -31,6 +31,15 @@ export function showTime(trace, state, from, to) {
         state.set({from: start, to: start + span});
 }
 
+/** The part of the trace from the first step to the end of the last, with a little around; null: it has none, or
+ * they are all of it. @returns {{from: number, to: number}|null} */
+export function stepsSpan({head}) {
+    const {duration, steps_span: span} = head;
+    const margin = span ? (span.to - span.from) * 0.02 : 0;
+    return span && span.to - span.from < duration * 0.95
+        ? {from: Math.max(0, span.from - margin), to: Math.min(duration, span.to + margin)} : null;
+}
+
 /** Zooms by *factor* (< 1: closer) around the time *t*. */
 export function zoomTime(trace, state, factor, t) {
     const {from, to} = visibleTime(trace, state);
@@ -86,7 +95,8 @@ export function timeKey(trace, state, event, width = 1000) {
         '+': () => zoomTime(trace, state, 1 / 1.5, center),
         '=': () => zoomTime(trace, state, 1 / 1.5, center),
         '-': () => zoomTime(trace, state, 1.5, center),
-        '0': () => state.set({from: null, to: null, placeFrom: null, placeTo: null}),
+        '0': () => state.set({from: null, to: null, placeFrom: null, placeTo: null, bytesFrom: null, bytesTo: null}),
+        s: () => stepsSpan(trace) && state.set(stepsSpan(trace)),
         Home: () => showTime(trace, state, 0, to - from),
         End: () => showTime(trace, state, trace.head.duration - (to - from), trace.head.duration),
         '[': () => step(-1),
@@ -132,7 +142,7 @@ export function timeTicks(from, to, width) {
 
 /** Ticks of an axis of bytes from 0 or *from* to *to*. @returns {{at: number, text: string}[]} */
 export function byteTicks(from, to, height) {
-    const step = niceStep(Math.max(1, to - from), height / 44, 1024);
+    const step = niceStep(Math.max(1, to - from), Math.max(2, height / 44), 1024);
     const scales = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
     let scale = Math.min(5, Math.floor(Math.log2(Math.max(1, to)) / 10));
     let decimals = 0;
@@ -228,6 +238,7 @@ export function bindTimeAxis(trace, state, axes) {
     let drag = null;
     let pinch = null;
     let lastWheel = -Infinity;
+    let calm = null; // where a click or the wheel hid the tip: until the pointer leaves the place
     watchScrolling();
     axes.timeAt = (clientX) => {
         const {left, width} = axes.plot();
@@ -237,7 +248,12 @@ export function bindTimeAxis(trace, state, axes) {
     const hover = (event) => {
         const inside = event && event.clientX - frame.getBoundingClientRect().left >= axes.plot().left;
         state.set({hover: inside ? axes.timeAt(event.clientX) : null});
-        axes.hover(inside ? event : null);
+        calm = calm && event && Math.hypot(event.clientX - calm.clientX, event.clientY - calm.clientY) <= CLICK_PIXELS ? calm : null;
+        axes.hover(inside && !calm ? event : null);
+    };
+    const hideTip = (event) => {
+        calm = event;
+        axes.hover(null);
     };
     const startPinch = () => {
         const box = frame.getBoundingClientRect();
@@ -278,6 +294,8 @@ export function bindTimeAxis(trace, state, axes) {
         points.delete(event.pointerId);
         if (drag && !drag.moved && !drag.taken && event.type === 'pointerup')
             axes.click(event);
+        if (event.type === 'pointerup')
+            hideTip(event);
         drag = null;
         pinch = points.size === 2 ? pinch : null;
     };
@@ -287,23 +305,26 @@ export function bindTimeAxis(trace, state, axes) {
     frame.addEventListener('wheel', (event) => {
         if (wheelOf(trace, state, axes, event)) {
             lastWheel = performance.now();
+            hideTip(event);
             event.preventDefault();
         }
     }, {passive: false});
     frame.addEventListener('keydown', (event) => {
-        if ((axes.key && axes.key(event)) || timeKey(trace, state, event, axes.plot().width))
-            event.preventDefault();
+        if (!(axes.key && axes.key(event)) && !timeKey(trace, state, event, axes.plot().width))
+            return;
+        axes.hover(null);
+        event.preventDefault();
     });
     return {timeAt: axes.timeAt, busy: () => drag?.moved || pinch || performance.now() - lastWheel < 120};
 }
 
-/* The address axis of the block map: places are offsets on the axis of a device, from 0 to the end of what
- * it ever held; what is visible of them are the state keys placeFrom and placeTo. */
+/* The vertical axis of a view: the block map's places, offsets on the axis of a device from 0 to the end of
+ * what it ever held, or the bytes of the stack. What is visible are two keys of the state. */
 
 const PLACE_MIN = 512;
 const MARGIN = 1.01; // free space above the highest address
 
-/** End of the address axis of a device; kept. @returns {number} bytes */
+/** End of the address axis of a device, with a little room; kept. @returns {number} bytes */
 export function extentOf(trace, device) {
     const {blocks, segments} = trace.loaded;
     trace.extents = trace.extents || {};
@@ -317,27 +338,27 @@ export function extentOf(trace, device) {
         }
         trace.extents[device] = Math.max(end, 1024);
     }
-    return trace.extents[device];
+    return trace.extents[device] * MARGIN;
 }
 
-/** @param {Object} trace with loaded blocks when the calls are made @param {Object} state
+/** The axis of the keys *fromKey* and *toKey* of the state; *endNow*: where it ends without them.
  * @returns {{now: function(): {placeFrom: number, placeTo: number, end: number},
  *   show: function(number, number): void, zoom: function(number, number): void, pan: function(number): void,
  *   scale: function({top: number, height: number}): function(number): number}} zoom(factor, part): around
  *   a part of the height from the top; pan(part): up by a part of what is visible */
-export function createPlaceAxis(trace, state) {
+export function createByteAxis(state, fromKey, toKey, endNow) {
     const axis = {
         now() {
-            const end = extentOf(trace, state.get('device')) * MARGIN;
-            const from = state.get('placeFrom') ?? 0;
-            const to = state.get('placeTo') ?? end;
+            const end = endNow();
+            const from = state.get(fromKey) ?? 0;
+            const to = state.get(toKey) ?? end;
             return to > from ? {placeFrom: from, placeTo: to, end} : {placeFrom: 0, placeTo: end, end};
         },
         show(from, to) {
             const {end} = axis.now();
             const span = Math.min(end, Math.max(PLACE_MIN, to - from));
             const start = Math.max(0, Math.min(end - span, from));
-            state.set(span >= end ? {placeFrom: null, placeTo: null} : {placeFrom: start, placeTo: start + span});
+            state.set(span >= end ? {[fromKey]: null, [toKey]: null} : {[fromKey]: start, [toKey]: start + span});
         },
         zoom(factor, part) {
             const {placeFrom, placeTo} = axis.now();

@@ -191,7 +191,7 @@ export function mountSummary(element, {trace, state, curve}) {
             warnings.length ? make('section.card.messages.warnings', {'aria-label': 'Warnings'},
                 make('ul', {}, warnings.map((text) => make('li', {}, text)))) : null,
             make('div.hero', {}, answerCard(verdict, device, state),
-                make('section.card.curve', {}, make('h2', {}, 'Memory over time'), curve)),
+                make('section.card.curve', {'aria-label': 'Memory over time'}, curve)),
             figureTiles(figuresOf(head, state.get('device')), state),
             make('div.columns', {}, live ? heldCards(device, state, theme, verdict.tone === 'good') : [],
                 balance ? balanceCard(balance, theme) : null),
