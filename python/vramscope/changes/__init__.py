@@ -12,7 +12,7 @@ import os
 
 from vramscope_values import blame, notes
 
-from . import effects, wanted
+from . import effects, models, wanted
 
 
 def start(torch):
@@ -26,6 +26,8 @@ def start(torch):
     parsed, wrong = wanted.parse(changes or "")
     for text, why in wrong:
         notes.write("unchanged", "", why, library=text.partition(":")[0])
+    if parsed or survey:
+        models.start(torch)
     for name, settings in parsed:
         effect = effects.Effect(name)
         try:

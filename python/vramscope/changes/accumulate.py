@@ -11,18 +11,12 @@ from . import models
 def start(torch, effect, settings):
     steps = settings["steps"]
     code = f"for part in batch.chunk({steps}): (model(part).loss / {steps}).backward()"
-    seen = set()
-    effect.why = "no model whose parameters are in an optimizer was called with gradients"
-    models.start(torch)
 
-    def watch(optimizer):
-        for module in models.trained(optimizer):
-            if id(module) not in seen:
-                seen.add(id(module))
-                models.around(module, run)
+    def size_of(value):
+        return value.shape[0] if isinstance(value, torch.Tensor) and value.dim() else 0
 
     def run(module, call, args, kwargs):
-        batch = next((v.shape[0] for v in (*args, *kwargs.values()) if _is_split(v)), 0)
+        batch = next(filter(None, map(size_of, (*args, *kwargs.values()))), 0)
         if not torch.is_grad_enabled() or effect.refused or not batch:
             return call(*args, **kwargs)
         if torch.distributed.is_available() and torch.distributed.is_initialized():
@@ -31,9 +25,11 @@ def start(torch, effect, settings):
             effect.refuse(f"the batch of {batch} cannot be split into {steps} parts")
         else:
             for i in range(steps):
-                part = slice(i * batch // steps, (i + 1) * batch // steps)
-                result = call(*(_part(v, batch, part) for v in args),
-                              **{k: _part(v, batch, part) for k, v in kwargs.items()})
+                def part(value):
+                    whole = size_of(value) != batch
+                    return value if whole else value[i * batch // steps:(i + 1) * batch // steps]
+
+                result = call(*map(part, args), **{k: part(v) for k, v in kwargs.items()})
                 loss = getattr(result, "loss", result)
                 if type(loss) is not torch.Tensor or loss.dim() or not loss.requires_grad:
                     effect.refuse("the model returns no loss: the parts have to be in the program's loop")
@@ -42,7 +38,10 @@ def start(torch, effect, settings):
                     loss = loss / steps
                 if i == steps - 1:
                     effect.took(code)
-                    return loss if type(result) is torch.Tensor else _with_loss(result, loss)
+                    if type(result) is torch.Tensor:
+                        return loss
+                    result.loss = loss
+                    return result
                 del result
                 torch.clear_autocast_cache()
                 with torch.autocast("cuda", enabled=False):
@@ -50,15 +49,4 @@ def start(torch, effect, settings):
                 del loss
         return call(*args, **kwargs)
 
-    models.at_each_optimizer(effect.refuse, watch)
-
-    def _is_split(value):
-        return isinstance(value, torch.Tensor) and value.dim() > 0
-
-    def _part(value, batch, part):
-        return value[part] if _is_split(value) and value.shape[0] == batch else value
-
-
-def _with_loss(result, loss):
-    result.loss = loss
-    return result
+    models.around_trained(effect, run)

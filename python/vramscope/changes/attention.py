@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of scaled_dot_product_attention. Where it cannot compute a call, PyTorch's error is the
 program's."""
-from . import effects
+from vramscope_values import hide
 
 _NAMES = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION"}
 
@@ -13,7 +13,7 @@ def start(torch, effect, settings):
     code = f"with sdpa_kernel(SDPBackend.{name}): F.scaled_dot_product_attention(…)"
     effect.why = "scaled_dot_product_attention was not called, or had this backend already"
 
-    @effects.replace(torch.nn.functional, "scaled_dot_product_attention")
+    @hide.replace(torch.nn.functional, "scaled_dot_product_attention")
     def by_backend(attention, query, *args, **kwargs):
         if torch.compiler.is_compiling() or not query.is_cuda:
             return attention(query, *args, **kwargs)

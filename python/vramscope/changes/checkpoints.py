@@ -18,7 +18,6 @@ _CONTEXT = ", context_fn=partial(create_selective_checkpoint_contexts, ops)"
 
 
 def start(torch, effect, settings):
-    models.start(torch)
     path, every = settings["path"], settings["every"]
     options = {"use_reentrant": False}
     if effect.name == "checkpoint-ops":
@@ -99,7 +98,7 @@ def _by_switch(effect, blocks, children, every, options):
     elif every > 1:
         for i, block in enumerate(children):
             block.gradient_checkpointing = i % every == 0
-        code += f"; then gradient_checkpointing = False on all but every {every} of {blocks.code()}"
+        code += f"; for i, b in enumerate({blocks.code()}): b.gradient_checkpointing = i % {every} == 0"
     for module in owner.modules():
         function = module.__dict__.get("_gradient_checkpointing_func")
         if function is not None:

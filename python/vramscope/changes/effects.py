@@ -8,11 +8,10 @@ those that did not use CUDA, such as torchrun's, write neither. The program's li
 Python's and installed packages' folders.
 """
 import atexit
-import functools
 import os
 import sys
 
-from vramscope_values import blame, hide, notes
+from vramscope_values import blame, notes
 
 _torch = None
 
@@ -48,20 +47,6 @@ def is_programs():
     """Is this a process of the program that used CUDA? torch.compile has workers of its own."""
     own = os.path.join(os.path.dirname(_torch.__file__), "")
     return _torch.cuda.is_initialized() and not (sys.argv or [""])[0].startswith(own)
-
-
-def replace(owner, name):
-    """A decorator: the function takes the place of *owner*'s *name*, which it gets as its first argument."""
-    def decorate(function):
-        original = getattr(owner, name)
-
-        @hide.hidden
-        @functools.wraps(original)
-        def call(*args, **kwargs):
-            return function(original, *args, **kwargs)
-
-        setattr(owner, name, call)
-    return decorate
 
 
 class Effect:

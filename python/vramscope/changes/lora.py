@@ -3,14 +3,15 @@
 
 They are put into the model when the program creates its optimizer, which gets their parameters.
 """
-from . import effects, models
+from vramscope_values import hide
+
+from . import models
 
 
 def start(torch, effect, settings):
     effect.why = "no optimizer was created for a model"
-    models.start(torch)
 
-    @effects.replace(torch.optim.Optimizer, "__init__")
+    @hide.replace(torch.optim.Optimizer, "__init__")
     def adapted(create, self, params, *args, **kwargs):
         params = list(params)
         try:

@@ -34,7 +34,6 @@ def start(the_torch, effect, settings):
     global torch, _linear, _cross_entropy, _effect, _chunks
     torch, _effect, _chunks = the_torch, effect, settings["chunks"]
     effect.why = f"no cross_entropy of {_CLASSES_MIN} classes or more with gradients"
-    models.start(torch)
     models.at_each_optimizer(effect.refuse, _learn_blocks)
     functional = torch.nn.functional
     _linear, _cross_entropy = functional.linear, functional.cross_entropy

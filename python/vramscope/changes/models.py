@@ -8,6 +8,7 @@ checkpoint_wrapper, and neither copies nor saved files of the module have it. FS
 (a wrapper comes before fully_shard): of its modules forward is replaced.
 """
 import gc
+import itertools
 import os
 import weakref
 
@@ -20,7 +21,7 @@ WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_
 _OPTIMIZERS_MAX = 16  # some programs have one for each parameter
 
 _torch = None
-_watchers = []  # functions that get each new optimizer
+_watchers = []  # functions that get each new optimizer, and what gets their errors
 _places = None  # by module list: the line of the program that created it
 
 
@@ -52,36 +53,28 @@ def _follow(module, names):
 
 
 def start(torch):
-    """Idempotent: each change and the survey call it."""
+    """Called once, before any change."""
     global _torch, _places
-    if _torch is not None:
-        return
     _torch, _places = torch, weakref.WeakKeyDictionary()
     for cls in (torch.nn.ModuleList, torch.nn.Sequential):
-        @effects.replace(cls, "__init__")
-        def note_place(create, self, *args, **kwargs):
-            create(self, *args, **kwargs)
+        @hide.after(cls, "__init__", "the place of a module list")
+        def note_place(_result, self, *_, **__):
             _places[self] = effects.place()
 
-    left = [_OPTIMIZERS_MAX]
+    number = itertools.count()
 
-    @effects.replace(torch.optim.Optimizer, "__init__")
-    def watch(create, self, *args, **kwargs):
-        create(self, *args, **kwargs)
-        if left[0]:
-            left[0] -= 1
-            for watcher in _watchers:
-                watcher(self)
+    @hide.after(torch.optim.Optimizer, "__init__", "an optimizer")
+    def watch(_result, self, *_, **__):
+        for function, failed in _watchers if next(number) < _OPTIMIZERS_MAX else ():
+            try:
+                function(self)
+            except Exception as error:
+                failed(f"{type(error).__name__}: {error}")
 
 
 def at_each_optimizer(failed, function):
     """*function* gets each optimizer when it exists. What it raises is given to *failed* as text."""
-    def watcher(optimizer):
-        try:
-            function(optimizer)
-        except Exception as error:
-            failed(f"{type(error).__name__}: {error}")
-    _watchers.append(watcher)
+    _watchers.append((function, failed))
 
 
 def roots():
@@ -153,6 +146,21 @@ def trained(optimizer):
             waiting += module.children()
         else:
             yield module
+
+
+def around_trained(effect, function):
+    """*function* as in `around`, for the modules that the program calls with what an optimizer trains."""
+    seen = set()
+    effect.why = "no model whose parameters are in an optimizer was called with gradients"
+
+    def watch(optimizer):
+        for module in trained(optimizer):
+            if id(module) not in seen:
+                seen.add(id(module))
+                if not around(module, function):
+                    effect.why = "the model is compiled"
+
+    at_each_optimizer(effect.refuse, watch)
 
 
 def inside_checkpoint():

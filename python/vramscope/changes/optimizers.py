@@ -2,6 +2,8 @@
 """Arguments of the program's optimizers and of its zero_grad: fused, foreach-off, set-to-none."""
 import inspect
 
+from vramscope_values import hide
+
 from . import effects
 
 # by change: the argument, its value, the other arguments that it excludes
@@ -12,7 +14,13 @@ def start(torch, effect, _settings):
     if effect.name == "set-to-none":
         effect.why = "zero_grad was not called"
         for cls in (torch.optim.Optimizer, torch.nn.Module):
-            _set_to_none(cls, effect)
+            @hide.replace(cls, "zero_grad")
+            def to_none(zero_grad, self, set_to_none=True):
+                if set_to_none:
+                    effect.why = "zero_grad sets gradients to None already"
+                else:
+                    effect.took("optimizer.zero_grad(set_to_none=True)")
+                return zero_grad(self, set_to_none=True)
         return
     argument, value, others = _ARGUMENTS[effect.name]
     effect.why = f"no optimizer of the program has the argument {argument}"
@@ -24,7 +32,7 @@ def start(torch, effect, _settings):
 def _change_argument(cls, effect, argument, changed):
     value = changed[argument]
 
-    @effects.replace(cls, "__init__")
+    @hide.replace(cls, "__init__")
     def with_argument(create, self, params, *args, **kwargs):
         fused = argument == "foreach" and kwargs.get("fused")
         if kwargs.get(argument) is value or fused:
@@ -42,13 +50,3 @@ def _change_argument(cls, effect, argument, changed):
         finally:
             effect.inside = False
         effect.took(f"optimizer = {effects.name_of(type(self))}(…, {argument}={value})")
-
-
-def _set_to_none(cls, effect):
-    @effects.replace(cls, "zero_grad")
-    def to_none(zero_grad, self, set_to_none=True):
-        if set_to_none:
-            effect.why = "zero_grad sets gradients to None already"
-        else:
-            effect.took("optimizer.zero_grad(set_to_none=True)")
-        return zero_grad(self, set_to_none=True)

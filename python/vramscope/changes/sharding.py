@@ -12,10 +12,9 @@ from . import effects
 def start(torch, effect, settings):
     path = settings["wrap"]
     effect.why = "the program made no DistributedDataParallel"
-    parallel = torch.nn.parallel.DistributedDataParallel
 
-    @hide.hidden
-    def __new__(cls, module, *args, **kwargs):
+    @hide.replace(torch.nn.parallel.DistributedDataParallel, "__new__")
+    def sharded(new, cls, module, *args, **kwargs):
         try:
             from torch.distributed.fsdp import fully_shard
             for block in module.get_submodule(path).children() if path else ():
@@ -23,10 +22,8 @@ def start(torch, effect, settings):
             fully_shard(module)
         except Exception as error:
             effect.refuse(f"{type(error).__name__}: {error}")
-            return object.__new__(cls)
+            return new(cls)
         blocks = f"for block in model.{path}: fully_shard(block)" if path else ""
         effect.took(f"{blocks}; fully_shard(model)  # instead of {effects.name_of(cls)}(model)".lstrip("; "))
         module.__dict__["module"] = module  # as programs unwrap DistributedDataParallel
         return module
-
-    parallel.__new__ = __new__

@@ -28,7 +28,7 @@ def start(torch, effect, _settings):
 
 
 def _change_step(torch, cls, effect, change):
-    @effects.replace(cls, "step")
+    @hide.replace(cls, "step")
     def step(original, self, closure=None):
         if effect.inside:
             return original(self, closure)
@@ -124,19 +124,15 @@ def _use_torchao(torch, effect):
         effect.refuse(f"torchao is not installed ({error}); `pip install torchao`")
         return
     for cls in (torch.optim.Adam, torch.optim.AdamW):
-        made = getattr(low_bit, cls.__name__ + "8bit")
-        _replace(cls, made, effect)
+        _replace(cls, getattr(low_bit, cls.__name__ + "8bit"), effect)
 
 
 def _replace(cls, made, effect):
     known = inspect.signature(made.__init__).parameters
-    code = f"optimizer = torchao.optim.{made.__name__}(…)"
 
-    @hide.hidden
-    def __new__(asked, *args, **kwargs):
+    @hide.replace(cls, "__new__")
+    def in_8_bits(new, asked, *args, **kwargs):
         if asked is not cls:
-            return object.__new__(asked)
-        effect.took(code)
+            return new(asked)
+        effect.took(f"optimizer = torchao.optim.{made.__name__}(…)")
         return made(*args, **{k: v for k, v in kwargs.items() if k in known})
-
-    cls.__new__ = __new__

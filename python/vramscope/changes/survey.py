@@ -13,18 +13,17 @@ import json
 import os
 import weakref
 
-from vramscope_values import notes
+from vramscope_values import hide, notes
 
-from . import effects, models
+from . import advised, effects, models
 
 SCHEMA = "vramscope.survey/1"
 BACKENDS = dict(enumerate(("math", "flash", "efficient", "cudnn")))  # torch.nn.attention.SDPBackend
 
 torch = None
 _path = ""
-_optimizers = []  # facts of each, with a weak reference
-_lists = {}       # by identity of a module list: its facts
-_losses, _attention = {}, {}  # by function and place
+_optimizers, _lists = {}, {}  # by weak reference: facts of each optimizer, and module list
+_calls = {"losses": {}, "attention": {}}  # by place: facts of the first call there
 _entries = {"forward": None, "backward": None}
 _steps = 0
 _autocast = None
@@ -34,11 +33,10 @@ _kept = {"parameters": {"bytes": 0}, "distributed": None}  # at the end of the p
 def start(the_torch, path):
     global torch, _path
     torch, _path = the_torch, path.replace("%p", str(os.getpid()))
-    models.start(torch)
     models.at_each_optimizer(_failed, _survey_optimizer)
     _see(torch.nn.functional, "cross_entropy", _see_loss)
     _see(torch.nn.functional, "scaled_dot_product_attention", _see_attention)
-    _see(torch.autograd, "_engine_run_backward", _see_backward)
+    _see(torch.autograd, "_engine_run_backward", lambda *_, **__: _enter("backward"))
     for cls in (torch.optim.Optimizer, torch.nn.Module):
         _see(cls, "zero_grad", _see_zero_grad)
     from torch.optim import optimizer
@@ -52,7 +50,7 @@ def _failed(text):
 
 def _see(owner, name, see):
     """*see* gets the arguments of each call, before it."""
-    @effects.replace(owner, name)
+    @hide.replace(owner, name)
     def call(original, *args, **kwargs):
         if not torch.compiler.is_compiling():
             try:
@@ -62,47 +60,46 @@ def _see(owner, name, see):
         return original(*args, **kwargs)
 
 
-def _see_backward(*_, **__):
-    if _entries["backward"] is None:
-        _entries["backward"] = {"place": effects.place()}
+def _enter(what):
+    if _entries[what] is None:
+        _entries[what] = {"place": effects.place()}
+
+
+def _see_call(table, function, tensor, facts):
+    if tensor.is_cuda and torch.is_grad_enabled() and (place := effects.place()) not in _calls[table]:
+        _calls[table][place] = {"function": function, "place": place, **facts(), "bytes": _bytes([tensor])}
 
 
 def _see_loss(input, target, *_, **__):
-    if input.is_cuda and torch.is_grad_enabled():
-        key = "cross_entropy", effects.place()
-        rows = input.numel() // input.shape[1 if input.dim() > 1 else 0]
-        _losses.setdefault(key, {"rows": rows, "classes": input.numel() // rows,
-                                 "bytes": input.numel() * input.element_size()})
+    classes = input.shape[1 if input.dim() > 1 else 0]
+    _see_call("losses", "cross_entropy", input,
+              lambda: {"rows": input.numel() // classes, "classes": classes})
 
 
 def _see_attention(query, *args, **kwargs):
-    if query.is_cuda and torch.is_grad_enabled():
-        name = "scaled_dot_product_attention", effects.place()
-        if name not in _attention:
-            number = torch._fused_sdp_choice(query, *args, **kwargs)
-            _attention[name] = {"backend": BACKENDS.get(number), "bytes": _bytes([query])}
+    _see_call("attention", "scaled_dot_product_attention", query,
+              lambda: {"backend": BACKENDS.get(torch._fused_sdp_choice(query, *args, **kwargs))})
 
 
 def _see_zero_grad(_self, set_to_none=True):
-    for facts in _optimizers:
+    for facts in _optimizers.values():
         facts["set_to_none"] = set_to_none and facts["set_to_none"] is not False
 
 
 def _survey_optimizer(optimizer):
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     group = optimizer.param_groups[0] if optimizer.param_groups else {}
-    _optimizers.append({
+    _optimizers[weakref.ref(optimizer)] = {
         "class": type(optimizer).__name__, "place": effects.place(), "fused": group.get("fused"),
         "foreach": group.get("foreach"), "parameter_bytes": _bytes(parameters), "state_bytes": 0,
-        "dtypes": sorted({_name(p.dtype) for p in parameters}), "set_to_none": None,
-        "optimizer": weakref.ref(optimizer)})
+        "dtypes": sorted({_name(p.dtype) for p in parameters}), "set_to_none": None}
     for blocks in models.block_lists():
-        if id(blocks.modules) not in _lists:
-            facts = _lists[id(blocks.modules)] = {
+        if (key := weakref.ref(blocks.modules)) not in _lists:
+            facts = _lists[key] = {
                 "path": blocks.path, "class": blocks.class_name, "count": blocks.count,
                 "place": blocks.place(), "activation_bytes": 0, "measured": 0,
                 "parameter_bytes": _bytes(blocks.modules.parameters()), "checkpointed": False,
-                "compiled": models.compiled(), "modules": weakref.ref(blocks.modules)}
+                "compiled": models.compiled()}
             for block in blocks.children:
                 models.around(block, functools.partial(_measure, facts))
     for module in models.trained(optimizer):
@@ -110,8 +107,8 @@ def _survey_optimizer(optimizer):
 
 
 def _see_forward(_module, call, args, kwargs):
-    if _entries["forward"] is None and torch.is_grad_enabled():
-        _entries["forward"] = {"place": effects.place()}
+    if torch.is_grad_enabled():
+        _enter("forward")
     return call(*args, **kwargs)
 
 
@@ -132,7 +129,7 @@ def _measure(facts, block, call, args, kwargs):
 
 def _after_step(optimizer, _args, _kwargs):
     global _steps
-    facts = next((f for f in _optimizers if f["optimizer"]() is optimizer), None)
+    facts = _optimizers.get(weakref.ref(optimizer))
     if facts is None or _steps >= 2:
         return
     try:
@@ -140,7 +137,7 @@ def _after_step(optimizer, _args, _kwargs):
                                       if isinstance(v, torch.Tensor) and v.is_cuda)
     except Exception as error:
         _failed(f"state of {type(optimizer).__name__}: {type(error).__name__}: {error}")
-    if facts is _optimizers[0]:
+    if facts is next(iter(_optimizers.values())):
         _steps += 1
         _write(os.getpid())
 
@@ -197,22 +194,17 @@ def _write(pid):
         if now["bytes"] > _kept["parameters"]["bytes"]:
             _kept["parameters"] = now
         _kept["distributed"] = _distributed() or _kept["distributed"]
-        sites = [[{"function": f, "place": p, **facts} for (f, p), facts in table.items()]
-                 for table in (_losses, _attention)]
-        text = json.dumps({
+        survey = {
             "schema": SCHEMA, "rank": int(os.environ.get("RANK") or 0),
             "torch": torch.__version__.split("+")[0],
-            "module_lists": [_shown(f, "modules") for f in sorted(
-                _lists.values(), key=lambda f: f["activation_bytes"], reverse=True)],
-            "optimizers": [_shown(f, "optimizer") for f in _optimizers], "autocast": _autocast,
-            "losses": sites[0], "attention": sites[1], **_entries, "steps": _steps, **_kept})
+            "module_lists": sorted(_lists.values(), key=lambda f: (-f["activation_bytes"], f["path"])),
+            "optimizers": list(_optimizers.values()), "autocast": _autocast,
+            **{table: list(calls.values()) for table, calls in _calls.items()},
+            **_entries, "steps": _steps, **_kept}
+        text = json.dumps({**survey, "changes": advised.rows(survey)})
         part = f"{_path}.{pid}.part"
         with open(part, "w", encoding="utf-8") as f:
             f.write(text + "\n")
         os.replace(part, _path)
     except Exception as error:
         _failed(f"not written: {type(error).__name__}: {error}")
-
-
-def _shown(facts, hidden):
-    return {k: v for k, v in facts.items() if k != hidden}

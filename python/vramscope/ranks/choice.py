@@ -7,7 +7,6 @@ each dimension of the mesh the first rank, one inside, and the last are taken, n
 of these; of a pipeline every stage, with its first and its last rank.
 """
 
-
 STAGES_MAX = 64  # of a pipeline over the whole world that is known by its messages alone
 
 
@@ -41,15 +40,14 @@ def axes(world, groups):
 
 
 def ranks(world, groups):
-    """The ranks to run, ascending, and whether they send each other messages."""
+    """The ranks to run, ascending."""
     groups = _joined(groups)
-    paired = any(g[2] for g in groups)
     found = {0, min(1, world - 1), world - 1}
     mesh = axes(world, groups)
     if mesh is None:
         for _, members, _ in groups:
             found.update((members[0], members[min(1, len(members) - 1)], members[-1]))
-        return sorted(found), paired
+        return sorted(found)
     if len(mesh) > 1:
         found.discard(1)
         found.add(sum(stride for stride, size, _ in mesh if size > 2))
@@ -58,4 +56,4 @@ def ranks(world, groups):
         if pipeline:
             last = sum((n - 1) * s for s, n, _ in mesh if s != stride)
             found.update(place for stage in range(size) for place in (stage * stride, stage * stride + last))
-    return sorted(found), paired
+    return sorted(found)

@@ -33,23 +33,24 @@ def start(torch):
     imports.after("torch.distributed.fsdp._fully_shard._fsdp_common", _share_empty_chunks)
     for module in (dist, distributed_c10d):
         module.split_group = _split_group
-        module.destroy_process_group = _destroying(distributed_c10d.destroy_process_group)
+
+        @hide.replace(module, "destroy_process_group")
+        def destroy_process_group(destroy, *args, **kwargs):
+            _look()
+            return destroy(*args, **kwargs)
     atexit.register(_note_ranks, os.getpid())
 
 
 def _use_server(native):
     from torch.distributed.rendezvous import _query_to_dict, _rendezvous_handlers
-    connect = native.TCPStore.__init__
 
-    @hide.hidden
-    def __init__(self, host_name, port, world_size=None, is_master=False, timeout=None, *args, **kwargs):
+    @hide.replace(native.TCPStore, "__init__")
+    def to_server(connect, self, host_name, port, world_size=None, is_master=False, timeout=None, *_, **__):
         global _server
         if _server is None:
             _server = store.Server(world, _folder)
         limit = {} if timeout is None else {"timeout": timeout}
         connect(self, "127.0.0.1", _server.port, world_size, False, wait_for_workers=False, **limit)
-
-    native.TCPStore.__init__ = __init__
 
     def from_file(url, timeout=None, **kwargs):
         query = _query_to_dict(urlparse(url).query)
@@ -62,24 +63,16 @@ def _use_server(native):
 def _tell_nodes(native):
     """NCCL's buffers depend on which ranks of a group are on this node. The stand-in for NCCL finds them in
     the name of the network; without its other options, a group has the default ones."""
-    for name in ("ProcessGroupNCCL", "ProcessGroupNCCL2", "ProcessGroupNCCLLazy"):
-        if hasattr(native, name):
-            _tell_node(getattr(native, name))
-
-
-def _tell_node(kind):
-    create = kind.__init__
-
-    @hide.hidden
-    def __init__(self, prefix, group_rank, group_size, *options, **named):
-        for value in options:
-            if isinstance(value, kind.Options):
-                ranks = value.global_ranks_in_group or range(group_size)
-                near = [i for i, r in enumerate(ranks) if r // per_node == rank // per_node]
-                value.config.net_name = f"vramscope-node:{near[0]}:{near[-1] + 1}:{group_size}"
-        create(self, prefix, group_rank, group_size, *options, **named)
-
-    kind.__init__ = __init__
+    kinds = [getattr(native, name, None) for name in ("ProcessGroupNCCL", "ProcessGroupNCCL2", "ProcessGroupNCCLLazy")]
+    for kind in filter(None, kinds):
+        @hide.replace(kind, "__init__")
+        def with_node(create, self, prefix, group_rank, group_size, *options, **named):
+            for value in options:
+                if isinstance(value, type(self).Options):
+                    ranks = value.global_ranks_in_group or range(group_size)
+                    near = [i for i, r in enumerate(ranks) if r // per_node == rank // per_node]
+                    value.config.net_name = f"vramscope-node:{near[0]}:{near[-1] + 1}:{group_size}"
+            create(self, prefix, group_rank, group_size, *options, **named)
 
 
 def _replace_gloo(native):
@@ -151,14 +144,6 @@ def _look():
             _groups[place] = (getattr(group, "group_desc", "") or "", sorted(ranks), False)
 
 
-def _destroying(destroy):
-    @hide.hidden
-    def destroy_process_group(group=None):
-        _look()
-        return destroy(group)
-    return destroy_process_group
-
-
 def _note_ranks(pid):
     """The ranks that may differ from this one; nothing if the program made no group."""
     if pid != os.getpid():
@@ -174,5 +159,4 @@ def _note_ranks(pid):
     if size != world:
         notes.write("unanswered", "torch.distributed",
                     f"the program made a world of {size} ranks, not of {world}")
-    ranks, paired = choice.ranks(size, _groups.values())
-    notes.write("ranks", "paired" if paired else "", " ".join(map(str, ranks)))
+    notes.write("ranks", "", " ".join(map(str, choice.ranks(size, _groups.values()))))

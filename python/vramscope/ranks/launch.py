@@ -18,8 +18,8 @@ def start():
 
 
 def _replace_agent(api):
-    @hide.hidden
-    def launch_agent(config, entrypoint, args, *others, **options):
+    @hide.replace(api, "launch_agent")
+    def launch_agent(_start, config, entrypoint, args, *others, **options):
         os.environ.update({
             "ROLE_RANK": str(rank), "ROLE_WORLD_SIZE": str(world),
             "ROLE_NAME": getattr(config, "role", "") or "default",
@@ -33,7 +33,6 @@ def _replace_agent(api):
         if callable(entrypoint):
             return {rank: entrypoint(*args)}
         os.execvp(entrypoint, [entrypoint, *args])
-    api.launch_agent = launch_agent
 
 
 def _replace_spawn(module):

@@ -11,7 +11,6 @@ Device memory of the simulated GPU is host memory, so that nothing is allocated 
 import collections
 import ctypes
 import os
-import sys
 import time
 
 import torch
@@ -25,51 +24,35 @@ _REAL_BYTES = 1 << 12  # of floating-point numbers: larger ones are activations,
 _FILES = 4096
 
 _numbers = collections.Counter()  # of messages, by place
-_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
-
 
 def start(torch):
     from torch._C import _distributed_c10d as native
     kind = native.ProcessGroup
-    kind.send = _watched(kind.send, lambda group, peer: (group.rank(), peer), True)
-    kind.recv = _watched(kind.recv, lambda group, peer: (peer, group.rank()), True)
-    kind.broadcast = _watched(kind.broadcast, lambda group, options: (
+    _watch(kind, "send", lambda group, peer: (group.rank(), peer), True)
+    _watch(kind, "recv", lambda group, peer: (peer, group.rank()), True)
+    _watch(kind, "broadcast", lambda group, options: (
         options if isinstance(options, int) else options.rootRank, "all"), False)
-    kind.scatter = _scattered(kind.scatter)
-    kind.gather = _on_cpu(kind.gather, _fill)
-    kind.allreduce = _on_cpu(kind.allreduce, _sum)
+    for name, complete in (("scatter", _scatter), ("gather", _fill), ("allreduce", _sum)):
+        hide.after(kind, name, f"the other ranks' part of {name}", _failed)(complete)
     imports.after("torch.distributed.checkpoint.default_planner", _accept_plans)
 
 
-def _place():
-    frame = sys._getframe(2)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
-            return f"{os.path.relpath(name)}:{frame.f_lineno}"
-        frame = frame.f_back
-    return "torch.distributed"
+def _failed(what, error):
+    notes.once("unanswered", "torch.distributed", f"{what}: {type(error).__name__}: {error}")
 
 
-def _watched(call, ends, paired):
+def _watch(kind, name, ends, paired):
     """*ends* gives the group ranks of source and destination from the second argument."""
-    @hide.hidden
-    def message(group, tensors, *args):
-        tensor = tensors[0] if isinstance(tensors, (list, tuple)) else tensors
-        work = call(group, tensors, *args)
-        try:
-            if args and group.size() > 1:
-                if paired:
-                    groups.sends(group)
-                    if group.size() == world > choice.STAGES_MAX and not choice.is_pipeline(
-                            group.group_desc or "", False):
-                        notes.once("unanswered", "torch.distributed", "ranks send each other messages; "
-                                   "those between were not run")
-                _pass_on(group, tensor, ends(group, args[0]), call.__name__)
-        except Exception as error:
-            notes.complain("a message of another rank is not known", error)
-        return work
-    return message
+    @hide.after(kind, name, "a message of another rank", _failed)
+    def message(_work, group, tensors, *args):
+        if not args or group.size() == 1:
+            return
+        if paired:
+            groups.sends(group)
+            if group.size() == world > choice.STAGES_MAX and not choice.is_pipeline(group.group_desc or "", False):
+                notes.once("unanswered", "torch.distributed", "ranks send each other messages; "
+                           "those between were not run")
+        _pass_on(group, tensors[0] if isinstance(tensors, (list, tuple)) else tensors, ends(group, args[0]), name)
 
 
 def _pass_on(group, tensor, ends, what, parts=()):
@@ -95,7 +78,9 @@ def _pass_on(group, tensor, ends, what, parts=()):
         own = data[size * group.rank():][:size] if count > 1 else data
         ctypes.memmove(tensor.data_ptr(), own, size)
     else:
-        notes.count("unanswered", _place(), f"{what} of {size} B from rank {ends[0]} of a group of "
+        frame = hide.users_frame()
+        place = f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else "torch.distributed"
+        notes.count("unanswered", place, f"{what} of {size} B from rank {ends[0]} of a group of "
                     f"{group.size()}: the content is not known")
 
 
@@ -142,27 +127,13 @@ def _wait_for(path, peer):
         time.sleep(0.005)
 
 
-def _scattered(call):
-    @hide.hidden
-    def scatter(group, outputs, inputs, options, *args):
-        work = call(group, outputs, inputs, options, *args)
-        if isinstance(outputs, list) and group.size() > 1:
-            _pass_on(group, outputs[0], (options.rootRank, "each"), "scatter", inputs[0] if inputs else ())
-        return work
-    return scatter
+def _scatter(_work, group, outputs, inputs, options, *args):
+    if isinstance(outputs, list) and group.size() > 1:
+        _pass_on(group, outputs[0], (options.rootRank, "each"), "scatter", inputs[0] if inputs else ())
 
 
-def _on_cpu(call, complete):
-    """FakeProcessGroup leaves these to its caller; NCCL's stand-in does not."""
-    @hide.hidden
-    def collective(group, tensors, *args):
-        work = call(group, tensors, *args)
-        complete(group, tensors, *args)
-        return work
-    return collective
-
-
-def _fill(group, outputs, inputs, *args):
+def _fill(_work, group, outputs, inputs, *args):
+    """FakeProcessGroup leaves this and _sum to its caller; NCCL's stand-in does not."""
     own = inputs[0]
     if not own.is_cuda:
         for output in outputs[0] if outputs else ():
@@ -177,7 +148,7 @@ def _fill(group, outputs, inputs, *args):
             ctypes.memmove(output.data_ptr(), own.data_ptr(), size)
 
 
-def _sum(group, tensors, *args):
+def _sum(_work, group, tensors, *args):
     if isinstance(tensors, list) and not tensors[0].is_cuda and (
             not args or getattr(args[0], "reduceOp", args[0]) == dist.ReduceOp.SUM):
         for tensor in tensors:
@@ -186,14 +157,11 @@ def _sum(group, tensors, *args):
 
 def _accept_plans(planner):
     """The parts of a checkpoint that the others would save are those of this rank again."""
-    validate = planner._validate_global_plan
-
-    @hide.hidden
-    def _validate_global_plan(*args):
+    @hide.replace(planner, "_validate_global_plan")
+    def accepted(validate, *args):
         found = validate(*args)  # a list of what is wrong; before 2.12, whether all is well
         if found if isinstance(found, list) else not found:
             notes.once("unanswered", "torch.distributed.checkpoint", "the plan of the other ranks' parts")
         return [] if isinstance(found, list) else True
 
-    planner._validate_global_plan = _validate_global_plan
     planner.dedup_save_plans = lambda plans, *args, **named: plans  # this rank saves all that it has

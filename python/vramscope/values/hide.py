@@ -8,8 +8,23 @@ frame of the function that it is in. PyTorch's memory history has the Python sta
 snapshots of it, which the program reads or dumps, are given without these frames.
 """
 import functools
+import sys
+
+from . import notes
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
+_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
+
+
+def users_frame():
+    """The program's innermost frame; None if only Python and installed packages are running."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
+            break
+        frame = frame.f_back
+    return frame
 
 
 def strip(error):
@@ -39,16 +54,41 @@ def hidden(function):
     return call
 
 
+def replace(owner, name):
+    """A decorator: the function takes the place of *owner*'s *name*, which it gets as its first argument."""
+    def decorate(function):
+        original = getattr(owner, name)
+
+        @hidden
+        @functools.wraps(original)
+        def call(*args, **kwargs):
+            return function(original, *args, **kwargs)
+
+        setattr(owner, name, call)
+        return call
+    return decorate
+
+
+def after(owner, name, what, failed=notes.failure):
+    """A decorator: the function gets the result and the arguments of each call of *owner*'s *name*. What it
+    raises is given to *failed*, with *what* failed."""
+    def decorate(function):
+        @replace(owner, name)
+        def call(original, *args, **kwargs):
+            result = original(*args, **kwargs)
+            try:
+                function(result, *args, **kwargs)
+            except Exception as error:
+                failed(what, error)
+            return result
+        return call
+    return decorate
+
+
 def start(torch):
-    snapshot = torch._C._cuda_memorySnapshot  # torch.cuda.memory takes all snapshots from here
-
-    @hidden
-    def _cuda_memorySnapshot(*args, **kwargs):
-        result = snapshot(*args, **kwargs)
+    @after(torch._C, "_cuda_memorySnapshot", "the stacks of a snapshot")  # torch.cuda.memory takes all from here
+    def clean(result, *_, **__):
         _clean(result, set())
-        return result
-
-    torch._C._cuda_memorySnapshot = _cuda_memorySnapshot
 
 
 def _clean(value, seen):

@@ -6,8 +6,6 @@ simulated GPU computes none of them: tensors that they write keep their old cont
 computed. Which tensors a kernel writes follows from its IR or from Inductor's names of its
 arguments; in doubt, all of them.
 """
-import functools
-
 from . import hide, imports, notes, ttir
 
 _MOST_KERNELS = 4096
@@ -55,24 +53,14 @@ def _by_ir(kernel):
 
 
 def _follow_triton(module, shadow):
-    original = module.JITFunction.run
-
-    @hide.hidden
-    @functools.wraps(original)
-    def run(self, *args, grid, warmup, **kwargs):
-        kernel = original(self, *args, grid=grid, warmup=warmup, **kwargs)
+    @hide.after(module.JITFunction, "run", "a Triton kernel")
+    def run(kernel, self, *args, grid, warmup, **kwargs):
         if not warmup:
-            try:
-                named = dict(zip(self.arg_names, args))
-                named.update((k, v) for k, v in kwargs.items() if k in self.arg_names)
-                tensors = _tensors(shadow, [named[n] for n in self.arg_names if n in named])
-                answer = _by_ir(kernel) if kernel is not None else None
-                _doubt(shadow, tensors, answer[0] if answer and answer[1] == len(tensors) else None)
-            except Exception as error:
-                notes.failure("a Triton kernel", error)
-        return kernel
-
-    module.JITFunction.run = run
+            named = dict(zip(self.arg_names, args))
+            named.update((k, v) for k, v in kwargs.items() if k in self.arg_names)
+            tensors = _tensors(shadow, [named[n] for n in self.arg_names if n in named])
+            answer = _by_ir(kernel) if kernel is not None else None
+            _doubt(shadow, tensors, answer[0] if answer and answer[1] == len(tensors) else None)
 
 
 def _by_names(tuner):
@@ -85,78 +73,39 @@ def _by_names(tuner):
 
 
 def _follow_inductor(module, shadow):
-    original = module.CachingAutotuner.run
-
-    @hide.hidden
-    @functools.wraps(original)
-    def run(self, *args, **kwargs):
-        result = original(self, *args, **kwargs)
-        try:
-            places, count = _by_names(self)
-            tensors = _tensors(shadow, args)
-            _doubt(shadow, tensors, places if count == len(tensors) else None)
-        except Exception as error:
-            notes.failure("a kernel of torch.compile", error)
-        return result
-
-    module.CachingAutotuner.run = run
+    @hide.after(module.CachingAutotuner, "run", "a kernel of torch.compile")
+    def run(_result, self, *args, **_kwargs):
+        places, count = _by_names(self)
+        tensors = _tensors(shadow, args)
+        _doubt(shadow, tensors, places if count == len(tensors) else None)
 
 
 def _follow_new_storages(torch, shadow):
     """Storages that are made past the dispatcher: torch.compile's buffers, outputs of its graphs."""
-    def forgetting(original, number):
-        @hide.hidden
-        @functools.wraps(original)
-        def make(*args, **kwargs):
-            result = original(*args, **kwargs)
-            try:
-                shadow.table.entries.pop(number(result), None)
-            except Exception as error:
-                notes.failure("a new storage", error)
-            return result
-        return make
-
     C = torch._C
     places = [(getattr(getattr(C, "_dynamo", None), "guards", None), "_empty_strided_cuda", C._storage_id),
               (C, "_construct_CUDA_Tensor_From_Storage_And_Metadata", C._storage_id),
               (C, "_construct_storage_from_data_pointer", lambda storage: storage._cdata)]
     for module, name, number in places:
         if hasattr(module, name):
-            setattr(module, name, forgetting(getattr(module, name), number))
+            @hide.after(module, name, "a new storage")
+            def made(result, *_, number=number, **__):
+                shadow.table.entries.pop(number(result), None)
 
 
 def _follow_graphs(torch, shadow):
     """A replay writes what the captured operations wrote."""
     table, graph = shadow.table, torch.cuda.CUDAGraph
-    begin, end, replay = graph.capture_begin, graph.capture_end, graph.replay
 
-    @hide.hidden
-    @functools.wraps(begin)
-    def capture_begin(self, *args, **kwargs):
-        result = begin(self, *args, **kwargs)
-        try:
-            table.begin_capture()
-        except Exception as error:
-            notes.failure("the capture of a CUDA graph", error)
-        return result
+    @hide.after(graph, "capture_begin", "the capture of a CUDA graph")
+    def begun(*_, **__):
+        table.begin_capture()
 
-    @hide.hidden
-    @functools.wraps(end)
-    def capture_end(self, *args, **kwargs):
-        try:
-            self._vramscope_written = table.end_capture()
-        except Exception as error:
-            notes.failure("the capture of a CUDA graph", error)
+    @hide.replace(graph, "capture_end")
+    def ends(end, self, *args, **kwargs):
+        self._vramscope_written = table.end_capture()
         return end(self, *args, **kwargs)
 
-    @hide.hidden
-    @functools.wraps(replay)
-    def again(self, *args, **kwargs):
-        result = replay(self, *args, **kwargs)
-        try:
-            table.replayed(getattr(self, "_vramscope_written", ()))
-        except Exception as error:
-            notes.failure("the replay of a CUDA graph", error)
-        return result
-
-    graph.capture_begin, graph.capture_end, graph.replay = capture_begin, capture_end, again
+    @hide.after(graph, "replay", "the replay of a CUDA graph")
+    def replayed(_result, self, *_, **__):
+        table.replayed(getattr(self, "_vramscope_written", ()))

@@ -5,8 +5,6 @@ Storages of another process are filled by that process: they count as known. Cop
 devices of one process (torch.nn.parallel.comm, torch.cuda.nccl) are functions of torch._C and no
 operations: NCCL moves their data, and their results are known if what went in was.
 """
-import functools
-
 from . import hide, notes
 from .known import KNOWN
 
@@ -15,50 +13,34 @@ _MOVING = ("_broadcast", "_broadcast_out", "_broadcast_coalesced", "_nccl_reduce
 
 
 def start(torch, shadow):
-    _know_shared(torch, shadow)
+    @hide.after(torch.UntypedStorage, "_new_shared_cuda", "_new_shared_cuda")  # a class method, bound already
+    def shared(storage, *_, **__):
+        if storage.nbytes() <= shadow.limit:
+            shadow.table.entries[storage._cdata] = KNOWN
+
     for name in _MOVING:
-        original = getattr(torch._C, name, None)
-        if original is not None:
-            setattr(torch._C, name, _followed(original, shadow))
+        if hasattr(torch._C, name):
+            _follow(torch._C, name, shadow)
 
 
-def _know_shared(torch, shadow):
-    storage_class = torch.UntypedStorage
-    original = storage_class._new_shared_cuda
-
-    @hide.hidden
-    def _new_shared_cuda(cls, *args, **kwargs):
-        storage = original(*args, **kwargs)
-        try:
-            if storage.nbytes() <= shadow.limit:
-                shadow.table.entries[storage._cdata] = KNOWN
-        except Exception as error:
-            notes.failure("_new_shared_cuda", error)
-        return storage
-
-    storage_class._new_shared_cuda = classmethod(_new_shared_cuda)
-
-
-def _followed(original, shadow):
-    @hide.hidden
-    @functools.wraps(original)
-    def moving(*args, **kwargs):
+def _follow(owner, name, shadow):
+    @hide.replace(owner, name)
+    def moving(original, *args, **kwargs):
         state = None
         try:
             inputs = shadow.flat(args[0])
-            if original.__name__ == "_nccl_broadcast":
+            if name == "_nccl_broadcast":
                 inputs = [inputs[args[1]]]
             state = shadow.state_of(inputs)
         except Exception as error:
-            notes.failure(original.__name__, error)
+            notes.failure(name, error)
         result = original(*args, **kwargs)
         try:
             if state:
                 _put(shadow, [args, result], state)
         except Exception as error:
-            notes.failure(original.__name__, error)
+            notes.failure(name, error)
         return result
-    return moving
 
 
 def _put(shadow, values, state):

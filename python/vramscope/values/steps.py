@@ -20,8 +20,6 @@ import threading
 
 from . import hide
 
-_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
-
 _place = _era = _end_all = _mark = None
 _in_era = 0      # the library's era in which the names below were set (automatic_steps.h)
 _step = 0        # number of the current step; 0: no optimizer yet
@@ -76,22 +74,9 @@ def _phase(name):
 
 def _mark_line():
     """Records the program's line that opened the phase: threads of the backward pass have none."""
-    frame = sys._getframe(2)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
-            _mark(b"at %s:%d" % (os.fsencode(os.path.abspath(name)), frame.f_lineno))
-            return
-        frame = frame.f_back
-
-
-def _after_pass():
-    global _passes
-    _passes += 1
-    if _passes < _passes_before:
-        _phase(b"forward")
-    else:
-        _phase(None)
+    frame = hide.users_frame()
+    if frame is not None:
+        _mark(b"at %s:%d" % (os.fsencode(os.path.abspath(frame.f_code.co_filename)), frame.f_lineno))
 
 
 def _next_step():
@@ -137,7 +122,7 @@ def _watch_engine(torch):
     run = torch.autograd._engine_run_backward
 
     def watched(*args, **kwargs):
-        global _nested
+        global _nested, _passes
         line_only = not _nested and not _step
         if not _nested:
             if _step:
@@ -151,7 +136,8 @@ def _watch_engine(torch):
             if line_only:
                 _mark(b"at end")
             if not _nested and _ours() and _step:
-                _after_pass()
+                _passes += 1
+                _phase(b"forward" if _passes < _passes_before else None)
 
     def _engine_run_backward(*args, **kwargs):
         if _is_compiling():
@@ -166,15 +152,10 @@ def _watch_engine(torch):
 
 
 def _watch_optimizers(optimizer):
-    create = optimizer.Optimizer.__init__
-
-    @hide.hidden
-    def __init__(self, *args, **kwargs):
-        create(self, *args, **kwargs)
+    @hide.after(optimizer.Optimizer, "__init__", "the first step")
+    def created(*_, **__):
         if _ours() and not _step:
             _next_step()
-
-    optimizer.Optimizer.__init__ = __init__
 
     def before(self, args, kwargs):
         global _passes, _passes_before

@@ -17,7 +17,6 @@ Threads that Python starts get the key when they start; the child of a fork lose
 use CUDA.
 """
 import atexit
-import functools
 import importlib.machinery
 import os
 import threading
@@ -191,44 +190,24 @@ def _follow_extensions(torch, handler):
     C = torch._C
     seen = set(C._dispatch_get_all_op_names())
 
-    def following(original):
-        @hide.hidden
-        @functools.wraps(original)
-        def load(*args, **kwargs):
-            result = original(*args, **kwargs)
-            try:
-                new = sorted(set(C._dispatch_get_all_op_names()) - seen)
-                seen.update(new)
-                for full in new:
-                    _handle(torch, handler, full) if _is_extension(torch, full) else _pass(torch, full)
-            except Exception as error:
-                notes.failure("the operations of an extension", error)
-            return result
-        return load
-
     modules = importlib.machinery.ExtensionFileLoader
     for place, name in ((type(torch.ops), "load_library"), (modules, "create_module")):
-        setattr(place, name, following(getattr(place, name)))
+        @hide.after(place, name, "the operations of an extension")
+        def loaded(*_, **__):
+            new = sorted(set(C._dispatch_get_all_op_names()) - seen)
+            seen.update(new)
+            for full in new:
+                _handle(torch, handler, full) if _is_extension(torch, full) else _pass(torch, full)
 
 
 def _follow_registrations(torch):
     """Kernels in Python that the program registers later."""
-    original = torch.library.Library.impl
-
-    @hide.hidden
-    @functools.wraps(original)
-    def impl(self, op_name, *args, **kwargs):
-        result = original(self, op_name, *args, **kwargs)
-        try:
-            full = op_name if isinstance(op_name, str) else op_name.name()
-            full = full if "::" in full else f"{self.ns}::{full}"
-            if self is not _libraries.get(self.ns):
-                _pass(torch, full)
-        except Exception as error:
-            notes.failure("the registration of a kernel", error)
-        return result
-
-    torch.library.Library.impl = impl
+    @hide.after(torch.library.Library, "impl", "the registration of a kernel")
+    def registered(_result, self, op_name, *_, **__):
+        full = op_name if isinstance(op_name, str) else op_name.name()
+        full = full if "::" in full else f"{self.ns}::{full}"
+        if self is not _libraries.get(self.ns):
+            _pass(torch, full)
 
 
 def _pass_higher_order(torch, keys):
