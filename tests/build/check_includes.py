@@ -158,7 +158,7 @@ ROOMS = {
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", "fit_internal.h"),
     "tools/advise": ("base trace/read analysis/naming analysis/kinds analysis/whatif analysis/fit viewer/common "
-                     "viewer/report tools/common tools/fit", ""),
+                     "viewer/report tools/common tools/fit tools/run", ""),
     "tools/estimate": ("base trace/read analysis/report analysis/estimate viewer/common viewer/report "
                        "tools/common", ""),
     "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/growth "

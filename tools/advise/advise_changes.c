@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The changes that can be tried, in the order of their cost, each with the reason why it might help this
- * program or why it cannot. A change that excludes another one shares a group with it. */
+ * The changes that can be tried, in the order of their cost: settings of the allocator, those of the survey that
+ * vramscope's Python part wrote about the program (python/vramscope/changes/advised.py), values of --vary. A
+ * change that excludes another one shares a group with it. */
+#include <dirent.h>
+#include <json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "tools/advise/advise_internal.h"
 
-enum group {
-    CONF = 1, GRADIENTS = 2, STEP = 4, ATTENTION = 8, CHECKPOINT = 16, LOSS = 32, OFFLOAD = 64, STATE = 128,
-    TYPE = 256, BATCH = 512, ADAPTER = 1024
-};
+enum { CONF = 1, BATCH = 2 }; /* groups: the first two of the names */
 
 static void put(struct vs_advise_changes *changes, struct vs_advise_change change)
 {
@@ -20,109 +22,88 @@ static void put(struct vs_advise_changes *changes, struct vs_advise_change chang
         changes->items[changes->count++] = change;
 }
 
-/* Whether *inner* is, or lies in, the module list *outer*. */
-static bool is_within(const char *inner, const char *outer)
+/* --- the survey: JSON, whose members may be missing --- */
+
+static struct json_object *member(struct json_object *of, const char *key)
 {
-    size_t length = strlen(outer);
-    return strncmp(inner, outer, length) == 0 && (!inner[length] || inner[length] == '.');
+    struct json_object *value = NULL;
+    return json_object_is_type(of, json_type_object) && json_object_object_get_ex(of, key, &value) ? value
+                                                                                                 : NULL;
 }
 
-/* *spec*; if it has a path, once for each list of blocks that holds much: those with a tenth of the
- * activations of the largest, of lists that contain each other the one with more. */
-static const char *of_lists(const struct vs_survey *survey, const char *spec, struct vs_arena *memory)
+static uint64_t number(struct json_object *of, const char *key)
 {
-    const char *path = strstr(spec, "%s"), *joined = "";
-    for (size_t i = 0; path && i < survey->list_count; i++) {
-        const struct vs_survey_list *list = &survey->lists[i];
-        bool nested = list->ready || list->activation_bytes * 10 < survey->lists[0].activation_bytes;
-        for (size_t k = 0; k < i; k++)
-            nested |= !survey->lists[k].ready && (is_within(list->path, survey->lists[k].path) ||
-                                                  is_within(survey->lists[k].path, list->path));
-        if (!nested)
-            joined = vs_xarena_printf(memory, "%s%s%.*s%s%s", joined, *joined ? ";" : "", (int)(path - spec),
-                                      spec, list->path, path + 2);
+    int64_t n = json_object_get_int64(member(of, key));
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+/* NULL: it is null or missing. */
+static const char *text(struct json_object *of, const char *key, struct vs_arena *memory)
+{
+    return vs_xarena_text(memory, json_object_get_string(member(of, key)));
+}
+
+static struct json_object *item(struct json_object *list, size_t i)
+{
+    bool has = json_object_is_type(list, json_type_array) && i < json_object_array_length(list);
+    return has ? json_object_array_get_idx(list, i) : NULL;
+}
+
+static unsigned number_of(const char *word, const char *const *words, unsigned count)
+{
+    unsigned i = 0;
+    while (i < count && !vs_text_same(word, words[i]))
+        i++;
+    return i;
+}
+
+void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out)
+{
+    char name[64], path[PATH_MAX + 512];
+    struct json_object *best = NULL;
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+    snprintf(name, sizeof name, "survey.%llu.json", (unsigned long long)pid);
+    while (dir && (entry = readdir(dir))) {
+        if (!vs_text_begins(entry->d_name, "survey.") || !vs_text_ends(entry->d_name, ".json") ||
+            (best && strcmp(entry->d_name, name) != 0))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        struct json_object *found = json_object_from_file(path);
+        bool known = vs_text_same(text(found, "schema", memory), "vramscope.survey/1");
+        json_object_put(known ? best : found);
+        best = known ? found : best;
     }
-    return path && *joined ? joined : spec;
+    if (dir)
+        closedir(dir);
+    *out = (struct vs_survey){.json = best, .torch = text(best, "torch", memory),
+                              .processes = number(member(best, "distributed"), "world_size"),
+                              .kind = text(member(best, "distributed"), "kind", memory)};
+    struct json_object *blocks = item(member(best, "module_lists"), 0);
+    if (number(blocks, "count"))
+        out->gathered_bytes = 2 * number(blocks, "parameter_bytes") / number(blocks, "count");
 }
 
-/* What each change needs of the program: the members of the survey that it is judged by. */
-enum what {
-    GRADIENTS_KEPT, FUSED, FOREACH, MATH_ATTENTION, BLOCKS, LARGE_LOSS, TRAINING, STATE_ANY, FLOAT32, STATE_FLOAT32
-};
-
-/* In the order in which they are tried. "%s" stands for the path of a list of modules. */
-static const struct form {
-    const char *spec, *label;
-    enum vs_tier tier;
-    enum vs_need need;
-    enum what what;
-    unsigned groups;
-} forms[] = {
-    {"set-to-none", "set_to_none=True", VS_TIER_FREE, VS_NEED_GRADIENTS, GRADIENTS_KEPT, GRADIENTS},
-    {"fused", "fused optimizer", VS_TIER_FREE, VS_NEED_OPTIMIZER, FUSED, STEP},
-    {"foreach-off", "foreach=False", VS_TIER_FREE, VS_NEED_OPTIMIZER, FOREACH, STEP},
-    {"sdpa:backend=efficient", "sdpa efficient", VS_TIER_FREE, VS_NEED_NOTHING, MATH_ATTENTION, ATTENTION},
-    {"checkpoint:path=%s,every=2", "checkpoint every 2nd", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
-     CHECKPOINT},
-    {"checkpoint-ops:path=%s", "selective checkpoint", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
-     CHECKPOINT},
-    {"checkpoint:path=%s,every=1", "checkpoint each block", VS_TIER_RECOMPUTATION, VS_NEED_ACTIVATIONS, BLOCKS,
-     CHECKPOINT},
-    {"chunked-loss:chunks=8", "loss in 8 chunks", VS_TIER_RECOMPUTATION, VS_NEED_NOTHING, LARGE_LOSS, LOSS},
-    {"offload-activations", "offload activations", VS_TIER_COPIES, VS_NEED_ACTIVATIONS, TRAINING, OFFLOAD},
-    {"offload-optimizer", "offload optimizer", VS_TIER_COPIES, VS_NEED_STATE, STATE_ANY, STATE | STEP},
-    {"autocast", "bf16 autocast", VS_TIER_PRECISION, VS_NEED_ACTIVATIONS, FLOAT32, TYPE},
-    {"optimizer-bf16", "bf16 optimizer state", VS_TIER_PRECISION, VS_NEED_STATE, STATE_FLOAT32, STATE | STEP},
-    {"optimizer-8bit", "8-bit optimizer state", VS_TIER_PRECISION, VS_NEED_STATE, STATE_ANY, STATE | STEP},
-    {"accumulate:steps=2", "batch in 2 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
-    {"accumulate:steps=4", "batch in 4 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
-    {"accumulate:steps=8", "batch in 8 parts", VS_TIER_BATCH, VS_NEED_ACTIVATIONS, TRAINING, BATCH},
-    {"lora:rank=16", "LoRA rank 16", VS_TIER_MODEL, VS_NEED_NOTHING, TRAINING, ADAPTER | STATE | STEP},
-};
-#define FORMS (sizeof forms / sizeof *forms)
-#define BLOCKS_AT 4u /* the first of BLOCKS, and LARGE_LOSS behind them */
-#define LOSS_AT 7u
-#define LOSS_COPIES 4 /* of logits in 16 bits: in 32 bits, and its gradient */
-
-static const char *why_no_blocks(const struct vs_survey *survey, uint64_t peak)
+static void put_surveyed(const struct vs_survey *survey, bool lora, uint64_t peak, struct vs_arena *memory,
+                         struct vs_advise_changes *out)
 {
-    uint64_t bytes = 0;
-    bool ready = true;
-    for (size_t i = 0; i < survey->list_count; i++) {
-        bytes += survey->lists[i].ready ? 0 : survey->lists[i].activation_bytes;
-        ready = ready && survey->lists[i].ready;
-    }
-    return !survey->list_count  ? "no list of repeated modules was found"
-           : ready              ? "the repeated blocks are checkpointed or compiled already"
-           : bytes * 100 < peak ? "the repeated blocks hold few activations" : NULL;
-}
-
-/* Why a change can do nothing for this program; NULL: it may. */
-static const char *why_absent(enum what what, const struct vs_survey *survey, uint64_t peak)
-{
-    if (what != FLOAT32 && !survey->optimizers)
-        return "no optimizer was created: this is no training";
-    switch (what) {
-    case GRADIENTS_KEPT: return survey->keeps_gradients ? NULL : "zero_grad() frees the gradients already";
-    case FUSED: return survey->may_fuse ? NULL : "the optimizer is fused, or has no fused form";
-    case FOREACH: return survey->may_foreach_off ? NULL : "the optimizer makes no lists of temporaries";
-    case MATH_ATTENTION:
-        return survey->math_attention ? NULL
-               : survey->attention    ? "attention does not use the math backend"
-                                      : "scaled_dot_product_attention is not called";
-    case BLOCKS: return why_no_blocks(survey, peak);
-    case LARGE_LOSS:
-        return !survey->loss_bytes               ? "no loss over classes was found"
-               : survey->loss_bytes * 100 < peak ? "the loss holds little memory" : NULL;
-    case FLOAT32:
-        return survey->autocast        ? "autocast is used already"
-               : survey->float32_bytes ? NULL : "the parameters are not float32";
-    case STATE_FLOAT32:
-        if (survey->state_bytes && !survey->state_float32)
-            return "the optimizer's state is not float32";
-        /* fall through */
-    case STATE_ANY: return survey->state_bytes ? NULL : "the optimizer has no state";
-    default: return NULL;
+    static const char *const tiers[] = {"settings", "free", "recomputation", "copies", "precision", "batch", "model"};
+    static const char *const needs[] = {"", "cache", "optimizer", "activations", "state", "gradients"};
+    static const char *const groups[] = {"settings", "batch", "gradients", "step", "attention", "blocks", "loss",
+                                         "offload", "state", "type", "adapter"};
+    struct json_object *row, *group;
+    for (size_t i = 0; (row = item(member(survey->json, "changes"), i)); i++) {
+        struct vs_advise_change change = {
+            .spec = text(row, "change", memory), .label = text(row, "label", memory),
+            .tier = (enum vs_tier)number_of(text(row, "tier", memory), tiers, VS_TIER_MODEL),
+            .need = (enum vs_need)number_of(text(row, "needs", memory), needs, VS_NEED_GRADIENTS),
+            .absent = text(row, "absent", memory)};
+        for (size_t k = 0; (group = item(member(row, "groups"), k)); k++)
+            change.groups |= 1u << number_of(json_object_get_string(group), groups, sizeof groups / sizeof *groups);
+        if (!change.absent && number(row, "bytes") * 100 < peak)
+            change.absent = text(row, "few", memory);
+        if (change.spec && change.label && (lora || change.tier != VS_TIER_MODEL))
+            put(out, change);
     }
 }
 
@@ -134,16 +115,7 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
         put(out, (struct vs_advise_change){.conf = confs[i][0], .label = confs[i][1], .groups = CONF,
                                            .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
-    bool loss_first = survey->list_count && LOSS_COPIES * survey->loss_bytes > survey->lists[0].activation_bytes;
-    for (size_t f = 0; survey->known && f < FORMS; f++) {
-        /* of the two that compute again, the one that holds more comes first */
-        const struct form *form = &forms[!loss_first || f < BLOCKS_AT || f > LOSS_AT ? f
-                                         : f == BLOCKS_AT                           ? LOSS_AT : f - 1];
-        if (form->groups != (ADAPTER | STATE | STEP) || job->lora)
-            put(out, (struct vs_advise_change){
-                .spec = of_lists(survey, form->spec, memory), .label = form->label, .tier = form->tier,
-                .need = form->need, .groups = form->groups, .absent = why_absent(form->what, survey, peak)});
-    }
+    put_surveyed(survey, job->lora, peak, memory, out);
     for (size_t i = job->fit.vary ? job->fit.value_count : 0; i-- > 0;) /* the largest first */
         if (job->fit.values[i] != job->base_value)
             put(out, (struct vs_advise_change){

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One `vramscope advise` and the interface between its parts: advise_survey.c reads what the program's
- * run told about its modules and optimizers, advise_changes.c lists the changes that can be tried and
- * why, advise_trials.c runs the program under sets of them, several at a time, or takes their results
+ * One `vramscope advise` and the interface between its parts: advise_changes.c lists the changes that can be
+ * tried and why, by what the program's run said about its modules and optimizers, advise_trials.c runs the program under sets of them, several at a time, or takes their results
  * from the cache, advise_search.c decides which sets are tried, advise_rows.c makes the answer.
  * Single-threaded. A returned status is 0, or the exit status after a message was printed. */
 #ifndef VS_ADVISE_INTERNAL_H
@@ -23,39 +22,24 @@ struct vs_advise_job {
     const char *base_value;   /* of --vary, where the command has a {}; NULL: the command as it is */
 };
 
-/* --- advise_survey.c: what the Python part of a run wrote about the program --- */
-
-struct vs_survey_list {
-    const char *path, *type, *place;
-    uint64_t count, activation_bytes, parameter_bytes;
-    bool ready; /* checkpointed already, or compiled: nothing can be done */
-};
-
-struct vs_survey {
-    bool known;
-    const char *torch; /* release */
-    struct vs_survey_list *lists; /* of modules, most activations first */
-    size_t list_count;
-    bool optimizers, may_fuse, may_foreach_off, keeps_gradients, state_float32;
-    uint64_t state_bytes;
-    bool autocast;       /* it uses it already */
-    uint64_t parameter_bytes, float32_bytes;
-    uint64_t loss_bytes; /* of the largest loss over classes */
-    bool attention, math_attention;
-    uint64_t processes;  /* of a distributed program; 0: it is none */
-    const char *kind;    /* of distribution, "ddp"; "" */
-};
-
-/* vs_survey_read: the file of the process *pid* in *folder*, or of another one. Without one *out* is
- * unknown. Texts are in *memory*. */
-void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out);
-
 /* --- advise_changes.c --- */
+
+/* What the Python part of a run wrote about the program. */
+struct vs_survey {
+    struct json_object *json; /* NULL: nothing is known; json_object_put frees it */
+    const char *torch;    /* release; NULL */
+    uint64_t gathered_bytes; /* parameters of two of the blocks that hold most activations */
+    uint64_t processes;   /* of a distributed program; 0: it is none */
+    const char *kind;     /* of distribution, "ddp"; NULL */
+};
+
+/* vs_survey_read: that of the process *pid* in *folder*, or of another one. Texts are in *memory*. */
+void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out);
 
 /* In the order in which they are tried: what costs least first. */
 enum vs_tier {
     VS_TIER_SETTINGS, VS_TIER_FREE, VS_TIER_RECOMPUTATION, VS_TIER_COPIES, VS_TIER_PRECISION, VS_TIER_BATCH,
-    VS_TIER_MODEL, VS_TIER_COUNT
+    VS_TIER_MODEL
 };
 
 /* What there must be at the peak for a change to help. */
@@ -88,6 +72,7 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
 
 /* A set of changes on one GPU. */
 struct vs_trial {
+    struct vs_fit_process process; /* first */
     uint64_t set;        /* bits of struct vs_advise_changes */
     const char *gpu;     /* the one asked for, or the same with more memory */
     bool done, cached, replayed;
@@ -96,9 +81,8 @@ struct vs_trial {
     uint64_t peak, reserved, used;
     bool fits;           /* it ran on the GPU asked for, or was replayed with its memory, to the end */
     const struct vs_trial *shown; /* whose run says what is at the peak */
-    struct vs_fit_process process;
-    char *variables[5];  /* for the program: changes, survey, settings */
-    char *key;
+    const char *variables[5]; /* for the program: changes, survey, settings */
+    const char *key;
 };
 
 struct vs_trials {
@@ -107,6 +91,8 @@ struct vs_trials {
     struct vs_arena *memory;
     struct vs_trial **items; /* in the order in which they were made */
     size_t count, capacity;
+    struct vs_trial **wanted; /* that are still to be run */
+    size_t wanted_count;
     size_t runs, cached;
     uint64_t host_bytes; /* of the largest run so far, all processes */
 };
@@ -133,6 +119,16 @@ const char *vs_set_join(const struct vs_advise_changes *changes, uint64_t set, b
                         struct vs_arena *memory);
 /* vs_set_value: the value of --vary in *set*; NULL: as the command has it. */
 const char *vs_set_value(const struct vs_advise_job *job, const struct vs_advise_changes *changes, uint64_t set);
+
+/* --- run_key.c --- */
+
+/* vs_run_key: a text of everything that the result of *run* depends on. */
+const char *vs_run_key(const struct vs_trials *trials, const struct vs_fit_run *run, const char *changes,
+                       const char *conf);
+
+/* vs_run_cache: makes job->folder the folder of the cache, and drops results that were not used for two
+ * weeks. Without a home, a temporary one. */
+int vs_run_cache(struct vs_fit_job *job, bool *temporary);
 
 /* --- advise_search.c, advise_rows.c --- */
 

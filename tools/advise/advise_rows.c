@@ -63,13 +63,10 @@ static struct vs_advice_row sharded(const struct vs_search *search, uint64_t gpu
 {
     const struct vs_trial *base = search->base;
     const struct vs_kind_sum *kinds = base->run.worst_device->kinds.kinds;
-    const struct vs_survey *survey = &search->survey;
     uint64_t divided = kinds[VS_KIND_PARAMETERS].bytes + kinds[VS_KIND_GRADIENTS].bytes +
                        kinds[VS_KIND_OPTIMIZER_STATE].bytes;
-    uint64_t saved = divided - divided / gpus, gathered = 0;
-    if (survey->list_count && survey->lists[0].count)
-        gathered = 2 * survey->lists[0].parameter_bytes / survey->lists[0].count;
-    saved = saved > gathered ? saved - gathered : 0;
+    uint64_t saved = divided - divided / gpus;
+    saved = saved > search->survey.gathered_bytes ? saved - search->survey.gathered_bytes : 0;
     struct vs_advice_row row = {.label = vs_xarena_printf(search->memory, "FSDP2 over %llu GPUs",
                                                           (unsigned long long)gpus),
                                 .changes = "", .settings = "", .source = VS_ADVICE_ESTIMATED, .known = true,
@@ -84,7 +81,7 @@ static void add_shards(const struct vs_search *search, struct vs_advice *advice,
 {
     uint64_t asked = search->survey.processes > 1 ? search->survey.processes : search->job->shard;
     if ((!asked && search->found) || !search->base || !search->base->run.worst_device->kinds.total.bytes ||
-        strcmp(search->survey.kind ? search->survey.kind : "", "fsdp2") == 0)
+        vs_text_same(search->survey.kind, "fsdp2"))
         return;
     for (uint64_t gpus = asked ? asked : 2; gpus <= (asked ? asked : 8); gpus *= 2) {
         struct vs_advice_row row = sharded(search, gpus);
@@ -159,7 +156,7 @@ static bool was_tried(const struct vs_search *search, size_t change, const char 
 static void add_left(struct vs_search *search, struct vs_advice *advice)
 {
     size_t capacities[2] = {0};
-    if (search->base && !search->survey.known && (search->job->fit.all || !search->found))
+    if (search->base && !search->survey.json && (search->job->fit.all || !search->found))
         VS_VEC_ADD(advice->absent, advice->absent_count, capacities[0],
                    (struct vs_advice_left){"changes of the code", "",
                                            "no survey was written: the program does not use PyTorch, or "

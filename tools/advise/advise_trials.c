@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/whatif/whatif.h"
@@ -21,9 +20,7 @@
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 #include "tools/advise/advise_internal.h"
-#include "tools/advise/run_key.h"
 
-#define POLL_NS 20000000L
 #define ERROR_MAX 160
 
 struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char *gpu, bool make)
@@ -34,6 +31,7 @@ struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char 
     if (!make)
         return NULL;
     struct vs_trial *trial = vs_xcalloc(1, sizeof *trial);
+    trial->process.run = &trial->run;
     trial->set = set;
     trial->gpu = gpu;
     trial->shown = trial;
@@ -43,9 +41,7 @@ struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char 
 
 size_t vs_trials_at_once(const struct vs_trials *trials)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint64_t most = trials->job->fit.jobs      ? trials->job->fit.jobs
-                    : processors > 1           ? (uint64_t)processors : 1;
+    uint64_t most = vs_fit_at_once(&trials->job->fit);
     /* by the memory of the host: the first run says how much one needs */
     FILE *file = fopen("/proc/meminfo", "r");
     unsigned long long available = 0;
@@ -197,39 +193,19 @@ static bool prepare(struct vs_trials *trials, struct vs_trial *trial)
         conf = vs_xarena_printf(trials->memory, "%s,%s", now, conf);
     trial->run = (struct vs_fit_run){.gpu = trial->gpu, .environment = trial->variables,
                                      .value = vs_set_value(job, trials->changes, trial->set)};
-    trial->key = vs_run_key(&job->fit, &trial->run, changes, conf);
+    trial->key = vs_run_key(trials, &trial->run, changes, conf);
     set_folder(trials, trial, "");
-    trial->variables[0] = vs_xprintf("VRAMSCOPE_CHANGES=%s", changes);
+    trial->variables[0] = vs_xarena_printf(trials->memory, "VRAMSCOPE_CHANGES=%s", changes);
     if (*conf) {
         /* releases of PyTorch before 2.9 know the second one alone */
-        trial->variables[2] = vs_xprintf("PYTORCH_ALLOC_CONF=%s", conf);
-        trial->variables[3] = vs_xprintf("PYTORCH_CUDA_ALLOC_CONF=%s", conf);
+        trial->variables[2] = vs_xarena_printf(trials->memory, "PYTORCH_ALLOC_CONF=%s", conf);
+        trial->variables[3] = vs_xarena_printf(trials->memory, "PYTORCH_CUDA_ALLOC_CONF=%s", conf);
     }
     return !job->fresh && read_result(trial);
 }
 
-static int start(struct vs_trials *trials, size_t slot, struct vs_trial *trial)
-{
-    const struct vs_fit_job *fit = &trials->job->fit;
-    char after[32];
-    vs_fit_folder_clear(trial->process.place.folder); /* not usable, see above */
-    snprintf(after, sizeof after, ".%d", (int)getpid());
-    set_folder(trials, trial, after);
-    trial->variables[1] = vs_xprintf("VRAMSCOPE_SURVEY=%s/survey.%%p.json", trial->process.place.folder);
-    int status = vs_fit_make_place(fit, &trial->process.place);
-    return status ? status : vs_fit_start(fit, slot, &trial->process, &trial->run);
-}
-
 static int end(struct vs_trials *trials, struct vs_trial *trial)
 {
-    char ran[sizeof trial->process.place.folder];
-    strcpy(ran, trial->process.place.folder);
-    if (!trial->cached) {
-        set_folder(trials, trial, "");
-        if (rename(ran, trial->process.place.folder)) /* another command was faster */
-            strcpy(trial->process.place.folder, ran);
-        vs_fit_name_files(&trial->process.place);
-    }
     int status = vs_fit_read_result(&trials->job->fit, &trial->process.place, &trial->run);
     if (status)
         return status;
@@ -240,46 +216,51 @@ static int end(struct vs_trials *trials, struct vs_trial *trial)
     return 0;
 }
 
-int vs_trials_run(struct vs_trials *trials, struct vs_trial **wanted, size_t count)
+static struct vs_fit_process *next_trial(void *of, size_t running, int *status)
 {
-    struct vs_trial *running[VS_FIT_GPUS_MAX] = {NULL};
-    const struct timespec pause = {0, POLL_NS};
-    size_t next = 0, busy = 0;
-    int status = 0;
-    for (;;) {
-        for (size_t slot = 0; slot < VS_FIT_GPUS_MAX; slot++) {
-            struct vs_trial *trial = running[slot];
-            if (!trial || !vs_fit_has_ended(&trials->job->fit, &trial->process, &trial->run))
-                continue;
-            running[slot] = NULL;
-            busy--;
-            if (vs_fit_interrupted())
-                vs_fit_folder_clear(trial->process.place.folder);
-            else if (!status)
-                status = end(trials, trial);
-        }
-        bool more = next < count && !status && !vs_fit_interrupted();
-        if (!more && !busy)
-            return status;
-        if (!more || busy >= vs_trials_at_once(trials)) {
-            nanosleep(&pause, NULL);
-            continue;
-        }
-        struct vs_trial *trial = wanted[next++];
+    struct vs_trials *trials = of;
+    while (running < vs_trials_at_once(trials) && trials->wanted_count && !*status) {
+        struct vs_trial *trial = *trials->wanted++;
+        trials->wanted_count--;
         if (trial->done)
             continue;
         trial->cached = prepare(trials, trial);
         if (trial->cached) {
-            status = end(trials, trial);
+            *status = end(trials, trial);
             continue;
         }
-        size_t slot = 0;
-        while (running[slot])
-            slot++;
-        status = start(trials, slot, trial);
-        running[slot] = status ? NULL : trial;
-        busy += !status;
+        vs_fit_folder_clear(trial->process.place.folder); /* not usable, see above */
+        set_folder(trials, trial, vs_xarena_printf(trials->memory, ".%d", (int)getpid()));
+        trial->variables[1] = vs_xarena_printf(trials->memory, "VRAMSCOPE_SURVEY=%s/survey.%%p.json",
+                                               trial->process.place.folder);
+        return &trial->process;
     }
+    return NULL;
+}
+
+static int end_trial(void *of, struct vs_fit_process *process)
+{
+    struct vs_trials *trials = of;
+    struct vs_trial *trial = (struct vs_trial *)process;
+    char ran[sizeof process->place.folder];
+    strcpy(ran, process->place.folder);
+    if (vs_fit_interrupted()) {
+        vs_fit_folder_clear(ran);
+        return 0;
+    }
+    set_folder(trials, trial, "");
+    if (rename(ran, process->place.folder)) { /* another command was faster */
+        strcpy(process->place.folder, ran);
+        vs_fit_name_files(&process->place);
+    }
+    return end(trials, trial);
+}
+
+int vs_trials_run(struct vs_trials *trials, struct vs_trial **wanted, size_t count)
+{
+    trials->wanted = wanted;
+    trials->wanted_count = count;
+    return vs_fit_run_all(&trials->job->fit, trials, next_trial, end_trial);
 }
 
 /* --- settings of the allocator, without a run --- */
@@ -330,9 +311,6 @@ void vs_trials_free(struct vs_trials *trials)
     for (size_t i = 0; i < trials->count; i++) {
         struct vs_trial *trial = trials->items[i];
         vs_fit_run_clear(&trial->run);
-        for (size_t k = 0; k < sizeof trial->variables / sizeof *trial->variables; k++)
-            free(trial->variables[k]);
-        free(trial->key);
         free(trial);
     }
     free(trials->items);

@@ -2,6 +2,7 @@
  *
  * vramscope advise: the cheapest change with which a program fits on a GPU, found by running it on the
  * simulated one under changes that are applied from outside. */
+#include <json.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 #include "tools/advise/advise_internal.h"
-#include "tools/advise/run_key.h"
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
 #include "viewer/report/answer_text.h"
@@ -48,50 +48,16 @@ static const char usage[] =
     "tried fits; 2 no answer: the program failed for another reason or used no GPU\n"
     "memory, or wrong usage.\n";
 
-static struct vs_advise_job *advise_of(struct vs_fit_job *job)
+static int set_margin(const char *who, const char *value, void *of)
 {
-    return (struct vs_advise_job *)job;
-}
-
-static int set_margin(struct vs_fit_job *fit, const char *value)
-{
-    struct vs_advise_job *job = advise_of(fit);
+    struct vs_advise_job *job = of;
     char *end;
     double share = strtod(value, &end);
     bool percent = end != value && strcmp(end, "%") == 0;
-    if (percent && share >= 0 && share < 100) {
-        job->margin_share = share / 100;
-        return 0;
-    }
-    job->margin_share = 0;
-    return percent || vs_size_parse(value, &job->margin_bytes)
-               ? vs_tool_usage(fit->who, "--margin takes a share of the GPU, such as 5%%, or a size, such "
-                               "as 2GiB") : 0;
+    bool good = percent ? share >= 0 && share < 100 : !vs_size_parse(value, &job->margin_bytes);
+    job->margin_share = percent && good ? share / 100 : 0;
+    return good ? 0 : vs_tool_usage(who, "--margin takes a share of the GPU, such as 5%%, or a size, such as 2GiB");
 }
-
-static int set_lora(struct vs_fit_job *fit, const char *value)
-{
-    (void)value;
-    advise_of(fit)->lora = true;
-    return 0;
-}
-
-static int set_fresh(struct vs_fit_job *fit, const char *value)
-{
-    (void)value;
-    advise_of(fit)->fresh = true;
-    return 0;
-}
-
-static int set_shard(struct vs_fit_job *fit, const char *value)
-{
-    return vs_tool_count(value, 2, 1000000, &advise_of(fit)->shard)
-               ? 0 : vs_tool_usage(fit->who, "--shard takes a number of GPUs, from 2");
-}
-
-static const struct vs_fit_flag flags[] = {{"--margin", true, set_margin}, {"--lora", false, set_lora},
-                                           {"--no-cache", false, set_fresh}, {"--shard", true, set_shard},
-                                           {NULL, false, NULL}};
 
 /* With {} in the command it has no value of its own: the largest is the program as it is. */
 static void choose_base(struct vs_advise_job *job)
@@ -170,6 +136,7 @@ static int answer(struct vs_advise_job *job)
         vs_fit_folder_remove(fit);
     for (size_t g = 0; g < fit->gpu_count; g++) {
         vs_trials_free(&searches[g].trials);
+        json_object_put(searches[g].survey.json);
         free(set.items[g].rows);
         free(set.items[g].absent);
         free(set.items[g].spared);
@@ -183,7 +150,10 @@ static int answer(struct vs_advise_job *job)
 static int advise_main(int argc, char **argv)
 {
     struct vs_advise_job *job = vs_xcalloc(1, sizeof *job);
-    int status = vs_fit_parse(&job->fit, usage, flags, argc, argv);
+    const struct vs_tool_option more[] = {
+        {"margin", .run = set_margin, .to = job}, {"lora", .flag = &job->lora}, {"no-cache", .flag = &job->fresh},
+        {"shard", .count = &job->shard, .min = 2, .max = 1000000, .takes = "a number of GPUs, from 2"}, {0}};
+    int status = vs_fit_parse(&job->fit, usage, more, argc, argv);
     if (!status)
         status = check_flags(&job->fit);
     if (!status) {

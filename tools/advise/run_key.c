@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files count by their time and size. What a program imports from elsewhere, or reads, is not known: the
- * manual says so, and --no-cache runs everything again. */
+ * Everything that the result of a run is known to depend on: its command with folder and environment, the files
+ * that it names, the Python files beside them, the installed packages of its Python, the GPU, the changes and this
+ * vramscope. Files count by their time and size. What a program imports from elsewhere, or reads, is not known:
+ * the manual says so, and --no-cache runs everything again. */
 #define _GNU_SOURCE
-#include "tools/advise/run_key.h"
-
 #include <dirent.h>
-#include <errno.h>
-#include <ftw.h>
+#include <fts.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,121 +18,103 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_option.h"
 #include "base/vs_text.h"
-#include "tools/common/command.h"
+#include "tools/advise/advise_internal.h"
 #include "tools/common/paths.h"
+#include "tools/run/reach.h"
 
 #define TREE_MAX 4000 /* files of a folder that are looked at */
 #define KEPT_SECONDS (14 * 86400)
 
-static uint64_t tree_hash;
-static size_t tree_files;
-
-static uint64_t hash_file(const char *path, const struct stat *st)
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-    uint64_t facts[] = {(uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_size};
-    return vs_text_hash_bytes(vs_text_hash(VS_TEXT_HASH_START, path), facts, sizeof facts);
+    return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* A sum, for the order of files is any. */
-static int visit(const char *path, const struct stat *st, int kind, struct FTW *at)
+/* A file, or the Python files of a folder. */
+static void put_files(FILE *out, const char *path)
 {
-    const char *name = path + at->base;
-    if (kind == FTW_D && at->level && (*name == '.' || strcmp(name, "__pycache__") == 0 ||
-                                       strcmp(name, "site-packages") == 0))
-        return FTW_SKIP_SUBTREE;
-    if (kind == FTW_F && vs_text_ends(name, ".py"))
-        tree_hash += hash_file(path, st);
-    return kind == FTW_F && ++tree_files > TREE_MAX ? FTW_STOP : FTW_CONTINUE;
+    FTS *tree = fts_open((char *const[]){(char *)(uintptr_t)path, NULL}, FTS_COMFOLLOW | FTS_PHYSICAL | FTS_NOCHDIR |
+                         FTS_XDEV, by_name);
+    FTSENT *entry;
+    for (int files = 0; tree && files < TREE_MAX && (entry = fts_read(tree));) {
+        const char *name = entry->fts_name;
+        if (entry->fts_info == FTS_D && entry->fts_level &&
+            (*name == '.' || strcmp(name, "__pycache__") == 0 || strcmp(name, "site-packages") == 0))
+            fts_set(tree, entry, FTS_SKIP);
+        files += entry->fts_info == FTS_F;
+        if (entry->fts_info == FTS_F && (!entry->fts_level || vs_text_ends(name, ".py")))
+            fprintf(out, "file %s %lld.%09ld %lld\n", entry->fts_path, (long long)entry->fts_statp->st_mtim.tv_sec,
+                    entry->fts_statp->st_mtim.tv_nsec, (long long)entry->fts_statp->st_size);
+    }
+    if (tree)
+        fts_close(tree);
 }
 
-static void put_tree(FILE *out, const char *folder)
-{
-    tree_hash = tree_files = 0;
-    nftw(folder, visit, 16, FTW_PHYS | FTW_ACTIONRETVAL | FTW_MOUNT);
-    fprintf(out, "tree %s %016llx\n", folder, (unsigned long long)tree_hash);
-}
-
-static void put_file(FILE *out, const char *path)
-{
-    struct stat st;
-    if (!stat(path, &st) && S_ISREG(st.st_mode))
-        fprintf(out, "file %s %016llx\n", path, (unsigned long long)hash_file(path, &st));
-}
-
-/* The program's file, and the packages of a Python beside it. */
+/* The program's file, and when packages of a Python beside it were last installed. */
 static void put_program(FILE *out, const char *name)
 {
-    const char *path = vs_environment("PATH");
     char file[2 * PATH_MAX];
-    snprintf(file, sizeof file, "%s", name);
-    while (!strchr(name, '/') && path && *path) {
-        size_t length = strcspn(path, ":");
-        snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
-        if (!access(file, X_OK))
-            break;
-        path += length + (path[length] == ':');
-    }
-    put_file(out, file);
+    vs_reach_find(name, file, sizeof file - 64);
+    put_files(out, file);
     char *slash = strrchr(file, '/');
     if (!slash)
         return;
     glob_t found;
-    snprintf(slash, (size_t)(file + sizeof file - slash), "/../lib*/python3*/*-packages");
+    strcpy(slash, "/../lib*/python3*/*-packages");
     for (size_t i = 0; !glob(file, 0, NULL, &found) && i < found.gl_pathc; i++) {
         struct stat st;
         if (!stat(found.gl_pathv[i], &st))
-            fprintf(out, "packages %s %016llx\n", found.gl_pathv[i],
-                    (unsigned long long)hash_file(found.gl_pathv[i], &st));
+            fprintf(out, "packages %s %lld.%09ld\n", found.gl_pathv[i], (long long)st.st_mtim.tv_sec,
+                    st.st_mtim.tv_nsec);
     }
     globfree(&found);
 }
 
-/* Of the terminal and of the session; anything else may matter to the program. */
-static bool is_of_session(const char *variable)
-{
-    static const char *const names[] = {"_=", "SHLVL=", "PWD=", "OLDPWD=", "COLUMNS=", "LINES=", "TERM",
-                                        "SSH_", "DBUS_", "WINDOWID=", "VTE_", "TMUX", "STY=", "XDG_",
-                                        "LS_COLORS=", "PS1="};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (vs_text_begins(variable, names[i]))
-            return true;
-    return false;
-}
-
-/* A sum, because their order is any; not the texts, because some are secrets. */
+/* A sum, because their order is any; not the texts, because some are secrets. Those of the terminal and of the
+ * session do not count; anything else may matter to the program. */
 static uint64_t hash_environment(void)
 {
+    static const char *const left_out[] = {"_=", "SHLVL=", "PWD=", "OLDPWD=", "COLUMNS=", "LINES=", "TERM",
+                                           "SSH_", "DBUS_", "WINDOWID=", "VTE_", "TMUX", "STY=", "XDG_",
+                                           "LS_COLORS=", "PS1="};
     uint64_t hash = 0;
-    for (char **variable = environ; *variable; variable++)
-        if (!is_of_session(*variable))
+    for (char **variable = environ; *variable; variable++) {
+        size_t i = 0;
+        while (i < sizeof left_out / sizeof *left_out && !vs_text_begins(*variable, left_out[i]))
+            i++;
+        if (i == sizeof left_out / sizeof *left_out)
             hash += vs_text_hash(VS_TEXT_HASH_START, *variable);
+    }
     return hash;
 }
 
-char *vs_run_key(const struct vs_fit_job *job, const struct vs_fit_run *run, const char *changes,
-                 const char *conf)
+const char *vs_run_key(const struct vs_trials *trials, const struct vs_fit_run *run, const char *changes,
+                       const char *conf)
 {
-    char *text, path[PATH_MAX];
+    const struct vs_fit_job *job = &trials->job->fit;
+    char *text, path[PATH_MAX] = "";
     size_t bytes;
     FILE *out = vs_xstream(&text, &bytes);
-    char **command = vs_fit_command(job, run->value);
-    fprintf(out, "vramscope %s\ngpu %s\nchanges %s\nsettings %s\nsteps %llu\n", VS_VERSION, run->gpu, changes,
-            conf ? conf : "", job->steps);
-    put_file(out, "/proc/self/exe");
+    fprintf(out, "vramscope %s\ngpu %s\nchanges %s\nsettings %s\nsteps %llu\nfolder %s\nenvironment %016llx\n",
+            VS_VERSION, run->gpu, changes, conf, job->steps, getcwd(path, sizeof path) ? path : "",
+            (unsigned long long)hash_environment());
+    put_files(out, "/proc/self/exe");
     if (!vs_path_python_startup(path, sizeof path))
-        put_tree(out, strcat(path, "/.."));
+        put_files(out, strcat(path, "/.."));
     for (char **flag = job->run_flags; flag && *flag; flag++)
         fprintf(out, "flag %s\n", *flag);
     bool script = false;
+    char **command = vs_fit_command(job, run->value);
     for (size_t i = 0; command[i]; i++) {
         const char *word = command[i], *equals = strchr(word, '=');
+        struct stat st;
         fprintf(out, "word %s\n", word);
-        put_file(out, word);
-        if (equals)
-            put_file(out, equals + 1);
+        for (const char *file = word; file; file = file == word && equals ? equals + 1 : NULL)
+            if (!stat(file, &st) && S_ISREG(st.st_mode))
+                put_files(out, file);
         if (i && vs_text_ends(word, ".py") && !access(word, R_OK)) {
             snprintf(path, sizeof path, "%.*s", (int)(vs_text_base_name(word) - word), word);
-            put_tree(out, *path ? path : ".");
+            put_files(out, *path ? path : ".");
             script = true;
         }
         free(command[i]);
@@ -141,11 +122,11 @@ char *vs_run_key(const struct vs_fit_job *job, const struct vs_fit_run *run, con
     free(command);
     put_program(out, job->program[0]);
     if (!script)
-        put_tree(out, ".");
-    fprintf(out, "folder %s\n", getcwd(path, sizeof path) ? path : "");
-    fprintf(out, "environment %016llx\n", (unsigned long long)hash_environment());
+        put_files(out, ".");
     vs_xstream_end(out);
-    return text;
+    const char *key = vs_xarena_text(trials->memory, text);
+    free(text);
+    return key;
 }
 
 int vs_run_cache(struct vs_fit_job *job, bool *temporary)

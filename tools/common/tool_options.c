@@ -54,6 +54,25 @@ static int set(const char *who, const struct vs_tool_option *row, const char *te
                                      : vs_tool_usage(who, "--%s takes %s", row->name, row->takes);
 }
 
+int vs_tool_option(const char *who, const struct vs_tool_option *table, char **argv, int left)
+{
+    for (const struct vs_tool_option *row = table; row->name; row++) {
+        size_t length = strlen(row->name);
+        bool letter = row->letter && argv[0][1] == row->letter && !argv[0][2];
+        bool name = strncmp(argv[0], "--", 2) == 0 && strncmp(argv[0] + 2, row->name, length) == 0;
+        const char *end = letter ? "" : argv[0] + 2 + length;
+        if (!letter && !(name && (!*end || *end == '=')))
+            continue;
+        const char *value = *end ? end + 1 : row->flag || left < 2 || strcmp(argv[1], "--") == 0 ? NULL : argv[1];
+        if (!row->flag == !value) {
+            vs_tool_usage(who, "--%s %s", row->name, value ? "takes no value" : "needs a value");
+            return -1;
+        }
+        return set(who, row, value) ? -1 : value && !*end ? 2 : 1;
+    }
+    return 0;
+}
+
 int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_tool_option *table)
 {
     char letters[64] = ":h";

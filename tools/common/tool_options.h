@@ -33,4 +33,9 @@ struct vs_tool_option {
  * --help, or VS_EXIT_UNUSABLE with a message. */
 int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_tool_option *table);
 
+/* vs_tool_option: of a verb that has other options besides those of *table*, which needs their exact names:
+ * sets argv[0] if it is one of these. Returns how many arguments it took, 0 if it is another one, or -1
+ * after a message. *left*: of argv. */
+int vs_tool_option(const char *who, const struct vs_tool_option *table, char **argv, int left);
+
 #endif

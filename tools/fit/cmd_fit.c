@@ -58,33 +58,17 @@ static int exit_code(const struct vs_fit_set *set)
     }
 }
 
-static int set_ranks(struct vs_fit_job *job, const char *value)
+static int add_ranks(const char *who, const char *value, void *of)
 {
-    return vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &job->ranks)
-               ? 0 : vs_tool_usage(job->who, "--ranks takes a number from 1 to %d", VS_FIT_RANKS_MAX);
-}
-
-static int set_per_node(struct vs_fit_job *job, const char *value)
-{
-    return vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &job->per_node)
-               ? 0 : vs_tool_usage(job->who, "--per-node takes a number, from 1");
-}
-
-static int add_ranks(struct vs_fit_job *job, const char *value)
-{
+    struct vs_fit_job *job = of;
     char *copy = vs_xstrdup(value), *state;
     bool good = *value != 0;
     for (char *word = strtok_r(copy, ",", &state); word && good; word = strtok_r(NULL, ",", &state))
         good = job->rank_count < VS_FIT_RANKS_LISTED &&
                vs_tool_count(word, 0, VS_FIT_RANKS_MAX, &job->rank_list[job->rank_count++]);
     free(copy);
-    return good ? 0 : vs_tool_usage(job->who, "--rank takes numbers of ranks, such as 0,7,1023");
+    return good ? 0 : vs_tool_usage(who, "--rank takes numbers of ranks, such as 0,7,1023");
 }
-
-static const struct vs_fit_flag flags[] = {{"--ranks", true, set_ranks},
-                                           {"--per-node", true, set_per_node},
-                                           {"--rank", true, add_ranks},
-                                           {NULL, false, NULL}};
 
 /* What the options about ranks need of each other. */
 static int check_ranks(struct vs_fit_job *job)
@@ -143,7 +127,12 @@ static int answer(struct vs_fit_job *job)
 static int fit_main(int argc, char **argv)
 {
     struct vs_fit_job *job = vs_xcalloc(1, sizeof *job);
-    int status = vs_fit_parse(job, usage, flags, argc, argv);
+    const struct vs_tool_option more[] = {
+        {"ranks", .count = &job->ranks, .min = 1, .max = VS_FIT_RANKS_MAX, .takes = "a number from 1 to 1000000"},
+        {"per-node", .count = &job->per_node, .min = 1, .max = VS_FIT_RANKS_MAX, .takes = "a number, from 1"},
+        {"rank", .run = add_ranks, .to = job},
+        {0}};
+    int status = vs_fit_parse(job, usage, more, argc, argv);
     if (!status)
         status = check_ranks(job);
     if (!status)

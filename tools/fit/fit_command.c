@@ -32,21 +32,22 @@ static bool is_number(const char *text)
     return *text && !*end;
 }
 
-int vs_fit_parse_vary(struct vs_fit_job *job, const char *text)
+int vs_fit_parse_vary(const char *who, const char *text, void *of)
 {
+    struct vs_fit_job *job = of;
     const char *equals = strchr(text, '=');
     const char *list = equals ? equals + 1 : text;
     if (job->vary)
-        return vs_tool_usage(job->who, "--vary is given twice; only one argument can vary");
+        return vs_tool_usage(who, "--vary is given twice; only one argument can vary");
     job->vary = equals ? vs_xstrndup(text, (size_t)(equals - text)) : vs_xstrdup("");
     job->ascending = true;
     for (;; list++) {
         size_t length = strcspn(list, ",");
         if (!length)
-            return vs_tool_usage(job->who, "--vary %s has an empty value; write it as "
+            return vs_tool_usage(who, "--vary %s has an empty value; write it as "
                                  "--vary --batch=1,2,4", text);
         if (job->value_count == VS_FIT_VALUES_MAX)
-            return vs_tool_usage(job->who, "--vary takes at most %d values", VS_FIT_VALUES_MAX);
+            return vs_tool_usage(who, "--vary takes at most %d values", VS_FIT_VALUES_MAX);
         char *value = vs_xstrndup(list, length);
         job->values[job->value_count++] = value;
         job->ascending = job->ascending && is_number(value);

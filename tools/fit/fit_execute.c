@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
@@ -24,6 +25,7 @@
 #include "tools/fit/fit_internal.h"
 
 #define FLAGS_MAX 12     /* of `run`, besides the user's and the program */
+#define POLL_NS 20000000L
 
 /* A part of a file name from what the user typed. */
 static void append_name(char *path, size_t max, const char *text)
@@ -65,11 +67,11 @@ void vs_fit_name_files(struct vs_fit_place *place)
     snprintf(place->notes, sizeof place->notes, "%s/notes.txt", place->folder);
 }
 
-int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *place)
+/* Creates the folder, and removes files of an earlier run from one that was kept. */
+static int make_place(const struct vs_fit_job *job, const struct vs_fit_place *place)
 {
     if (mkdir(place->folder, 0777) && errno != EEXIST)
         return vs_tool_fail(job->who, "cannot create %s: %s", place->folder, strerror(errno));
-    /* Files of an earlier run in a folder that was kept. */
     DIR *dir = opendir(place->folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
@@ -132,11 +134,11 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
     return arguments;
 }
 
-int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process,
-                 struct vs_fit_run *run)
+static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process)
 {
     const struct vs_fit_place *place = &process->place;
-    int errors = new_file(job, place->errors);
+    const struct vs_fit_run *run = process->run;
+    int errors = make_place(job, place) ? -1 : new_file(job, place->errors);
     int output = errors < 0 ? -1 : new_file(job, job->keep ? place->output : "/dev/null");
     if (output < 0) {
         if (errors >= 0)
@@ -150,8 +152,8 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
         char **arguments = run_arguments(job, run->gpu, place, vs_fit_command(job, run->value));
-        for (char *const *text = run->environment; text && *text; text++)
-            putenv(*text);
+        for (const char *const *text = run->environment; text && *text; text++)
+            putenv(vs_xstrdup(*text));
         vs_own_state_end();
         if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
             dup2(errors, 2) >= 0)
@@ -169,16 +171,16 @@ int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     return 0;
 }
 
-bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *process,
-                      struct vs_fit_run *run)
+static bool has_ended(const struct vs_fit_job *job, struct vs_fit_process *process)
 {
+    struct vs_fit_run *run = process->run;
     int status = 0;
     struct rusage used;
     pid_t ended = wait4(process->pid, &status, WNOHANG, &used);
     if (ended == 0 || (ended < 0 && errno == EINTR)) {
         if (job->steps)
             vs_fit_watch_steps(process, job->steps);
-        vs_fit_watch_host(job, process, run);
+        vs_fit_watch_host(job, process);
         return false;
     }
     vs_fit_signals_to(process->slot, 0);
@@ -188,4 +190,44 @@ bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
     run->host_bytes = (uint64_t)used.ru_maxrss * 1024;
     run->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return true;
+}
+
+size_t vs_fit_at_once(const struct vs_fit_job *job)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return job->jobs ? (size_t)job->jobs : processors > 1 ? (size_t)processors : 1;
+}
+
+int vs_fit_run_all(const struct vs_fit_job *job, void *of,
+                   struct vs_fit_process *(*next)(void *of, size_t running, int *status),
+                   int (*ended)(void *of, struct vs_fit_process *process))
+{
+    struct vs_fit_process *running[VS_FIT_GPUS_MAX] = {NULL};
+    const struct timespec pause = {0, POLL_NS};
+    size_t count = 0;
+    int status = 0;
+    do {
+        bool more = true;
+        for (size_t slot = 0; slot < VS_FIT_GPUS_MAX; slot++) {
+            if (running[slot] && has_ended(job, running[slot])) {
+                int failed = ended(of, running[slot]);
+                status = status ? status : failed;
+                running[slot] = NULL;
+                count--;
+            }
+            if (running[slot] || !more || status || vs_fit_interrupted())
+                continue;
+            struct vs_fit_process *process = next(of, count, &status);
+            more = process != NULL;
+            if (process && !status)
+                status = start(job, slot, process);
+            if (process && !status) {
+                running[slot] = process;
+                count++;
+            }
+        }
+        if (count)
+            nanosleep(&pause, NULL);
+    } while (count);
+    return status;
 }

@@ -108,8 +108,7 @@ static bool read_free(uint64_t *total, uint64_t *available)
     return true;
 }
 
-void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process,
-                       struct vs_fit_run *run)
+void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process)
 {
     uint64_t now = vs_clock_ns(), total, available, used = 0;
     if (now - process->watched < LOOK_NS || !read_free(&total, &available))
@@ -123,8 +122,8 @@ void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *proc
         used += found[i].bytes;
     /* Where others have taken the host's memory, a small run goes on. */
     if (job->host_memory ? used > job->host_memory : used > available) {
-        run->host_needed = used;
-        run->host_free = job->host_memory ? 0 : available;
+        process->run->host_needed = used;
+        process->run->host_free = job->host_memory ? 0 : available;
         for (size_t i = 0; i < count; i++)
             kill(found[i].pid, SIGKILL);
     }

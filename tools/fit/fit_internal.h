@@ -14,6 +14,7 @@
 
 #include "analysis/fit/fit_answer.h"
 #include "tools/common/command.h"
+#include "tools/common/tool_options.h"
 
 #define VS_FIT_GPUS_MAX 64
 #define VS_FIT_VALUES_MAX 256
@@ -44,24 +45,17 @@ struct vs_fit_job {
     char folder[PATH_MAX]; /* of all runs */
 };
 
-/* An option of a verb that is none of `fit`. *set* returns 0, or a status after a message. */
-struct vs_fit_flag {
-    const char *name; /* NULL: the end of a list */
-    bool valued;
-    int (*set)(struct vs_fit_job *job, const char *value);
-};
-
-/* vs_fit_parse: parses the arguments; -1: help was printed. *more*: options besides those of `fit`, or
- * NULL. vs_fit_job_clear frees what it set. */
-int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_fit_flag *more, int argc,
+/* vs_fit_parse: parses the arguments; -1: help was printed. *more*: the options of one verb alone.
+ * vs_fit_job_clear frees what it set. */
+int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_tool_option *more, int argc,
                  char **argv);
 void vs_fit_job_clear(struct vs_fit_job *job);
 
 /* vs_fit_add_flag: an option that is passed on to `run`; *value*: NULL, or its next word. */
 void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value);
 
-/* vs_fit_parse_vary: parses "NAME=V1,V2…" or "V1,V2…". */
-int vs_fit_parse_vary(struct vs_fit_job *job, const char *text);
+/* vs_fit_parse_vary: parses "NAME=V1,V2…" or "V1,V2…" for *job*, a struct vs_fit_job. */
+int vs_fit_parse_vary(const char *who, const char *text, void *job);
 
 /* vs_fit_command: the program's arguments with *value* (NULL: as they are): in place of {}, or of
  * the value that follows the name, or at the end. NULL-terminated. Called in
@@ -81,6 +75,7 @@ struct vs_fit_place {
 };
 
 struct vs_fit_process {
+    struct vs_fit_run *run;
     struct vs_fit_place place;
     size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
     int pid;
@@ -89,20 +84,23 @@ struct vs_fit_process {
     size_t signals;               /* sent to end it after its steps */
 };
 
-/* vs_fit_name_place: the folder for run->gpu and run->value. vs_fit_name_files: the files in
- * place->folder. vs_fit_make_place creates the folder and removes traces of an earlier run from it. */
+/* vs_fit_name_place: the folder for run->gpu and run->value or run->rank. vs_fit_name_files: the files in
+ * place->folder. */
 void vs_fit_name_files(struct vs_fit_place *place);
 void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *run,
                        struct vs_fit_place *place);
-int vs_fit_make_place(const struct vs_fit_job *job, const struct vs_fit_place *place);
 
-/* vs_fit_start: starts the program with run->value on run->gpu, its files in process->place.
- * vs_fit_has_ended: whether it has; then its status is in *run*. With --steps it is ended when it is
- * far enough. Does not wait. */
-int vs_fit_start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process,
-                 struct vs_fit_run *run);
-bool vs_fit_has_ended(const struct vs_fit_job *job, struct vs_fit_process *process,
-                      struct vs_fit_run *run);
+/* vs_fit_run_all: runs the program, several times at the same time, and returns when all runs have ended and
+ * *next* has no more. *next*: the process to start, whose run and place are set; NULL: none as long as
+ * *running* others go on. *ended*: the status of its program is in process->run; also after an interrupt. Both
+ * report a failure, after which nothing more is started. With --steps a program is ended when it is far
+ * enough. */
+int vs_fit_run_all(const struct vs_fit_job *job, void *of,
+                   struct vs_fit_process *(*next)(void *of, size_t running, int *status),
+                   int (*ended)(void *of, struct vs_fit_process *process));
+
+/* vs_fit_at_once: --jobs, or the number of processors. */
+size_t vs_fit_at_once(const struct vs_fit_job *job);
 
 /* vs_fit_read_result: fills in *run*, which the caller clears, from the files in *place*. */
 int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
@@ -116,9 +114,8 @@ void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run);
 void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted);
 
 /* vs_fit_watch_host: looks now and then how much of the host's memory *process* takes, and ends it if
- * that is too much; then run->host_needed is set. */
-void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process,
-                       struct vs_fit_run *run);
+ * that is too much; then host_needed of its run is set. */
+void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process);
 
 /* vs_fit_search: the runs that the answer needs, in the order in which they are shown. */
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);

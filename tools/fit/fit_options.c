@@ -38,86 +38,46 @@ void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value
     grown[count] = value ? vs_xprintf("%s=%s", name, value) : vs_xstrdup(name);
 }
 
-static int add_gpu(struct vs_fit_job *job, const char *spec)
+static int add_gpu(const char *who, const char *spec, void *of)
 {
+    struct vs_fit_job *job = of;
     char why[VS_SIMULATED_WHY_MAX];
     if (job->gpu_count == VS_FIT_GPUS_MAX)
-        return vs_tool_usage(job->who, "at most %d GPUs", VS_FIT_GPUS_MAX);
+        return vs_tool_usage(who, "at most %d GPUs", VS_FIT_GPUS_MAX);
     if (!*spec)
-        return vs_tool_usage(job->who, "--gpu needs a name, such as h100-80g");
+        return vs_tool_usage(who, "--gpu needs a name, such as h100-80g");
     if (vs_simulated_check(spec, why))
-        return vs_tool_fail(job->who, "--gpu %s: %s", spec, why);
-    job->gpus[job->gpu_count] = vs_xstrdup(spec);
-    job->gpu_count++;
+        return vs_tool_fail(who, "--gpu %s: %s", spec, why);
+    job->gpus[job->gpu_count++] = vs_xstrdup(spec);
     return 0;
 }
 
-/* If *argument* is --NAME or --NAME=VALUE of ours: 1 or, where the value is the next argument, 2;
- * 0: another one. */
-static int match(const struct vs_fit_flag *flag, char **argv, int left, const char **value)
+static bool set_size(const char *text, void *to)
 {
-    size_t length = strlen(flag->name);
-    if (strncmp(argv[0], flag->name, length) != 0 || (argv[0][length] && argv[0][length] != '='))
-        return 0;
-    *value = argv[0][length] ? argv[0] + length + 1 : flag->valued && left > 1 ? argv[1] : NULL;
-    return !argv[0][length] && flag->valued && *value ? 2 : 1;
+    return !vs_size_parse(text, to) && *(uint64_t *)to;
 }
 
 /* One option; *used*: how many arguments it takes. */
-static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, char **argv, int left,
+static int parse_one(struct vs_fit_job *job, const struct vs_tool_option *more, char **argv, int left,
                      int *used)
 {
-    static const struct vs_fit_flag flags[] = {
-        {"--gpu", true, NULL},   {"--vary", true, NULL}, {"--keep", true, NULL},
-        {"--color", true, NULL}, {"--steps", true, NULL}, {"--jobs", true, NULL},
-        {"--host-memory", true, NULL},
-        {"--json", false, NULL}, {"--all", false, NULL}, {"--quiet", false, NULL}};
-    if (strcmp(argv[0], "-q") == 0) {
-        job->quiet = true;
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const char *value = NULL;
-        *used = match(&flags[i], argv, left, &value);
-        if (!*used)
-            continue;
-        if (flags[i].valued && (!value || strcmp(value, "--") == 0))
-            return vs_tool_usage(job->who, "%s needs a value", flags[i].name);
-        if (!flags[i].valued && value)
-            return vs_tool_usage(job->who, "%s takes no value", flags[i].name);
-        switch (i) {
-        case 0: return add_gpu(job, value);
-        case 1: return vs_fit_parse_vary(job, value);
-        case 2:
-            job->keep = value;
-            return *value ? 0 : vs_tool_usage(job->who, "--keep needs a folder");
-        case 3:
-            return vs_tool_colour(value, &job->colour)
-                       ? 0 : vs_tool_usage(job->who, "--color takes auto, always or never");
-        case 4:
-            return vs_tool_count(value, 1, 1000000000, &job->steps)
-                       ? 0 : vs_tool_usage(job->who, "--steps takes a number, from 1");
-        case 5:
-            return vs_tool_count(value, 1, VS_FIT_GPUS_MAX, &job->jobs)
-                       ? 0 : vs_tool_usage(job->who, "--jobs takes a number from 1 to %d",
-                                           VS_FIT_GPUS_MAX);
-        case 6:
-            return !vs_size_parse(value, &job->host_memory) && job->host_memory
-                       ? 0 : vs_tool_usage(job->who, "--host-memory takes a size, such as 16GiB");
-        case 7: job->json = true; return 0;
-        case 8: job->all = true; return 0;
-        default: job->quiet = true; return 0;
-        }
-    }
-    for (; more && more->name; more++) {
-        const char *value = NULL;
-        *used = match(more, argv, left, &value);
-        if (*used && more->valued != (value != NULL && strcmp(value, "--") != 0))
-            return vs_tool_usage(job->who, "%s %s", more->name, value ? "takes no value" : "needs a value");
-        if (*used)
-            return more->set(job, value);
-    }
-    *used = 1;
+    const struct vs_tool_option table[] = {
+        {"gpu", .run = add_gpu, .to = job},
+        {"vary", .run = vs_fit_parse_vary, .to = job},
+        {"keep", .text = &job->keep},
+        {"color", .colour = &job->colour},
+        {"steps", .count = &job->steps, .min = 1, .max = 1000000000, .takes = "a number, from 1"},
+        {"jobs", .count = &job->jobs, .min = 1, .max = VS_FIT_GPUS_MAX, .takes = "a number from 1 to 64"},
+        {"host-memory", .parse = set_size, .to = &job->host_memory, .takes = "a size, such as 16GiB"},
+        {"json", .flag = &job->json},
+        {"all", .flag = &job->all},
+        {"quiet", 'q', .flag = &job->quiet},
+        {0}};
+    *used = vs_tool_option(job->who, table, argv, left);
+    if (!*used)
+        *used = vs_tool_option(job->who, more, argv, left);
+    if (*used)
+        return *used < 0 ? VS_EXIT_UNUSABLE : 0;
     if (strncmp(argv[0], "--", 2) != 0)
         return vs_tool_usage(job->who, "unknown option %s", argv[0]);
     /* An option of `run`: "--NAME[=VALUE]" or "--no-NAME". *used*: how many arguments it takes. */
@@ -152,7 +112,7 @@ static int parse_one(struct vs_fit_job *job, const struct vs_fit_flag *more, cha
     return 0;
 }
 
-int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_fit_flag *more, int argc,
+int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_tool_option *more, int argc,
                  char **argv)
 {
     int i = 1;

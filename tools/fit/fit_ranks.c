@@ -12,14 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
 
-#define POLL_MS 20
 #define VARIABLES_MAX 24
 
 /* ---- the command ---- */
@@ -63,21 +61,19 @@ char **vs_fit_without_srun(char **program)
 
 /* ---- one rank ---- */
 
-struct rank_lane {
-    struct vs_fit_process process;
-    struct vs_fit_run *run; /* NULL: nothing is running */
-};
-
 struct rank_queue {
     const struct vs_fit_job *job;
+    const char *gpu;
     char messages[PATH_MAX + 300];
     unsigned long long ranks[VS_FIT_RANKS_LISTED];
-    size_t count, next, running;
+    size_t count, next, jobs;
     size_t wanted; /* ranks before this index are started whatever else is running */
-    struct vs_fit_run *runs; /* [VS_FIT_RANKS_LISTED], of the ranks */
+    struct vs_fit_run *runs; /* [VS_FIT_RANKS_LISTED], of the ranks, as the processes */
+    struct vs_fit_process *processes;
+    struct vs_arena memory; /* of their variables */
 };
 
-static void set_variables(const struct rank_queue *queue, unsigned long long rank, char **out)
+static const char **variables_of(struct rank_queue *queue, unsigned long long rank)
 {
     const struct vs_fit_job *job = queue->job;
     unsigned long long node = rank / job->per_node, nodes = (job->ranks + job->per_node - 1) / job->per_node;
@@ -106,42 +102,18 @@ static void set_variables(const struct rank_queue *queue, unsigned long long ran
         {"SLURM_JOB_ID", 1, true},
     };
     size_t n = 0;
+    const char **out = vs_xarena(&queue->memory, VARIABLES_MAX * sizeof *out);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!numbers[i].slurm || job->slurm)
-            out[n++] = vs_xprintf("%s=%llu", numbers[i].name, numbers[i].value);
-    out[n++] = vs_xstrdup("MASTER_ADDR=127.0.0.1");
+            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].name, numbers[i].value);
+    out[n++] = "MASTER_ADDR=127.0.0.1";
     if (job->slurm)
-        out[n++] = vs_xstrdup("SLURM_JOB_NODELIST=localhost");
-    out[n++] = vs_xprintf("VRAMSCOPE_SIMULATE_ALONE=%llu/%llu/%llu/%s", rank, job->ranks, job->per_node,
-                          queue->messages);
-    out[n++] = vs_xprintf("VRAMSCOPE_SIMULATE_COMMAND=%ld", (long)getpid());
+        out[n++] = "SLURM_JOB_NODELIST=localhost";
+    out[n++] = vs_xarena_printf(&queue->memory, "VRAMSCOPE_SIMULATE_ALONE=%llu/%llu/%llu/%s", rank, job->ranks,
+                                job->per_node, queue->messages);
+    out[n++] = vs_xarena_printf(&queue->memory, "VRAMSCOPE_SIMULATE_COMMAND=%ld", (long)getpid());
     out[n] = NULL;
-}
-
-static void print_name(const struct vs_fit_job *job, const struct vs_fit_run *run)
-{
-    fprintf(stderr, "%s: %s, rank %s of %llu … ", job->who, run->gpu, run->rank, job->ranks);
-}
-
-static int start_rank(struct rank_queue *queue, const char *gpu, struct rank_lane *lane, size_t slot)
-{
-    char *variables[VARIABLES_MAX];
-    unsigned long long rank = queue->ranks[queue->next];
-    struct vs_fit_run *run = &queue->runs[queue->next++];
-    *run = (struct vs_fit_run){.gpu = gpu, .rank = vs_xprintf("%llu", rank), .environment = variables};
-    set_variables(queue, rank, variables);
-    vs_fit_name_place(queue->job, run, &lane->process.place);
-    int status = vs_fit_make_place(queue->job, &lane->process.place);
-    if (!status)
-        status = vs_fit_start(queue->job, slot, &lane->process, run);
-    for (char **variable = variables; *variable; variable++)
-        free(*variable);
-    run->environment = NULL;
-    if (!status) {
-        lane->run = run;
-        queue->running++;
-    }
-    return status;
+    return out;
 }
 
 /* Nothing more comes from *rank*. */
@@ -191,51 +163,41 @@ static void take_wanted(struct rank_queue *queue)
         closedir(dir);
 }
 
-static int end_rank(struct rank_queue *queue, struct rank_lane *lane)
+static struct vs_fit_process *next_rank(void *of, size_t running, int *status)
+{
+    struct rank_queue *queue = of;
+    (void)status;
+    take_wanted(queue);
+    if (queue->next == queue->count || (running >= queue->jobs && queue->next >= queue->wanted))
+        return NULL;
+    struct vs_fit_process *process = &queue->processes[queue->next];
+    unsigned long long rank = queue->ranks[queue->next];
+    struct vs_fit_run *run = process->run = &queue->runs[queue->next++];
+    *run = (struct vs_fit_run){.gpu = queue->gpu, .rank = vs_xprintf("%llu", rank),
+                               .environment = variables_of(queue, rank)};
+    vs_fit_name_place(queue->job, run, &process->place);
+    return process;
+}
+
+static int end_rank(void *of, struct vs_fit_process *process)
 {
     static const char *const words[] = {"no answer", "does not fit", "fits"};
-    struct vs_fit_run *run = lane->run;
+    struct rank_queue *queue = of;
+    struct vs_fit_run *run = process->run;
     write_ended(queue, strtoull(run->rank, NULL, 10));
-    lane->run = NULL;
-    queue->running--;
+    run->environment = NULL;
     if (vs_fit_interrupted())
         return 0;
-    int status = vs_fit_read_result(queue->job, &lane->process.place, run);
+    int status = vs_fit_read_result(queue->job, &process->place, run);
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_UNANSWERED];
     for (size_t i = 0; i < list->count && !status; i++)
         if (strcmp(list->items[i].name, "rank") == 0) { /* what was run is not this rank */
             run->answer = VS_FIT_UNKNOWN;
             snprintf(run->why, sizeof run->why, "%s", list->items[i].text);
         }
-    if (!status && !queue->job->quiet) {
-        print_name(queue->job, run);
-        fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
-    }
-    return status;
-}
-
-/* Runs what is queued, up to *jobs* at the same time, and what these wait for. */
-static int run_queued(struct rank_queue *queue, const char *gpu, size_t jobs)
-{
-    const struct timespec pause = {0, POLL_MS * 1000000L};
-    struct rank_lane *lanes = vs_xcalloc(VS_FIT_GPUS_MAX, sizeof *lanes);
-    int status = 0;
-    do {
-        take_wanted(queue);
-        for (size_t i = 0; i < VS_FIT_GPUS_MAX; i++) {
-            struct rank_lane *lane = &lanes[i];
-            int e = 0;
-            if (lane->run && vs_fit_has_ended(queue->job, &lane->process, lane->run))
-                e = end_rank(queue, lane);
-            if (!e && !status && !lane->run && queue->next < queue->count && !vs_fit_interrupted() &&
-                (queue->running < jobs || queue->next < queue->wanted))
-                e = start_rank(queue, gpu, lane, i);
-            status = status ? status : e;
-        }
-        if (queue->running)
-            nanosleep(&pause, NULL);
-    } while (queue->running);
-    free(lanes);
+    if (!status && !queue->job->quiet)
+        fprintf(stderr, "%s: %s, rank %s of %llu … %s (%.1f s)\n", queue->job->who, run->gpu, run->rank,
+                queue->job->ranks, words[run->answer], (double)run->wall_ns / 1e9);
     return status;
 }
 
@@ -272,22 +234,23 @@ int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
     struct vs_fit_job job = *given;
     job.program = vs_fit_without_srun(given->program);
     job.slurm = job.program != given->program;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t jobs = job.jobs ? (size_t)job.jobs : processors > 1 ? (size_t)processors : 1;
     int status = 0;
     set->ranks = job.ranks;
     for (size_t g = 0; g < job.gpu_count && !status && !vs_fit_interrupted(); g++) {
-        struct rank_queue queue = {.job = &job, .runs = vs_xcalloc(VS_FIT_RANKS_LISTED, sizeof *queue.runs)};
+        struct rank_queue queue = {.job = &job, .gpu = job.gpus[g], .jobs = 1,
+                                   .runs = vs_xcalloc(VS_FIT_RANKS_LISTED, sizeof *queue.runs),
+                                   .processes = vs_xcalloc(VS_FIT_RANKS_LISTED, sizeof *queue.processes)};
         snprintf(queue.messages, sizeof queue.messages, "%s/.vramscope-messages-%zu", job.folder, g);
         vs_fit_folder_clear(queue.messages);
         if (mkdir(queue.messages, 0777))
             status = vs_tool_fail(job.who, "cannot create %s: %s", queue.messages, strerror(errno));
         add_rank(&queue, 0);
         if (!status)
-            status = run_queued(&queue, job.gpus[g], 1);
+            status = vs_fit_run_all(&job, &queue, next_rank, end_rank);
         if (!status && queue.runs[0].answer != VS_FIT_UNKNOWN) {
             add_others(&queue);
-            status = run_queued(&queue, job.gpus[g], jobs);
+            queue.jobs = vs_fit_at_once(&job);
+            status = vs_fit_run_all(&job, &queue, next_rank, end_rank);
         }
         vs_fit_folder_clear(queue.messages);
         qsort(queue.runs, queue.next, sizeof *queue.runs, by_rank);
@@ -295,6 +258,8 @@ int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
         for (size_t i = 0; i < queue.next; i++)
             set->runs[set->count++] = queue.runs[i];
         free(queue.runs);
+        free(queue.processes);
+        vs_arena_free_all(&queue.memory);
     }
     return status;
 }

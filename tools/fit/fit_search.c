@@ -7,13 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/fit/fit_internal.h"
-
-#define POLL_MS 20
 
 struct fit_cell {
     struct vs_fit_run run;
@@ -22,10 +18,9 @@ struct fit_cell {
 
 /* The search on one GPU. Invariant by halves: all values before *low* fit, none from *high* on does. */
 struct fit_lane {
-    struct vs_fit_process process;
+    struct vs_fit_process process; /* first; its run is NULL while nothing is running */
     struct fit_cell *cells; /* [value] */
     size_t low, high, next; /* next: the value that is running, or will be */
-    bool running, ended;
 };
 
 struct fit_grid {
@@ -33,9 +28,8 @@ struct fit_grid {
     struct fit_cell *cells; /* [gpu][value] */
     struct fit_lane *lanes; /* [gpu] */
     size_t values;          /* at least 1 */
-    size_t running, jobs;
+    size_t jobs;
     bool halves, stopped; /* stopped: no further run makes sense */
-    int status;
 };
 
 /* Progress: the program's own output is not shown. One line for each run; with several at the same
@@ -62,32 +56,33 @@ static void print_result(const struct fit_grid *grid, const struct vs_fit_run *r
 static bool is_free(const struct fit_grid *grid, const struct fit_lane *lane)
 {
     for (size_t g = 0; g < grid->job->gpu_count; g++)
-        if (grid->lanes[g].running &&
+        if (grid->lanes[g].process.run &&
             strcmp(grid->lanes[g].process.place.folder, lane->process.place.folder) == 0)
             return false;
     return true;
 }
 
-static void start_lane(struct fit_grid *grid, size_t gpu)
+static struct vs_fit_process *start_lane(void *of, size_t running, int *status)
 {
+    struct fit_grid *grid = of;
     const struct vs_fit_job *job = grid->job;
-    struct fit_lane *lane = &grid->lanes[gpu];
-    lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
-    struct vs_fit_run *run = &lane->cells[lane->next].run;
-    *run = (struct vs_fit_run){.gpu = job->gpus[gpu],
-                               .value = job->vary ? job->values[lane->next] : NULL};
-    vs_fit_name_place(job, run, &lane->process.place);
-    if (!is_free(grid, lane))
-        return;
-    if (!job->quiet && grid->jobs == 1)
-        print_name(grid, run);
-    grid->status = vs_fit_make_place(job, &lane->process.place);
-    if (!grid->status)
-        grid->status = vs_fit_start(job, gpu, &lane->process, run);
-    lane->running = !grid->status;
-    grid->running += lane->running;
-    if (!lane->running && !job->quiet)
-        fputc('\n', stderr);
+    (void)status;
+    for (size_t g = 0; g < job->gpu_count && running < grid->jobs && !grid->stopped; g++) {
+        struct fit_lane *lane = &grid->lanes[g];
+        if (lane->process.run || lane->low >= lane->high)
+            continue;
+        lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
+        struct vs_fit_run *run = &lane->cells[lane->next].run;
+        *run = (struct vs_fit_run){.gpu = job->gpus[g], .value = job->vary ? job->values[lane->next] : NULL};
+        vs_fit_name_place(job, run, &lane->process.place);
+        if (!is_free(grid, lane))
+            continue;
+        if (!job->quiet && grid->jobs == 1)
+            print_name(grid, run);
+        lane->process.run = run;
+        return &lane->process;
+    }
+    return NULL;
 }
 
 /* Whether the program itself could not be started, on whichever GPU. */
@@ -97,74 +92,49 @@ static bool is_not_started(const struct vs_fit_run *run)
            run->status <= 127;
 }
 
-static void end_lane(struct fit_grid *grid, struct fit_lane *lane)
+static int end_lane(void *of, struct vs_fit_process *process)
 {
+    struct fit_grid *grid = of;
+    struct fit_lane *lane = (struct fit_lane *)process;
     struct fit_cell *cell = &lane->cells[lane->next];
-    lane->running = false;
-    grid->running--;
+    process->run = NULL;
     if (vs_fit_interrupted()) {
         if (!grid->job->quiet && grid->jobs == 1)
             fputc('\n', stderr);
-        return;
+        return 0;
     }
-    int status = vs_fit_read_result(grid->job, &lane->process.place, &cell->run);
-    if (status) {
-        grid->status = status;
-        return;
-    }
+    int status = vs_fit_read_result(grid->job, &process->place, &cell->run);
+    if (status)
+        return status;
     cell->done = true;
     if (!grid->job->vary)
         vs_fit_add_remedy(grid->job, &cell->run);
     print_result(grid, &cell->run);
     /* What the answer of the latest run leaves to try. */
     const struct vs_fit_run *run = &cell->run;
-    if (grid->halves && run->answer == VS_FIT_UNKNOWN)
-        lane->ended = true;
-    else if (!grid->halves || run->answer == VS_FIT_YES)
+    if (!grid->halves || run->answer == VS_FIT_YES)
         lane->low = lane->next + 1;
     else
-        lane->high = lane->next;
-    lane->ended |= lane->low >= lane->high;
+        lane->high = run->answer == VS_FIT_UNKNOWN ? lane->low : lane->next;
     grid->stopped |= is_not_started(run);
-}
-
-/* Starts what may run and ends what has ended. Returns false when nothing is left to do. */
-static bool advance(struct fit_grid *grid)
-{
-    for (size_t g = 0; g < grid->job->gpu_count; g++) {
-        struct fit_lane *lane = &grid->lanes[g];
-        if (lane->running && vs_fit_has_ended(grid->job, &lane->process, &lane->cells[lane->next].run))
-            end_lane(grid, lane);
-        bool more = !grid->status && !grid->stopped && !vs_fit_interrupted();
-        if (more && !lane->running && !lane->ended && grid->running < grid->jobs)
-            start_lane(grid, g);
-    }
-    return grid->running > 0;
-}
-
-static size_t job_count(const struct vs_fit_job *job)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t most = job->jobs ? (size_t)job->jobs : processors > 1 ? (size_t)processors : 1;
-    return most < job->gpu_count ? most : job->gpu_count;
+    return 0;
 }
 
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
 {
     struct fit_grid grid = {.job = job, .values = job->vary ? job->value_count : 1,
                             .halves = job->vary && job->ascending && !job->all,
-                            .jobs = job_count(job)};
+                            .jobs = vs_fit_at_once(job)};
+    grid.jobs = grid.jobs < job->gpu_count ? grid.jobs : job->gpu_count;
     size_t cells = job->gpu_count * grid.values;
     grid.cells = vs_xcalloc(cells, sizeof *grid.cells);
     grid.lanes = vs_xcalloc(job->gpu_count, sizeof *grid.lanes);
     set->runs = vs_xcalloc(cells, sizeof *set->runs);
-    const struct timespec pause = {0, POLL_MS * 1000000L};
     for (size_t g = 0; g < grid.job->gpu_count; g++) {
         grid.lanes[g].cells = grid.cells + g * grid.values;
         grid.lanes[g].high = grid.values;
     }
-    while (advance(&grid))
-        nanosleep(&pause, NULL);
+    int status = vs_fit_run_all(job, &grid, start_lane, end_lane);
     bool stopped = false;
     for (size_t i = 0; i < cells; i++) {
         struct vs_fit_run *run = &grid.cells[i].run;
@@ -177,5 +147,5 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
     }
     free(grid.lanes);
     free(grid.cells);
-    return grid.status;
+    return status;
 }

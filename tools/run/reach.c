@@ -28,7 +28,7 @@
 #define OWN_MACHINE EM_AARCH64
 #endif
 
-static void find_in_path(const char *name, char *out, size_t max)
+void vs_reach_find(const char *name, char *out, size_t max)
 {
     snprintf(out, max, "%s", name);
     const char *path = vs_environment("PATH");
@@ -126,7 +126,7 @@ static bool interpreter(const char *line, char *out, size_t max)
             next = strtok_r(NULL, " \t\r\n", &rest);
         word = next ? next : word;
     }
-    find_in_path(word, out, max);
+    vs_reach_find(word, out, max);
     return true;
 }
 
@@ -135,7 +135,7 @@ enum vs_reach vs_reach(const char *program, char *why, size_t max)
     char path[2 * PATH_MAX], line[LINE_MAX_BYTES];
     enum vs_reach reach = VS_REACH_YES;
     *why = 0;
-    find_in_path(program, path, sizeof path);
+    vs_reach_find(program, path, sizeof path);
     for (int i = 0; i < SCRIPTS_MAX; i++) {
         FILE *f = fopen(path, "rb");
         if (!f)

@@ -18,6 +18,9 @@ enum vs_reach {
  * VS_REACH_YES, which is also returned where the file cannot be read. */
 enum vs_reach vs_reach(const char *program, char *why, size_t max);
 
+/* vs_reach_find: the file of the program *name*, as execvp would find it; *name* itself if there is none. */
+void vs_reach_find(const char *name, char *out, size_t max);
+
 /* vs_reach_is_library: whether the file at *path* is a shared object of this machine, complete
  * according to its headers. */
 bool vs_reach_is_library(const char *path);

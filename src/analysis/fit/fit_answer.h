@@ -43,6 +43,7 @@ struct vs_fit_holders {
     struct vs_fit_holder items[VS_FIT_HOLDERS_MAX]; /* largest first */
     size_t count;
     uint64_t total_bytes; /* of all of them, listed or not */
+    uint64_t cached_bytes; /* that vramscope's own allocator would release */
 };
 
 /* vs_fit_holders: which lines of the user's hold a device's memory at one event: reads the trace from
@@ -137,7 +138,7 @@ enum vs_fit_note_kind {
                          * program, TEXT the code for it */
     VS_FIT_UNCHANGED,   /* it had none: LIBRARY which, TEXT why */
     VS_FIT_UNANSWERED,  /* of a rank alone: NAME where, TEXT what another rank would have given */
-    VS_FIT_RANKS,       /* TEXT: the ranks that may differ; NAME: paired if they send each other messages */
+    VS_FIT_RANKS,       /* TEXT: the ranks that may differ */
     VS_FIT_NOTE_KINDS
 };
 
@@ -200,7 +201,7 @@ struct vs_fit_run {
     const char *gpu;   /* as the user named it */
     const char *value; /* of --vary; NULL without it */
     char *rank;        /* that was run alone; NULL: all of the program's processes; owned */
-    char *const *environment; /* "NAME=VALUE" for the program, NULL-terminated; NULL: none */
+    const char *const *environment; /* "NAME=VALUE" for the program, NULL-terminated; NULL: none */
     uint64_t wall_ns;
     uint64_t host_bytes; /* the largest process's memory of the host */
     uint64_t host_needed, host_free; /* it was ended, because its processes had so much of the host's

@@ -25,7 +25,9 @@ while [ "$1" != -- ]; do
         need=$((need - effect)) ;;
     esac
 done
-cat >"${VRAMSCOPE_SURVEY%%%p*}$$${VRAMSCOPE_SURVEY##*%p}" <<E
+python3 -c 'import json, sys; sys.path.insert(0, sys.argv[1]); import advised
+survey = json.load(sys.stdin); print(json.dumps({**survey, "changes": advised.rows(survey)}))' \
+    "${0%/*}/../../../python/vramscope/changes" >"${VRAMSCOPE_SURVEY%%%p*}$$${VRAMSCOPE_SURVEY##*%p}" <<E
 {"schema": "vramscope.survey/1", "torch": "2.15.0", "module_lists": [
   {"path": "head", "class": "Norm", "count": 2, "place": "train.py:9", "activation_bytes": 1024},
   {"path": "blocks", "class": "Block", "count": 24, "place": "train.py:40", "activation_bytes": 200000000,
