@@ -3,8 +3,8 @@
  * The first pass replays the trace and notes, for each device, the event of the
  * highest use; later passes find who held the memory there.
  *
- * A failure is one request: PyTorch asks the driver up to three times for it, then raises. Whether
- * the program recovered is decided as for the post-mortem. */
+ * Failures are the replay's, as for the post-mortem: PyTorch asks the driver up to three times for one request,
+ * then raises. */
 #include "analysis/fit/fit_answer.h"
 
 #include "analysis/fit/step_cost.h"
@@ -28,204 +28,6 @@
 #include "base/vs_text.h"
 #include "trace/symbols/demangle.h"
 
-/* The failed allocations of a trace, one for each request of the program: PyTorch asks the
- * driver again after it has emptied its cache, before it raises its error. Those that the
- * program recovered from are the replay's, as for the post-mortem. While a failure is open, the
- * same thread's next attempts for the same memory belong to it; another request, an allocation
- * or the framework's error closes it. */
-
-struct vs_fit_refused {
-    uint64_t event; /* 1-based: the last one that belongs to it */
-    uint64_t time_ns; /* of the first attempt, in the trace's clock */
-    uint64_t requested, missing, free_bytes, error, stack, mark; /* as vs_fit_failure */
-    bool framework, other_error;
-    unsigned account;
-    uint32_t tid;
-    struct vs_place place;
-    uint64_t asked;      /* of the driver */
-    bool open;           /* further attempts may follow */
-};
-
-/* Zero-initialise. */
-struct vs_fit_failures {
-    struct vs_fit_refused *items;
-    size_t count, capacity;
-    bool may_be_open; /* some item is */
-    bool framework[VS_DEVICES_MAX]; /* by account: it reported tensors */
-    /* settled, by account: [0] failures that the program recovered from, [1] those that the
-     * framework handled by emptying its cache */
-    uint64_t recovered[VS_DEVICES_MAX][2];
-};
-
-/* Failures: then those that the replay does not keep are dropped, so that most remain few. */
-#define KEPT_MAX (2 * (VS_FAILURES_KEPT + VS_FAILURE_FIRSTS_MAX))
-
-static struct vs_fit_refused *open_one(struct vs_fit_failures *failures, unsigned account,
-                                       uint32_t tid)
-{
-    for (size_t i = failures->count; i-- > 0;) {
-        struct vs_fit_refused *one = &failures->items[i];
-        if (one->open && one->account == account && one->tid == tid)
-            return one;
-    }
-    return NULL;
-}
-
-static struct vs_fit_refused *new_one(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                      const struct vs_event *event, unsigned account)
-{
-    vs_vec_room(&failures->items, &failures->capacity, failures->count + 1,
-                sizeof *failures->items);
-    struct vs_fit_refused *one = &failures->items[failures->count++];
-    *one = (struct vs_fit_refused){.account = account, .tid = event->tid, .time_ns = event->time_ns,
-                                   .mark = replay->mark.name,
-                                   .place = vs_phases_place(&replay->phases, event->tid)};
-    return one;
-}
-
-static void driver_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                          const struct vs_event *event, unsigned account)
-{
-    struct vs_fit_refused *one = open_one(failures, account, event->tid);
-    uint64_t need = event->alloc_failed.requested;
-    if (one && one->asked != need) {
-        one->open = false;
-        one = NULL;
-    }
-    if (!one) {
-        one = new_one(failures, replay, event, account);
-        one->open = true;
-        one->requested = one->asked = need;
-    }
-    failures->may_be_open = true;
-    one->event = replay->events;
-    one->stack = event->alloc_failed.stack;
-    one->error = event->alloc_failed.error;
-    one->other_error = one->error != VS_CUDA_OUT_OF_MEMORY;
-    /* what the device lacked: the cache of vramscope's own allocator would be released first */
-    struct vs_holes holes;
-    vs_replay_holes(replay, one->account, &holes);
-    if (event->alloc_failed.family == VS_FAMILY_DEVICE)
-        need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)), need);
-    one->free_bytes = event->alloc_failed.device_free_bytes;
-    uint64_t available = one->free_bytes + holes.empty_bytes;
-    one->missing = event->alloc_failed.device_total_bytes && need > available ? need - available : 0;
-}
-
-static void framework_failed(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                             const struct vs_event *event, unsigned account)
-{
-    struct vs_fit_refused *one = open_one(failures, account, event->tid);
-    if (!one) /* the framework has a limit of its own */
-        one = new_one(failures, replay, event, account);
-    one->event = replay->events;
-    one->requested = event->framework_oom.requested;
-    one->stack = event->framework_oom.stack;
-    one->framework = true;
-    one->open = false;
-    one->other_error = false;
-    one->error = 0;
-}
-
-/* The failure of the replay, or the first of those that it dropped, that *one* is; *dropped*: is
- * set to the index of the latter. NULL: it was no failure, or one of a storm after its first. */
-static const struct vs_failure *known_as(const struct vs_fit_refused *one,
-                                         const struct vs_replay *replay, size_t *dropped)
-{
-    const struct vs_failure_firsts *firsts = &replay->firsts;
-    *dropped = firsts->count;
-    for (size_t i = replay->failure_count; i-- > 0;)
-        if (replay->failures[i].event == one->event)
-            return &replay->failures[i];
-    for (size_t i = 0; i < firsts->count; i++) {
-        const struct vs_failure *first = &firsts->items[i].failure;
-        if (first->event != one->event &&
-            (first->stack != one->stack || first->requested != one->requested ||
-             first->account != one->account || first->framework != one->framework))
-            continue;
-        *dropped = i;
-        return first;
-    }
-    return NULL;
-}
-
-/* Counts and drops the failures that the program recovered from so far, and
- * of each storm all but the first. *at_end*: no event follows. */
-static void fit_failures_settle(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                                bool at_end)
-{
-    bool seen[VS_FAILURE_FIRSTS_MAX + 1] = {false};
-    size_t kept = 0, dropped;
-    for (size_t i = 0; i < failures->count; i++) {
-        struct vs_fit_refused *one = &failures->items[i];
-        const struct vs_failure *known = known_as(one, replay, &dropped);
-        bool open = !at_end && one->open && i + 1 == failures->count;
-        if (open || (known && !known->recovered && !seen[dropped])) {
-            seen[dropped] = !open && dropped < replay->firsts.count;
-            failures->items[kept++] = *one;
-            continue;
-        }
-        bool later = known && !known->recovered; /* of a storm */
-        bool retry = failures->framework[one->account] && !one->framework;
-        if (!later && !one->other_error)
-            failures->recovered[one->account][retry]++;
-    }
-    failures->count = kept;
-}
-
-/* *event* was just applied to *replay*. Failures of host memory are left
- * out. */
-static void fit_failures_event(struct vs_fit_failures *failures, const struct vs_replay *replay,
-                               const struct vs_event *event)
-{
-    bool driver = event->kind == VS_EVENT_alloc_failed &&
-                  !vs_family_on_host(event->alloc_failed.family);
-    unsigned account = VS_ACCOUNT_NONE;
-    if (driver)
-        account = vs_replay_account(replay, event->alloc_failed.device);
-    else if (event->kind == VS_EVENT_framework_oom)
-        account = vs_replay_account(replay, event->framework_oom.device);
-    if (account != VS_ACCOUNT_NONE) {
-        if (failures->count >= KEPT_MAX)
-            fit_failures_settle(failures, replay, false);
-        (driver ? driver_failed : framework_failed)(failures, replay, event, account);
-        return;
-    }
-    if (event->kind == VS_EVENT_framework_alloc)
-        account = vs_replay_account(replay, event->framework_alloc.device);
-    if (account != VS_ACCOUNT_NONE)
-        failures->framework[account] = true;
-    if (!failures->may_be_open || (!replay->step_ended && event->kind != VS_EVENT_alloc &&
-                                   event->kind != VS_EVENT_framework_alloc))
-        return;
-    /* after an allocation of its thread, or at the end of a step, a failure has no further
-     * attempts */
-    failures->may_be_open = false;
-    for (size_t i = 0; i < failures->count; i++) {
-        struct vs_fit_refused *one = &failures->items[i];
-        if (replay->step_ended || one->tid == event->tid)
-            one->open = false;
-        failures->may_be_open |= one->open;
-    }
-}
-
-/* The first settled failure on *account*, out of memory before other errors;
- * NULL without one. */
-static const struct vs_fit_refused *fit_failures_first(const struct vs_fit_failures *failures,
-                                                       unsigned account)
-{
-    const struct vs_fit_refused *other = NULL;
-    for (size_t i = 0; i < failures->count; i++) {
-        const struct vs_fit_refused *one = &failures->items[i];
-        if (one->account != account)
-            continue;
-        if (!one->other_error)
-            return one;
-        other = other ? other : one;
-    }
-    return other;
-}
-
 /* Beside the replay's account of the same index. */
 struct fit_watch {
     uint64_t tensors_peak, tensors_event; /* event: 1-based; 0: never */
@@ -233,6 +35,7 @@ struct fit_watch {
     uint64_t outside; /* used and in no allocation, at the last reading */
     uint64_t used_peak, used_outside;
     bool read; /* the device's free memory was read */
+    uint64_t refused, retries; /* refused requests that a framework got after it had emptied its cache */
 };
 
 #define KERNEL_NAME_MAX 64
@@ -243,7 +46,6 @@ struct fit_pass {
     struct vs_symbols *symbols;
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
-    struct vs_fit_failures failures;
     struct vs_step_costs costs;
     struct fit_read {
         uint64_t stack, mark, text, bytes, count;
@@ -302,15 +104,58 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
         }
         if (event->kind == VS_EVENT_device_sample && event->device_sample.device == account->device)
             read_device(watch, account);
+        watch->retries += account->framework_retries > watch->refused;
+        watch->refused = account->framework_retries;
         uint64_t used = account->sums.now.reserved + watch->outside;
         if (used > watch->used_peak) {
             watch->used_peak = used;
             watch->used_outside = watch->outside;
         }
     }
-    fit_failures_event(&pass->failures, replay, event);
     vs_step_costs_event(&pass->costs, replay, event);
     return VS_OK;
+}
+
+static bool is_other_error(const struct vs_failure *failure)
+{
+    return !failure->framework && failure->error != VS_CUDA_OUT_OF_MEMORY;
+}
+
+/* The first failure on *account* that the program did not recover from, out of memory before other errors; NULL
+ * without one. */
+static const struct vs_failure *first_failure(const struct vs_replay *replay, unsigned account)
+{
+    const struct vs_failure *other = NULL;
+    for (size_t i = 0; i < replay->firsts.count + replay->failure_count; i++) {
+        const struct vs_failure *one = i < replay->firsts.count ? &replay->firsts.items[i].failure
+                                                                : &replay->failures[i - replay->firsts.count];
+        if (one->account != account || one->recovered || one->overhead)
+            continue;
+        if (!is_other_error(one))
+            return one;
+        other = other ? other : one;
+    }
+    return other;
+}
+
+static enum vs_err fill_failure(struct fit_pass *pass, const struct vs_failure *failure, struct vs_fit_device *device)
+{
+    const struct vs_replay *replay = pass->replay;
+    struct vs_fit_failure *out = &device->failure;
+    *out = (struct vs_fit_failure){
+        .requested = failure->requested, .free_bytes = failure->device_free, .time_ns = failure->time_ns,
+        .framework = failure->framework, .other_error = is_other_error(failure),
+        .error = failure->framework ? 0 : failure->error,
+        .place = vs_text_copy(&pass->trace->memory, vs_place_text(&replay->phases, failure->place)),
+        .where = vs_fit_where(&pass->summary, failure->stack, failure->mark, !device->tensors)};
+    enum vs_err err = vs_fit_holders(pass->reader, &pass->summary, failure->event, device->device, device->tensors,
+                                     &out->holders);
+    /* what the device lacked: the cache of vramscope's own allocator would be released first */
+    uint64_t need = failure->device_requested, available = out->free_bytes + out->holders.cached_bytes;
+    if (failure->family == VS_FAMILY_DEVICE)
+        need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)), need);
+    out->missing = failure->device_total && need > available ? need - available : 0;
+    return err;
 }
 
 static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_fit_device *out)
@@ -330,25 +175,20 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .peak_place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, tensors
                                                ? watch->tensors_place : account->peak_allocated.place)),
         .used_peak = watch->used_peak, .outside = watch->used_outside,
-        .recovered = pass->failures.recovered[index][0],
-        .retries = pass->failures.recovered[index][1]};
+        .recovered = pass->replay->firsts.recovered[index], .retries = watch->retries};
+    for (size_t i = 0; i < pass->replay->failure_count; i++) {
+        const struct vs_failure *one = &pass->replay->failures[i];
+        if (one->account == index && one->recovered && !one->overhead && !is_other_error(one))
+            ++*(tensors && !one->framework ? &out->retries : &out->recovered);
+    }
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
-    const struct vs_fit_refused *refused = fit_failures_first(&pass->failures, index);
+    const struct vs_failure *refused = first_failure(pass->replay, index);
     enum vs_err err = VS_OK;
     if (event)
         err = vs_fit_holders(pass->reader, &pass->summary, event, account->device, tensors,
                              &out->holders);
-    if (!err && refused) {
-        out->failure = (struct vs_fit_failure){
-            .requested = refused->requested, .missing = refused->missing,
-            .free_bytes = refused->free_bytes, .time_ns = refused->time_ns,
-            .framework = refused->framework, .other_error = refused->other_error,
-            .error = refused->error,
-            .place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, refused->place)),
-            .where = vs_fit_where(&pass->summary, refused->stack, refused->mark, !tensors)};
-        err = vs_fit_holders(pass->reader, &pass->summary, refused->event, account->device, tensors,
-                             &out->failure.holders);
-    }
+    if (!err && refused)
+        err = fill_failure(pass, refused, out);
     if (err || !tensors)
         return err;
     struct vs_kinds_query queries[2] = {
@@ -384,7 +224,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->devices = devices;
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *account = replay->accounts[i];
-        if (!account->sums.peak.reserved && !fit_failures_first(&pass->failures, i))
+        if (!account->sums.peak.reserved && !first_failure(replay, i))
             continue;
         enum vs_err err = fill_device(pass, i, &devices[trace->device_count]);
         if (err)
@@ -424,7 +264,6 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
         if (replay->failure_count)
             vs_did_without(replay, pass->symbols,
                            replay->has_end && end->reason == VS_END_EXIT && !end->status);
-        fit_failures_settle(&pass->failures, replay, true);
         pass->summary = (struct vs_summary){.memory = &trace->memory, .replay = replay,
                                             .symbols = pass->symbols, .wrappers = &pass->wrappers};
         /* With PyTorch its native functions are not looked up: their names are not needed, and take
@@ -436,7 +275,6 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
     }
     vs_symbols_close(pass->symbols);
     vs_replay_close(replay);
-    free(pass->failures.items);
     vs_step_costs_free(&pass->costs);
     free(pass);
     if (err) {
@@ -525,6 +363,12 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
                    (struct fit_sum){replay->sites.items[live->site].stack, live->mark, live->size,
                                     1});
     }
+    for (unsigned i = 0; i < replay->account_count; i++)
+        if (replay->accounts[i]->device == device) {
+            struct vs_holes holes;
+            vs_replay_holes(replay, i, &holes);
+            out->cached_bytes = holes.empty_bytes;
+        }
     vs_replay_close(replay);
     vs_vec_sort(sums, count, sizeof *sums, by_stack);
     for (size_t i = 0; i < count; i++) {
