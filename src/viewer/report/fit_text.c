@@ -163,18 +163,25 @@ static bool is_for_all(const struct vs_fit_set *set, char *const *texts, size_t 
     return true;
 }
 
-/* *make* writes what follows *title* for one run, with its separator; nothing: no line. Runs of the
- * same text share a line. Further lines are indented as far as the first INDENT letters of the title,
+/* A kind of line. *make* writes what follows the title for one run, with its separator; nothing: no line. Runs of
+ * the same text share a line. Further lines are indented as far as the first INDENT letters of the title,
  * of one word, are wide; rows that follow the first newline are printed as they are. */
-static void each_run(const struct vs_fit_set *set, const char *title, const struct vs_style *style,
-                     void (*make)(const struct vs_fit_set *, const struct vs_fit_run *, FILE *))
+struct fit_line {
+    const char *title;
+    void (*make)(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line, FILE *out);
+    enum vs_fit_answer answer;  /* of the runs that have one */
+    enum vs_fit_note_kind kind; /* of the notes in it */
+};
+
+static void print_line(const struct vs_fit_set *set, const struct fit_line *row, const struct vs_style *style)
 {
+    const char *title = row->title;
     char **texts = vs_xcalloc(set->count + 1, sizeof *texts), *line, lead[INDENT + 1] = "";
     size_t bytes;
     memcpy(lead, title, INDENT);
     for (size_t i = 0; i < set->count; i++) {
         FILE *out = vs_xstream(&texts[i], &bytes);
-        make(set, &set->runs[i], out);
+        row->make(set, &set->runs[i], row, out);
         vs_xstream_end(out);
     }
     for (size_t i = 0; i < set->count; i++) {
@@ -278,8 +285,9 @@ static void put_kinds(const struct vs_kinds_table *table, FILE *out)
 }
 
 /* With --vary the peak of the largest value that fits is enough. */
-static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_peak(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line, FILE *out)
 {
+    (void)line;
     if (run->answer != VS_FIT_YES || !run->worst_device->holders.count ||
         (set->vary && vs_fit_set_largest(set, run->gpu) != run))
         return;
@@ -293,8 +301,10 @@ static void peak_line(const struct vs_fit_set *set, const struct vs_fit_run *run
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
 }
 
-static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_failure(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                        FILE *out)
 {
+    (void)line;
     if (set->vary || run->answer != VS_FIT_NO || *run->why)
         return;
     const struct vs_fit_device *device = run->worst_device;
@@ -308,57 +318,51 @@ static void failure_line(const struct vs_fit_set *set, const struct vs_fit_run *
     put_holders(&failure->holders, device->tensors, out);
 }
 
-/* ", if the 3 assumed sizes hold: " */
-static void put_if(const struct vs_fit_run *run, FILE *out)
+/* An answer that rests on assumed sizes; with --vary, of the largest value that fits. */
+static void put_if(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line, FILE *out)
 {
-    if (run->assumed.count == 1)
-        fputs(", if the assumed size holds: ", out);
-    else
-        fprintf(out, ", if the %zu assumed sizes hold: ", run->assumed.count);
-}
-
-/* With --vary, of the largest value that fits. */
-static void fits_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    if (run->answer != VS_FIT_YES || !run->if_assumed ||
+    const struct vs_fit_assumed *assumed = &run->assumed;
+    if (run->answer != line->answer || !run->if_assumed ||
         (set->vary && vs_fit_set_largest(set, run->gpu) != run))
         return;
-    put_if(run, out);
-    fprintf(out, "margin %s; %s may be %s larger", vs_size_text(vs_fit_headroom(run)),
-            run->assumed.count == 1 ? "it" : "they", vs_size_text(run->assumed.margin));
+    if (assumed->count == 1)
+        fputs(", if the assumed size holds: ", out);
+    else
+        fprintf(out, ", if the %zu assumed sizes hold: ", assumed->count);
+    if (run->answer == VS_FIT_NO)
+        fprintf(out, "short by %s, with %s assumed", vs_size_text(vs_fit_lacks(run)), vs_size_text(assumed->bytes));
+    else
+        fprintf(out, "margin %s; %s may be %s larger", vs_size_text(vs_fit_headroom(run)),
+                assumed->count == 1 ? "it" : "they", vs_size_text(assumed->margin));
 }
 
-static void fits_not_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_remedy(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                       FILE *out)
 {
-    if (run->answer != VS_FIT_NO || !run->if_assumed || set->vary)
-        return;
-    put_if(run, out);
-    fprintf(out, "short by %s, with %s assumed", vs_size_text(vs_fit_lacks(run)),
-            vs_size_text(run->assumed.bytes));
-}
-
-static void remedy_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    (void)set;
+    (void)set, (void)line;
     if (run->remedy.text)
         fprintf(out, ": %s", run->remedy.text);
 }
 
-static void largest_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static const struct vs_fit_run *first_of(const struct vs_fit_set *set, const char *gpu)
 {
-    const struct vs_fit_run *first = NULL;
-    for (size_t i = 0; i < set->count && !first; i++) /* one line per GPU */
-        if (strcmp(set->runs[i].gpu, run->gpu) == 0)
-            first = &set->runs[i];
-    if (!set->vary || run != first)
+    size_t i = 0;
+    while (strcmp(set->runs[i].gpu, gpu) != 0)
+        i++;
+    return &set->runs[i];
+}
+
+static void put_largest(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                        FILE *out)
+{
+    (void)line;
+    if (!set->vary || run != first_of(set, run->gpu)) /* one line per GPU */
         return;
-    fputs(": ", out);
     const struct vs_fit_run *largest = vs_fit_set_largest(set, run->gpu);
-    enum vs_fit_answer answer = vs_fit_set_answer(set, run->gpu);
     if (largest)
-        fprintf(out, "%s%s%s", set->vary, *set->vary ? " " : "", largest->value);
+        fprintf(out, ": %s%s%s", set->vary, *set->vary ? " " : "", largest->value);
     else
-        fputs(answer == VS_FIT_NO ? "none of these values" : "no answer", out);
+        fputs(vs_fit_set_answer(set, run->gpu) == VS_FIT_NO ? ": none of these values" : ": no answer", out);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -368,14 +372,15 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : (x > y) - (x < y);
 }
 
-static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_assumed(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                        FILE *out)
 {
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_ASSUMED];
     const struct vs_fit_note *context = NULL; /* of the simulated driver; NULL: measured or given */
     for (size_t i = 0; i < list->count && !context; i++)
         if (!strcmp(list->items[i].library, "driver") && !strcmp(list->items[i].name, "context"))
             context = &list->items[i];
-    (void)set;
+    (void)set, (void)line;
     if (list->count)
         fputs(": ", out);
     /* The largest but *context*; how many there are, if not all are shown. */
@@ -402,9 +407,10 @@ static void assumed_line(const struct vs_fit_set *set, const struct vs_fit_run *
         fprintf(out, "%scontext %s", list->count > 1 ? "; " : "", vs_size_text(context->bytes));
 }
 
-static void unsupported_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_unsupported(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                            FILE *out)
 {
-    const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_UNSUPPORTED];
+    const struct vs_fit_note_list *list = &run->notes.lists[line->kind];
     (void)set;
     for (size_t i = 0; i < list->count && i < LISTED_MAX; i++)
         fprintf(out, "%s%s of %s", i ? ", " : ": ", list->items[i].name, list->items[i].library);
@@ -428,43 +434,25 @@ static void put_uses(const struct vs_fit_note_list *list, FILE *out)
 
 /* With --vary the places are those of every value: one run of each GPU is enough, the one whose peak
  * is shown. */
-static void put_uses_once(const struct vs_fit_set *set, const struct vs_fit_run *run,
-                          enum vs_fit_note_kind kind, FILE *out)
+static void put_places(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                       FILE *out)
 {
-    const struct vs_fit_run *shown = set->vary ? vs_fit_set_largest(set, run->gpu) : run;
-    for (size_t i = 0; i < set->count && !shown; i++)
-        if (strcmp(set->runs[i].gpu, run->gpu) == 0)
-            shown = &set->runs[i];
-    if (shown == run)
-        put_uses(&run->notes.lists[kind], out);
-}
-
-static void decided_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    put_uses_once(set, run, VS_FIT_DECIDED, out);
-}
-
-static void read_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    put_uses_once(set, run, VS_FIT_READ, out);
-}
-
-static void replaced_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
-{
-    (void)set;
-    put_uses(&run->notes.lists[VS_FIT_REPLACED], out);
+    const struct vs_fit_run *shown = run;
+    if (set->vary && line->kind != VS_FIT_REPLACED)
+        shown = vs_fit_set_largest(set, run->gpu);
+    if ((shown ? shown : first_of(set, run->gpu)) == run)
+        put_uses(&run->notes.lists[line->kind], out);
 }
 
 /* Of all ranks of a GPU, below its first one: equal ones once. */
-static void unanswered_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_unanswered(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                           FILE *out)
 {
     struct vs_fit_note_list all = {0};
-    for (size_t i = 0; i < set->count; i++) {
-        const struct vs_fit_note_list *list = &set->runs[i].notes.lists[VS_FIT_UNANSWERED];
+    for (size_t i = 0; run == first_of(set, run->gpu) && i < set->count; i++) {
+        const struct vs_fit_note_list *list = &set->runs[i].notes.lists[line->kind];
         if (strcmp(set->runs[i].gpu, run->gpu) != 0)
             continue;
-        if (!all.items && &set->runs[i] != run)
-            break;
         all.items = vs_xrealloc(all.items, all.count + list->count + 1, sizeof *all.items);
         for (size_t k = 0; k < list->count; k++) {
             bool seen = false;
@@ -479,9 +467,10 @@ static void unanswered_line(const struct vs_fit_set *set, const struct vs_fit_ru
     free(all.items);
 }
 
-static void retries_line(const struct vs_fit_set *set, const struct vs_fit_run *run, FILE *out)
+static void put_retries(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                        FILE *out)
 {
-    (void)set;
+    (void)set, (void)line;
     if (run->answer == VS_FIT_YES && run->retries)
         fprintf(out, " %llu time%s, for want of memory", (unsigned long long)run->retries,
                 run->retries == 1 ? "" : "s");
@@ -590,6 +579,20 @@ void vs_fit_errors_text(const char *errors, const struct vs_style *style)
 
 void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
 {
+    static const struct fit_line lines[] = {
+        {"largest that fits", .make = put_largest},
+        {"fits", put_if, .answer = VS_FIT_YES},
+        {"does not fit", put_if, .answer = VS_FIT_NO},
+        {"peak", .make = put_peak},
+        {"failure", .make = put_failure},
+        {"would help (replayed)", .make = put_remedy},
+        {"PyTorch emptied its cache", .make = put_retries},
+        {"assumed", .make = put_assumed},
+        {"not supported", put_unsupported, .kind = VS_FIT_UNSUPPORTED},
+        {"ran another kernel than on a GPU", put_places, .kind = VS_FIT_REPLACED},
+        {"decided by values that were not computed", put_places, .kind = VS_FIT_DECIDED},
+        {"read, but not computed", put_places, .kind = VS_FIT_READ},
+        {"not known without the other ranks", put_unanswered, .kind = VS_FIT_UNANSWERED}};
     struct vs_fit_set some = *set; /* the runs whose peak and failure are shown */
     some.runs = vs_xcalloc(set->count + 1, sizeof *some.runs);
     memcpy(some.runs, set->runs, set->count * sizeof *some.runs);
@@ -597,19 +600,8 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
         print_classes(set, style, &some);
     else
         print_table(set, style);
-    each_run(&some, "largest that fits", style, largest_line);
-    each_run(&some, "fits", style, fits_line);
-    each_run(&some, "does not fit", style, fits_not_line);
-    each_run(&some, "peak", style, peak_line);
-    each_run(&some, "failure", style, failure_line);
-    each_run(&some, "would help (replayed)", style, remedy_line);
-    each_run(&some, "PyTorch emptied its cache", style, retries_line);
-    each_run(&some, "assumed", style, assumed_line);
-    each_run(&some, "not supported", style, unsupported_line);
-    each_run(&some, "ran another kernel than on a GPU", style, replaced_line);
-    each_run(&some, "decided by values that were not computed", style, decided_line);
-    each_run(&some, "read, but not computed", style, read_line);
-    each_run(set, "not known without the other ranks", style, unanswered_line);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        print_line(lines[i].kind == VS_FIT_UNANSWERED ? set : &some, &lines[i], style);
     free(some.runs);
     if (set->kept)
         fprintf(style->out, "traces: %s (vramscope oom TRACE explains a failure)\n", set->kept);
