@@ -24,7 +24,9 @@ export const STATE_DEFAULTS = Object.freeze({
     rows: 'groups', // of the table: groups, blocks
     sort: 'bytes-', // of the table: a column and its direction
     curves: '', // shown (1) or hidden (0) by the legend: 'used:0,reserved:1'
-    align: 'clock', // curves of two traces: clock, length
+    align: '', // of the curves of two traces: steps, phases, length, clock; '': the first that they have
+    step: null, // the number of a step that is looked at
+    stepAxis: 'part', // of the steps laid over each other: part (of each step), time
     selected: null, // {block: index}, {site: index}
     playing: false,
     theme: 'auto', // auto, light, dark

@@ -6,10 +6,12 @@
 import {mountCompare} from './panels/compare.js';
 import {mountFlame} from './panels/flame.js';
 import {moduleRows, mountModules} from './panels/modules.js';
+import {mountSteps} from './panels/steps.js';
 import {mountTable} from './panels/table.js';
 import {mountBlockmap} from './blockmap.js';
 import {mountLanes} from './lanes.js';
 import {mountSegmentmap} from './segmentmap.js';
+import {STEPS_LEAST} from './stepfold.js';
 import {mountTimeline} from './timeline.js';
 
 /** The stack of all allocations, beside the answer of the first screen. */
@@ -34,6 +36,9 @@ export const TABS = [
     ]},
     {id: 'table', label: 'Table', parts: [
         STACK_STRIP, {name: 'table', title: 'Table', mount: mountTable, size: 'fill'},
+    ]},
+    {id: 'steps', label: 'Steps', when: ({head}) => (head.sections.steps?.columns[0]?.count || 0) >= STEPS_LEAST, parts: [
+        {name: 'steps', title: 'Steps', mount: mountSteps, size: 'page'},
     ]},
     {id: 'modules', label: 'Modules', when: ({head}) => head.devices.some((_, device) => moduleRows(head, device)), parts: [
         {name: 'modules', title: 'Modules', mount: mountModules, size: 'fill'},

@@ -3,11 +3,12 @@
  * Two traces side by side: which peaks higher, their curves on one axis, their figures, what is new,
  * gone, grown and shrunk at the peaks, and their phases. A is the first trace of the page. */
 import {choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime, shorten, splitSite} from '../format.js';
+import {formatBytes, formatBytesChange, formatCount, formatTime, shorten} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
+import {changesTable, plainTable} from './changes.js';
 import {comparedFigures, comparedGroups, comparedPhases, differenceSentence} from './difference.js';
+import {peakTime} from './moment.js';
 
-const COMPARE_ROWS = 200; // rows of changes that are elements; the CSV has all
 const COMPARE_LEFT = 72;
 const COMPARE_BOTTOM = 24;
 
@@ -30,13 +31,6 @@ function changeCell(row) {
     const change = row.b - row.a;
     const worse = row.moreIsBetter ? change < 0 : change > 0;
     return make(`span${!text || text === 'same' ? '.muted' : worse ? '.worse' : '.better'}`, {}, text);
-}
-
-function plainTable(caption, headings, rows) {
-    return make('table.plain', {}, make('caption', {}, caption),
-        make('thead', {}, make('tr', {}, headings.map((text) => (text ? make('th', {scope: 'col'}, text) : make('td'))))),
-        make('tbody', {}, rows.map((cells) => make('tr', {}, cells.map((cell, i) =>
-            (i === 0 ? make('th', {scope: 'row'}, cell) : make('td', {}, cell)))))));
 }
 
 /** The curve of a trace as an SVG path: the highest value of each bucket. */
@@ -97,29 +91,6 @@ function curvesSvg(a, b, state, width, height) {
     return svg;
 }
 
-function changeRow(row, most) {
-    const change = row.b - row.a;
-    const bar = make(`span.change-fill${change > 0 ? '.up' : '.down'}`);
-    bar.style.width = `${50 * Math.abs(change) / most}%`;
-    const [first, callers] = splitSite(row.name);
-    return [make('span', {}, make(`span.tag.tag-${row.status}`, {}, row.status), ' ', first,
-        callers ? make('span.muted', {}, ` < ${callers}`) : null),
-        formatBytes(row.a), formatBytes(row.b), make(`span${change > 0 ? '.worse' : '.better'}`, {}, formatBytesChange(change)),
-        make('span.change', {'aria-hidden': 'true'}, bar)];
-}
-
-function changesTable(rows) {
-    const changed = rows.filter((row) => row.status !== 'same');
-    const most = Math.max(1, ...changed.map((row) => Math.abs(row.b - row.a)));
-    const count = (status) => changed.filter((row) => row.status === status).length;
-    const words = ['new', 'gone', 'grown', 'shrunk'].map((status) => `${formatCount(count(status))} ${status}`).join(', ');
-    const hidden = changed.length - COMPARE_ROWS;
-    return [make('p.muted', {}, `${words}, ${formatCount(rows.length - changed.length)} the same`),
-        changed.length ? plainTable('Changes, the largest first', ['Name', 'A', 'B', 'Change', ''],
-            changed.slice(0, COMPARE_ROWS).map((row) => changeRow(row, most))) : make('p', {}, 'No difference.'),
-        hidden > 0 ? make('p.muted', {}, `${formatNumber(hidden, 'smaller change')} not listed; the CSV has all.`) : null];
-}
-
 function figuresCard(a, b, device) {
     return make('section.card', {}, make('h2', {}, 'Figures'), plainTable('Figures of both reports', ['Figure', 'A', 'B', 'Change'],
         comparedFigures(a, b, device).map((row) =>
@@ -163,13 +134,14 @@ export function mountCompare(element, {trace, other, state}) {
     function drawCurves() {
         if (!stopped && a.loaded.curves && b.loaded.curves)
             fill(chart, curvesSvg(a, b, state, ...size()));
-        align.show(state.get('align'));
+        align.show(state.get('align') || 'clock');
     }
     function drawChanges() {
         if (stopped || !a.loaded.blocks || !b.loaded.blocks)
             return;
         grouping.querySelector('select').value = state.get('color');
-        rows = comparedGroups(a, b, state.get('device'), state.get('color'));
+        const device = state.get('device');
+        rows = comparedGroups([a, b].map((trace) => ({trace, at: peakTime(trace.head, device)})), device, state.get('color'));
         fill(changes, changesTable(rows));
     }
     const drawAll = () => {

@@ -5,7 +5,6 @@
 import {formatBytes, formatBytesApart} from '../format.js';
 import {wholeOf} from './verdict.js';
 import {groupBlocks} from '../grouping.js';
-import {peakTime} from './moment.js';
 
 /** [{label, a, b}]: bytes, or counts where *count*; null where a trace does not have the figure. */
 export function comparedFigures(a, b, device) {
@@ -28,13 +27,14 @@ export function comparedFigures(a, b, device) {
     return rows.filter((row) => row.a !== null || row.b !== null);
 }
 
-function groupsAtPeak(trace, device, key) {
+function groupsAt({trace, at}, device, key) {
     const grouping = groupBlocks(trace, key);
     const {blocks} = trace.loaded;
     const sums = new Map();
-    for (const row of trace.liveAt(peakTime(trace.head, device), device)) {
-        const name = grouping.names[grouping.of[row]];
-        const sum = sums.get(name) || {bytes: 0, blocks: 0};
+    for (const row of trace.liveAt(at, device)) {
+        const group = grouping.of[row];
+        const name = grouping.names[group];
+        const sum = sums.get(name) || {group, bytes: 0, blocks: 0};
         sum.bytes += blocks.bytes[row];
         sum.blocks++;
         sums.set(name, sum);
@@ -42,15 +42,16 @@ function groupsAtPeak(trace, device, key) {
     return sums;
 }
 
-/** Groups live at the peaks, the largest change first: {name, a, b, blocksA, blocksB, status}. */
-export function comparedGroups(a, b, device, key) {
-    const [before, after] = [groupsAtPeak(a, device, key), groupsAtPeak(b, device, key)];
+/** Groups live at two times, of one trace or of two, the largest change first: {name, a, b, blocksA, blocksB,
+ * status, group}. @param {{trace: Object, at: number}[]} moments two, in ns @param {string} key of GROUPINGS */
+export function comparedGroups(moments, device, key) {
+    const [before, after] = moments.map((moment) => groupsAt(moment, device, key));
     const none = {bytes: 0, blocks: 0};
     const rows = [...new Set([...before.keys(), ...after.keys()])].map((name) => {
         const [x, y] = [before.get(name) || none, after.get(name) || none];
         const status = !before.has(name) ? 'new' : !after.has(name) ? 'gone'
             : y.bytes > x.bytes ? 'grown' : y.bytes < x.bytes ? 'shrunk' : 'same';
-        return {name, a: x.bytes, b: y.bytes, blocksA: x.blocks, blocksB: y.blocks, status};
+        return {name, a: x.bytes, b: y.bytes, blocksA: x.blocks, blocksB: y.blocks, status, group: (before.get(name) || y).group};
     });
     return rows.sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a) || y.b - x.b || (x.name < y.name ? -1 : 1));
 }

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of a trace laid over each other: one step of many that needs more, or leaves something, is named
+with its line; equal steps are not odd; steps that all leave memory are growth; what the page says of the
+steps is what the report says.
+
+    test_page_steps.py VRAMSCOPE TRAIN_LM SCENARIO"""
+import csv
+import io
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+import pages as made  # noqa: E402
+from test_page_views import check_axe, axe_source, download, settle, wait_until  # noqa: E402
+
+STEP = "push step;a make_activation tensor 9000000 1;a stage_batch tensor 400000 2;f 1;f 2;pop;"
+MORE = STEP.replace("f 1;", "a build_index tensor 30000000 3;f 1;f 3;")
+LEAVES = STEP.replace("f 1;", "a append_history tensor 6000000 -1;f 1;")
+TRACES = {"odd": STEP * 37 + MORE + STEP * 21, "left": STEP * 20 + LEAVES + STEP * 30,
+          "equal": STEP * 40, "growth": LEAVES * 40, "few": STEP * 2}
+
+
+def steps_of(page):
+    page.wait_for_selector(".fold-steps table")
+    return list(csv.DictReader(io.StringIO(download(page, "Steps as CSV").decode("utf-8-sig"))))
+
+
+def odd_memory(rows):
+    return {int(row["step"]) for row in rows if "MiB" in row["verdict"] and "warm-up" not in row["verdict"]}
+
+
+def the_odd_step_is_named_with_its_line(pages):
+    with browser.opened(pages.page("odd"), fragment="#tab=steps") as (page, faults):
+        settle(page)
+        rows = steps_of(page)
+        assert len(rows) == 59 and odd_memory(rows) == {38}, rows
+        assert "Step 38 of 59 is odd: needs 28.6 MiB more" in page.inner_text(".view-is-steps h2"), page.inner_text("h2")
+        changes = page.inner_text(".fold-below > :first-child")
+        assert "What made step 38 odd" in changes and "build_index" in changes and "+28.6 MiB" in changes, changes
+        assert "make_activation" not in changes, changes
+        check_axe(page, axe_source(), "steps") if axe_source() else None
+        page.click(".fold-below button:has-text('build_index')")
+        page.wait_for_selector("aside.detail:has-text('build_index')")
+        page.keyboard.press("Escape")
+        page.click(".fold-steps button:text-is('7')")
+        wait_until(page, "/step=7(&|$)/.test(location.hash)")
+        assert "No difference" in page.inner_text(".fold-below > :first-child")
+        page.click(".fold-steps button:text-is('38')")
+        page.click("button:has-text('Show it on the Timeline')")
+        page.wait_for_selector("#tab-timeline[aria-selected=true]")
+        wait_until(page, "location.hash.includes('from=') && location.hash.includes('cursor=')")
+        assert not faults, faults
+
+
+def what_a_step_leaves_is_odd_once(pages):
+    with browser.opened(pages.page("left"), fragment="#tab=steps") as (page, _faults):
+        settle(page)
+        rows = steps_of(page)
+        assert odd_memory(rows) == {21}, rows  # not those after it, which are higher
+        assert [int(row["left at its end"]) for row in rows if row["left at its end"] != "0"] == [6000128], rows
+        assert "append_history" in page.inner_text(".fold-below > :first-child")
+
+
+def equal_steps_are_not_odd_and_growth_is_growth(pages):
+    for name in ("equal", "growth"):
+        report = pages.report(name)["steps"]
+        with browser.opened(pages.page(name), fragment="#tab=steps") as (page, _faults):
+            settle(page)
+            rows = steps_of(page)
+            assert odd_memory(rows) == set(), rows
+            assert len(rows) == report["done"] == 40, (rows, report)
+            peaks = [int(row["peak"]) for row in rows]
+            assert min(peaks) == report["lowest_peak_bytes"], (peaks, report)
+            assert ("leaves memory: 5.7 MiB" in page.inner_text(".view-is-steps h2")) == (name == "growth")
+
+
+def two_steps_have_no_tab(pages):
+    with browser.opened(pages.page("few")) as (page, _faults):
+        settle(page)
+        assert not page.query_selector("#tab-steps")
+
+
+def main():
+    browser.require()
+    with tempfile.TemporaryDirectory() as folder:
+        pages = made.Pages(*sys.argv[1:4], folder)
+        for name, steps in TRACES.items():
+            pages.record(name, made.DEVICE, [pages.scenario, pages.script(name, made.WEIGHTS + steps)],
+                         "--allocator=observe")
+        browser.run((the_odd_step_is_named_with_its_line, what_a_step_leaves_is_odd_once,
+                     equal_steps_are_not_odd_and_growth_is_growth, two_steps_have_no_tab), pages)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
