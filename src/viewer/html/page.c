@@ -29,6 +29,7 @@ static const struct {
     [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
     [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes ~link thread place"},
+    [VS_SECTION_LIVES] = {"lives", "~address freed_phase freed_by .assumed"},
 };
 
 struct vs_page_data *vs_page_data_open(const struct vs_span *span)
@@ -50,6 +51,7 @@ struct vs_page_data *vs_page_data_open(const struct vs_span *span)
     data->rows.streams = data->activity.streams = &data->streams;
     data->rows.columns = data->sections[VS_SECTION_BLOCKS].columns;
     data->rows.segment_columns = data->sections[VS_SECTION_SEGMENTS].columns;
+    data->rows.life_columns = data->sections[VS_SECTION_LIVES].columns;
     data->ranges.step_columns = data->sections[VS_SECTION_STEPS].columns;
     data->ranges.range_columns = data->sections[VS_SECTION_RANGES].columns;
     data->activity.columns = data->sections[VS_SECTION_ACTIVITY].columns;

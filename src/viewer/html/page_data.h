@@ -170,7 +170,7 @@ void vs_page_activity_free(struct vs_page_activity *activity);
 
 enum vs_page_section_number {
     VS_SECTION_CURVES, VS_SECTION_SEGMENTS, VS_SECTION_BLOCKS, VS_SECTION_STEPS, VS_SECTION_RANGES,
-    VS_SECTION_ACTIVITY, VS_SECTIONS
+    VS_SECTION_ACTIVITY, VS_SECTION_LIVES, VS_SECTIONS
 };
 
 struct vs_page_data {

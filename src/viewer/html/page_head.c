@@ -172,7 +172,8 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
             snprintf(name, sizeof name, "%sstream %llu", stream->framework ? "PyTorch " : "",
                      (unsigned long long)stream->stream);
         vs_json_object(json, NULL, VS_J_TEXT("name", name),
-                       VS_J_UINT("device", data->numbers[stream->device]));
+                       VS_J_UINT("device", data->numbers[stream->device]),
+                       VS_J_BOOL("default", !stream->stream));
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "pools");
@@ -185,6 +186,10 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         vs_json_object(json, NULL, VS_J_TEXT("name", phase->name),
                        VS_J_UINT("parent", phase->parent), VS_J_BOOL("step", phase->is_step));
     }
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "frees");
+    for (size_t i = 0; i < data->rows.free_count; i++)
+        vs_json_string(json, NULL, vs_reader_string(replay->reader, data->rows.frees[i]));
     vs_json_end_array(json);
     vs_json_begin_array(json, "names");
     for (size_t i = 0; i < data->activity.name_count; i++)

@@ -56,6 +56,8 @@ static void add_row(struct vs_page_rows *rows, const struct vs_live *live,
     vs_column_add(&c[VS_BLOCK_STREAM], stream);
     vs_column_add(&c[VS_BLOCK_PHASE], live->place.phase);
     vs_column_add(&c[VS_BLOCK_FAMILY], live->family);
+    c = &rows->life_columns[VS_LIFE_ADDRESS]; /* of a block in a segment the one before: one byte */
+    vs_column_add(c, segment ? c->last : live->addr < VS_ADDR_ARRAY ? live->addr : 0);
     slot->row = (uint32_t)++rows->count;
 }
 
@@ -208,18 +210,31 @@ static void born(struct vs_page_rows *rows, const struct vs_live *live,
     }
 }
 
-static void ended(struct vs_page_rows *rows, const struct vs_live *live)
+/* *event*: by which it ends. */
+static void ended(struct vs_page_rows *rows, const struct vs_live *live,
+                  const struct vs_event *event)
 {
     struct vs_page_live *slot = slot_of(rows, live);
     struct vs_page_block *block = slot->row ? &rows->blocks[slot->row - 1] : NULL;
-    if (block && live->level == VS_LEVEL_FRAMEWORK)
+    uint64_t api = event->kind == VS_EVENT_free ? event->free.api : 0;
+    if (block && live->level == VS_LEVEL_FRAMEWORK) {
         block->kind = live->kind;
+        block->assumed = live->kind_assumed;
+    }
     if (rows->ended) {
         slot->row = 0;
         return;
     }
-    if (block)
+    if (block) {
         block->lived = since_start(rows, rows->replay->now_ns) - block->born + 1;
+        block->freed_phase = vs_phases_place(&rows->replay->phases, event->tid).phase;
+    }
+    if (block && api) {
+        uint64_t number = vs_xmap_number(&rows->frees_by_name, api, rows->free_count);
+        if (number == rows->free_count)
+            VS_VEC_ADD(rows->frees, rows->free_count, rows->free_capacity, api);
+        block->freed_by = (uint32_t)number + 1;
+    }
     if (slot->taken)
         vs_axis_give(&rows->axes[live->device], slot->place, slot->taken);
     else if (live->level != VS_LEVEL_FRAMEWORK && !live->in_segment && live->addr < VS_ADDR_ARRAY &&
@@ -251,7 +266,7 @@ static void on_change(void *context, const struct vs_replay *replay,
     if (change->kind == VS_CHANGE_BORN)
         born(rows, change->live, change->event);
     else if (change->live)
-        ended(rows, change->live);
+        ended(rows, change->live, change->event);
     else if (!rows->ended && change->kind == VS_CHANGE_HELD)
         held(rows, change->piece);
     else if (!rows->ended)
@@ -335,10 +350,14 @@ void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers
     const struct vs_live_table *tensors = &rows->replay->framework_live;
     for (size_t i = 0; i < tensors->slots; i++) {
         const struct vs_live *live = &tensors->items[i];
-        if (live->used && live->device < VS_DEVICES_MAX && slot_of(rows, live)->row)
-            rows->blocks[slot_of(rows, live)->row - 1].kind = live->kind;
+        if (!live->used || live->device >= VS_DEVICES_MAX || !slot_of(rows, live)->row)
+            continue;
+        struct vs_page_block *block = &rows->blocks[slot_of(rows, live)->row - 1];
+        block->kind = live->kind;
+        block->assumed = live->kind_assumed;
     }
-    struct vs_column *c = rows->columns;
+    struct vs_column *c = rows->columns, *life = rows->life_columns;
+    bool phases = rows->replay->phases.count > 1;
     size_t begun = 0; /* of the steps that were found */
     for (size_t i = 0; i < rows->count; i++) {
         const struct vs_page_block *block = &rows->blocks[i];
@@ -350,6 +369,12 @@ void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers
         vs_column_add(&c[VS_BLOCK_STEP], block->step_known ? block->step : begun);
         vs_column_add(&c[VS_BLOCK_KIND], kinds || block->kind == VS_PAGE_NO_KIND ? block->kind
                                                                                  : VS_KIND_UNKNOWN);
+        if (phases)
+            vs_column_add(&life[VS_LIFE_FREED_PHASE], block->freed_phase);
+        if (rows->free_count)
+            vs_column_add(&life[VS_LIFE_FREED_BY], block->freed_by);
+        if (kinds)
+            vs_column_add(&life[VS_LIFE_ASSUMED], block->assumed);
     }
     free(rows->blocks);
     rows->blocks = NULL;
@@ -377,5 +402,7 @@ void vs_page_rows_free(struct vs_page_rows *rows)
     free(rows->blocks);
     free(rows->segments);
     free(rows->zone_places);
+    free(rows->frees);
+    vs_map_free(&rows->frees_by_name);
     vs_arena_free_all(&rows->memory);
 }

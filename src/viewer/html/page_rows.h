@@ -5,7 +5,7 @@
  * columns are encoded at once. Blocks are those of the user's level (user_level.h): a framework's
  * tensors, and memory of the device that does not hold them. Each block has a place on the axis
  * of its device: in its segment, or, where no allocator is above the device's, one of its own.
- * Memory: about 32 bytes for each block, and the live set. Private to this folder; not
+ * Memory: about 40 bytes for each block, and the live set. Private to this folder; not
  * thread-safe. */
 #ifndef VS_PAGE_ROWS_H
 #define VS_PAGE_ROWS_H
@@ -84,6 +84,8 @@ struct vs_page_block {
     uint32_t step;  /* row + 1; 0: none */
     uint8_t kind, device; /* device: its account */
     bool step_known; /* by a mark of the program; otherwise it may be in a step that is found */
+    bool assumed;    /* its kind: from what its stack's other blocks became */
+    uint32_t freed_phase, freed_by; /* phase of its free; the function that was called, + 1 in *frees* */
 };
 
 /* What a stream column holds: numbers in the order of first use, + 1. */
@@ -112,6 +114,10 @@ enum vs_page_block_column {
     VS_BLOCK_SEGMENT, VS_BLOCK_STREAM, VS_BLOCK_DEVICE, VS_BLOCK_PHASE, VS_BLOCK_STEP, VS_BLOCK_KIND,
     VS_BLOCK_FAMILY, VS_BLOCK_COLUMNS
 };
+/* Of every block, in the same order; of a column that has nothing to say there are no values. */
+enum vs_page_life_column {
+    VS_LIFE_ADDRESS, VS_LIFE_FREED_PHASE, VS_LIFE_FREED_BY, VS_LIFE_ASSUMED, VS_LIFE_COLUMNS
+};
 enum vs_page_segment_column {
     VS_SEGMENT_BORN, VS_SEGMENT_LIVED, VS_SEGMENT_BYTES, VS_SEGMENT_PLACE, VS_SEGMENT_ADDRESS,
     VS_SEGMENT_DEVICE, VS_SEGMENT_STREAM, VS_SEGMENT_POOL, VS_SEGMENT_FAMILY, VS_SEGMENT_SITE,
@@ -129,6 +135,9 @@ struct vs_page_rows {
     bool learning;               /* which devices have a framework is seen on the way */
     bool framework[VS_DEVICES_MAX]; /* the device has one, by account */
     struct vs_page_streams *streams; /* not owned */
+    struct vs_map frees_by_name;    /* string id -> index in frees */
+    uint64_t *frees;                /* string ids of functions that freed a block: "cudaFree" */
+    size_t free_count, free_capacity;
     const struct vs_scan_zone *zones; /* not owned */
     uint64_t *zone_places;       /* + 1; 0: no place yet */
     size_t zone_count;
@@ -139,7 +148,7 @@ struct vs_page_rows {
     struct vs_page_block *blocks;
     struct vs_page_segment *segments;
     size_t live_capacity, count, capacity, segment_count, segment_capacity;
-    struct vs_column *columns, *segment_columns; /* not owned */
+    struct vs_column *columns, *segment_columns, *life_columns; /* not owned */
     uint64_t imported;           /* allocations of other processes, which have no rows */
     enum vs_err err;             /* VS_ERR_NOMEM: an axis has no place for an absurd size */
 };

@@ -46,7 +46,14 @@ function inOrder(table, section, key) {
         if (name !== 'count')
             table[name] = values.map((_, i) => values[order[i]]);
     }
+    table.order = order;
     return table;
+}
+
+/** Calls *read* once, when the result is first asked for. */
+function onDemand(read) {
+    let promise = null;
+    return () => (promise = promise || read());
 }
 
 async function indexed(reading, section) {
@@ -95,7 +102,14 @@ function sectionPromises(page, prefix, head) {
     const ranges = steps.then(() => read('ranges'));
     const activity = ranges.then(() => read('activity')).then((table) =>
         inOrder(table, head.sections.activity, 'start'));
-    return {curves, segments, blocks, steps, ranges, activity};
+    const lives = onDemand(async () => {
+        const {order} = await blocks;
+        const table = await read('lives') || {};
+        for (const [name, values] of order ? Object.entries(table) : [])
+            table[name] = values.length ? values.map((_, i) => values[order[i]]) : values;
+        return table;
+    });
+    return {curves, segments, blocks, steps, ranges, activity, lives};
 }
 
 /** The live-set queries over loaded blocks, each with an optional device. */
@@ -119,6 +133,7 @@ function liveQueries(blocks) {
  * @param {Document} page @param {string} [prefix] 'b.' for the second trace
  * @returns {Object} trace: head; curves (per device), segments, blocks, steps, ranges, activity:
  *   promises of columns, null where the page has none; loaded.NAME: the same once they are there;
+ *   lives(): likewise, read when it is first called;
  *   liveAt(t, device), liveBetween(t0, t1, device), overlapping(t0, t1, device): rows of blocks;
  *   cursorAt(state): the cursor, or where to look without one */
 export function openTrace(page, prefix = '') {

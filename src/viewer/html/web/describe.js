@@ -3,22 +3,34 @@
  * What the trace knows about a block, a segment or a call site, as pairs of label and text, for the
  * pointer, the detail panel and exports. What is unknown says so. */
 import {phaseName} from './grouping.js';
+import {blockAddress, lastWorkOf} from './life.js';
 import {upperBound} from './liveindex.js';
 import {instantText} from './viewport.js';
 import {formatBytes, formatBytesApart, formatCount, formatTime, printable, shorten} from './format.js';
 
 const STACK_MAX = 256;
+/* How a tensor gets its kind, in short (docs/internals/kinds.md). */
+const KIND_RULES = Object.assign(Object.create(null), {
+    'parameters': 'made where modules are built, converted or loaded',
+    'gradients': 'made by the autograd engine and live after its pass',
+    'optimizer state': "made in an optimizer's step and live after it",
+    'activations': 'made by forward code and live when backward began',
+    'inputs': 'made by a data loader, or by a call of your own code that makes or copies data',
+    'temporaries': 'freed before the pass or the step that made it was over',
+    'workspaces': 'asked for by cuBLAS, cuDNN or a similar library',
+    'other': 'computed by your own code and kept beyond the next step',
+});
 
 /** The frames of a call site, innermost first.
- * @param {Object} trace @param {number} site @returns {{function: string, file: string, line: number,
- *   user: boolean}[]} user: not a library's */
+ * @param {Object} trace @param {number} site @returns {{function: string, file: string, fileRow: number,
+ *   line: number, user: boolean}[]} fileRow: its index + 1 in head.files; user: not a library's */
 export function stackOf(trace, site) {
     const {sites, stacks, frames, files} = trace.head;
     const out = [];
     let row = sites[site] ? sites[site].stack : 0;
     while (row > 0 && stacks[row - 1] && out.length < STACK_MAX) {
         const [parent, frame, file, line, user] = stacks[row - 1];
-        out.push({function: frames[frame], file: file ? files[file - 1] : '', line, user: user !== 0});
+        out.push({function: frames[frame], file: file ? files[file - 1] : '', fileRow: file, line, user: user !== 0});
         row = parent;
     }
     return out;
@@ -72,37 +84,85 @@ export function stepOf(trace, row) {
     return index && steps && index <= steps.count ? steps.number[index - 1] : null;
 }
 
+function kindText(head, kind, lives, row) {
+    const name = head.kinds[kind];
+    if (!lives || !KIND_RULES[name])
+        return name;
+    return lives.assumed && lives.assumed[row] ? `${name} (assumed: most memory of this stack became that)`
+        : `${name}: ${KIND_RULES[name]}`;
+}
+
+function addressText(trace, lives, row) {
+    const address = blockAddress(trace, lives, row);
+    return address && `0x${address.toString(16)}`;
+}
+
+/* "step 3, forward": a phase's outermost range is often the step itself. */
+function placeText(step, head, phase) {
+    const names = phaseName(head, phase).split(' / ');
+    const root = phase && head.phases.findIndex(({parent, name}) => !parent && name === names[0]);
+    const inside = names.slice(root >= 0 && phase && head.phases[root].step ? 1 : 0);
+    return phase && inside.length ? `${step}, ${inside.join(' / ')}` : step;
+}
+
+function freedText(trace, lives, row) {
+    const {head, loaded: {blocks, steps}} = trace;
+    const died = blocks.died[row];
+    if (died === Infinity)
+        return null;
+    const i = steps ? upperBound(steps.start, died, steps.count) - 1 : -1;
+    const inside = i >= 0 && died <= steps.start[i] + steps.duration[i];
+    const last = steps && !inside && i === steps.count - 1; // in no phase: a step was only prepared
+    const by = lives.freed_by && head.frees[lives.freed_by[row] - 1];
+    const place = placeText(inside ? `step ${formatCount(steps.number[i])}` : last ? 'after the last step'
+        : 'outside of any step', head, lives.freed_phase && !last ? lives.freed_phase[row] : 0);
+    return by ? `${place}, by ${printable(by)}` : place;
+}
+
+/* Work on other streams, and which memory work uses, are not recorded: only what is certain is said. */
+function lastWorkText(trace, row) {
+    const work = lastWorkOf(trace, row);
+    if (!work)
+        return null;
+    const name = shorten(trace.head.names[work.name], 60);
+    return work.idle > 0 ? `${name}; no work there in the block's last ${formatTime(work.idle)}`
+        : `${name}, which ran when the block was freed`;
+}
+
 /* The page has no row for a step that was only prepared when the program ended. */
 function outsideText({loaded: {steps, blocks}}, row) {
     return blocks.step && blocks.step[row] > (steps ? steps.count : 0) ? 'after the last step' : 'outside of any step';
 }
 
-/** @param {Object} trace @param {number} row of trace.blocks
+/** What is known about a block; what is not recorded is left out.
+ * @param {Object} trace @param {number} row of trace.blocks
+ * @param {Object} [lives] of trace.lives(): with the facts of its birth and of its end
  * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
-export function describeBlock(trace, row) {
+export function describeBlock(trace, row, lives = null) {
     const {head, loaded: {blocks, segments}} = trace;
     const size = blocks.bytes[row];
     const waste = blocks.waste ? blocks.waste[row] : 0;
     const site = blocks.site[row];
     const step = stepOf(trace, row);
     const stream = blocks.stream[row];
+    const segment = blocks.segment ? blocks.segment[row] : 0;
+    const inSegment = segment && segments && segment <= segments.count;
+    const stepText = step === null ? outsideText(trace, row) : formatCount(step);
     const facts = [
         ['size', `${formatBytes(size)}${size >= 1024 ? ` (${formatCount(size)} B)` : ''}`],
+        ['requested', waste && `${formatBytesApart(size - waste, size)[0]}; rounding adds ${formatBytes(waste)}`],
+        ['address', lives && addressText(trace, lives, row)],
+        ['segment', inSegment && `of ${formatBytes(segments.bytes[segment - 1])}, at offset ` +
+            formatBytes(blocks.place[row] - segments.place[segment - 1])],
         ['lifetime', lifetimeText(trace, blocks.born[row], blocks.died[row])],
-        ['kind', head.kinds[blocks.kind[row]] || 'unknown'],
-        ['phase', phaseName(head, blocks.phase[row])],
-        ['step', step === null ? outsideText(trace, row) : formatCount(step)],
-        ['stream', stream ? head.streams[stream - 1].name : 'unknown'],
-        ['library', head.libraries[(head.sites[site] || {}).library] || 'unknown'],
-        ['type of memory', head.families[blocks.family[row]] || 'unknown'],
-    ];
-    if (waste)
-        facts.splice(1, 0, ['requested', `${formatBytesApart(size - waste, size)[0]}; rounding adds ${formatBytes(waste)}`]);
-    const segment = blocks.segment ? blocks.segment[row] : 0;
-    if (segment && segments && segment <= segments.count) {
-        const at = blocks.place[row] - segments.place[segment - 1];
-        facts.push(['segment', `of ${formatBytes(segments.bytes[segment - 1])}, at offset ${formatBytes(at)}`]);
-    }
+        ...(lives ? [['allocated', placeText(step === null ? stepText : `step ${stepText}`, head, blocks.phase[row])],
+            ['freed', freedText(trace, lives, row)], ['last on its stream', lastWorkText(trace, row)]]
+            : [['phase', phaseName(head, blocks.phase[row])], ['step', stepText]]),
+        ['kind', kindText(head, blocks.kind[row], lives, row)],
+        ['stream', stream && head.streams[stream - 1].name],
+        ['library', head.libraries[(head.sites[site] || {}).library]],
+        ['type of memory', head.families[blocks.family[row]]],
+    ].filter(([, text]) => text && text !== 'unknown' && text !== 'no tensors');
     const label = head.sites[site] ? head.sites[site].label : 'unknown call site';
     return {title: printable(label), facts, stack: stackLines(trace, site), site};
 }

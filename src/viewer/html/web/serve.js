@@ -44,6 +44,7 @@ function takeOver(trace, part) {
         trace[name] = part[name];
         trace.loaded[name] = part.loaded[name];
     }
+    trace.lives = part.lives;
     for (const kept of ['groupings', 'extents', 'matched'])
         delete trace[kept];
     document.documentElement.dataset.part = `${part.head.window.from} ${part.head.window.to}`;

@@ -4,7 +4,8 @@
  * with names in full. Escape or the button closes it. */
 import {button, fill, make} from '../dom.js';
 import {describeBlock, frameText, stackOf} from '../describe.js';
-import {formatBytes, formatNumber} from '../format.js';
+import {formatBytes, formatNumber, formatTime} from '../format.js';
+import {neighboursOf} from '../life.js';
 import {sumBySite} from './frames.js';
 import {blocksInView} from './moment.js';
 
@@ -19,6 +20,18 @@ function describeSite(trace, site, state) {
         ],
         site,
     };
+}
+
+/** Who had the addresses before and after, as links to these blocks. */
+function neighbourList(trace, state, row, lives) {
+    const {head, loaded: {blocks}} = trace;
+    const {before, after} = neighboursOf(trace, lives, row);
+    const link = (other, words) => other >= 0 && make('li', {}, button(
+        `${formatBytes(blocks.bytes[other])} of ${head.sites[blocks.site[other]].label}`,
+        () => state.set({selected: {block: other}}), {class: 'quiet link'}), make('span.muted', {}, ` ${words}`));
+    const list = [link(before, `before, freed ${formatTime(blocks.born[row] - blocks.died[before])} earlier`),
+        link(after, `after, ${formatTime(blocks.born[after] - blocks.died[row])} later`)].filter(Boolean);
+    return list.length ? [make('h3', {}, 'At this address'), make('ul.neighbours', {}, list)] : null;
 }
 
 /** The frames, those of libraries on demand: the user's own lines are what can be changed. */
@@ -44,7 +57,8 @@ export function mountDetail(element, {trace, state}) {
         element.hidden = !selected;
         if (!selected)
             return;
-        await Promise.all([trace.blocks, trace.segments, trace.steps]);
+        const [, lives] = await Promise.all([trace.blocks, selected.block === undefined ? null : trace.lives(),
+            trace.segments, trace.steps]);
         if (state.get('selected') !== selected || !trace.loaded.blocks)
             return;
         const isBlock = selected.block !== undefined;
@@ -52,11 +66,12 @@ export function mountDetail(element, {trace, state}) {
             fill(element, make('p', {}, 'The link names a block that this page does not have.'));
             return;
         }
-        const {title, facts, site} = isBlock ? describeBlock(trace, selected.block) : describeSite(trace, selected.site, state);
+        const {title, facts, site} = isBlock ? describeBlock(trace, selected.block, lives) : describeSite(trace, selected.site, state);
         fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
             button('Close', () => state.set({selected: null}), {class: 'quiet'})),
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
+        isBlock ? neighbourList(trace, state, selected.block, lives) : null,
         stackList(stackOf(trace, site), state));
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
