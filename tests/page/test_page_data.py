@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
 NAMES = ("decodeSection createLiveIndex sweepColumns stackRows rasterizeStack bandOf rasterize segmentsAt layOutSegments layOutRequest "
-         "runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd").split()
+         "listEvents runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd").split()
 
 # Blocks in places that live ones never share, from a fixed sequence; done() ends a generator.
 SETUP = """
@@ -127,6 +127,26 @@ def the_live_index_finds_every_block(page):
         const wanted = [...Array(b.count).keys()].filter((i) => b.died[i] !== Infinity).sort((x, y) => b.died[x] - b.died[y] || x - y);
         return [...order].join() === wanted.join() ? 'equal' : 'order of deaths';
     }""")
+
+
+def events_of_one_instant_have_an_order(page):
+    """Memory is freed before other memory is allocated, but never before its own allocation."""
+    got = page.evaluate("""async () => {
+        const table = async (rows) => {
+            const t = {count: rows.length, born: Float64Array.from(rows, (r) => r[0]), died: Float64Array.from(rows, (r) => r[1]),
+                bytes: Float64Array.from(rows, (r) => r[2]), device: new Uint8Array(rows.length),
+                kind: new Uint8Array(rows.length), segment: new Uint32Array(rows.length)};
+            return Object.assign(t, {live: await createLiveIndex(t)});
+        };
+        const trace = {head: {failures: [{time: 5, device: 0, bytes: 9}], devices: [{}], kinds: ['other']},
+            loaded: {blocks: await table([[1, 5, 10], [5, 5, 20], [5, 5, 30], [5, 7, 40]]), segments: await table([[1, 5, 99], [5, Infinity, 99]])}};
+        const list = await listEvents(trace, 0);
+        return [...Array(list.count).keys()].map((i) => [list.timeOf(i), list.what(i), list.row(i), list.inUse(i)]);
+    }""")
+    free, refused, segment_free, segment_alloc, alloc = range(5)
+    assert got == [[1, segment_alloc, 0, 0], [1, alloc, 0, 10], [5, free, 0, 0], [5, refused, 0, 0], [5, segment_free, 0, 0],
+                   [5, segment_alloc, 1, 0], [5, alloc, 1, 20], [5, free, 1, 0], [5, alloc, 2, 30], [5, free, 2, 0],
+                   [5, alloc, 3, 40], [7, free, 3, 0]], got
 
 
 def curves_are_exact_and_bands_add_up_to_them(page):
@@ -295,7 +315,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = browser.page_of_modules(pathlib.Path(sys.argv[1]), folder, NAMES, SETUP)
         with browser.opened(path) as (page, faults):
-            browser.run((columns_are_decoded, the_live_index_finds_every_block, curves_are_exact_and_bands_add_up_to_them,
+            browser.run((columns_are_decoded, the_live_index_finds_every_block, events_of_one_instant_have_an_order, curves_are_exact_and_bands_add_up_to_them,
                          every_block_is_in_the_picture, lanes_count_what_they_merge, segments_are_drawn_to_scale,
                          ticks_differ, exported_pictures_are_well_formed), page)
             assert not faults, json.dumps(faults)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 import pages as made  # noqa: E402
 
-TABS = ("overview", "timeline", "blocks", "segments", "flame", "table")
+TABS = ("overview", "timeline", "blocks", "segments", "flame", "table", "events")
 SIZES = ((1280, 720, "light"), (390, 844, "dark"))
 
 

@@ -4,6 +4,7 @@
  * low one, above the view that follows its cursor), tall, fill (the rest of the screen) or page; where
  * it is grouped, the choice of the grouping stands above it. Adding a view is a row here. */
 import {mountCompare} from './panels/compare.js';
+import {mountEvents} from './panels/events.js';
 import {mountFlame} from './panels/flame.js';
 import {moduleRows, mountModules} from './panels/modules.js';
 import {mountSteps} from './panels/steps.js';
@@ -36,6 +37,9 @@ export const TABS = [
     ]},
     {id: 'table', label: 'Table', parts: [
         STACK_STRIP, {name: 'table', title: 'Table', mount: mountTable, size: 'fill'},
+    ]},
+    {id: 'events', label: 'Events', parts: [
+        STACK_STRIP, {name: 'events', title: 'Events', mount: mountEvents, size: 'fill'},
     ]},
     {id: 'steps', label: 'Steps', when: ({head}) => (head.sections.steps?.columns[0]?.count || 0) >= STEPS_LEAST, parts: [
         {name: 'steps', title: 'Steps', mount: mountSteps, size: 'page'},

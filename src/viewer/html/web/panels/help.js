@@ -5,7 +5,7 @@ import {button, make} from '../dom.js';
 
 const KEYS = [
     ['Everywhere', [
-        ['1 … 7', 'the views, in the order of their tabs'], ['/', 'search'], ['?', 'this list'],
+        ['1 … 8', 'the views, in the order of their tabs'], ['/', 'search'], ['?', 'this list'],
         ['t', 'light, dark or the theme of the system'], ['Escape', 'close the panel, zoom out'],
     ]],
     ['Views over time', [
@@ -16,7 +16,7 @@ const KEYS = [
     ['Flame graph', [
         ['arrows', 'move between functions'], ['Enter', 'zoom in'], ['Escape', 'zoom out'],
     ]],
-    ['Table', [
+    ['Table, events', [
         ['↑ ↓ Page Home End', 'move between rows'], ['Enter', 'select: all that is known about the row'],
     ]],
 ];

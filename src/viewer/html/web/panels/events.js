@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What happened, in order: every allocation and free, segments, refused requests. A row that is picked
+ * moves the cursor and selects its block; the list follows both. Only the rows on the screen are
+ * elements. Browsers limit the height of an element: of a longer list the scroll bar is to scale, and
+ * the wheel and keys move by rows. */
+import {choice, fill, make, tableSvg} from '../dom.js';
+import {blockAddress} from '../life.js';
+import {EVENT_NAMES, listEvents} from '../eventlist.js';
+import {formatBytes, formatCount, formatNumber, formatTime, splitSite} from '../format.js';
+import {matchSites} from '../grouping.js';
+import {inSlices} from '../slices.js';
+
+const EVENT_ROW = 26;
+const EVENT_HEIGHT_MOST = 4e6; // pixels
+const EVENT_CSV_ROWS = 100000;
+const EVENT_SVG_ROWS = 200;
+const EVENT_HEADS = ['Time', 'Event', 'Bytes', 'In use after', 'Address', 'Call site'];
+const SHOWN = {all: 'everything', blocks: 'blocks', segments: 'segments', refused: 'refused requests'};
+const LEAST = [['0', 'any size'], ['1048576', '1 MiB'], ['16777216', '16 MiB'], ['268435456', '256 MiB'], ['1073741824', '1 GiB']];
+
+/** @param {Element} element @param {{trace: Object, state: Object}} page */
+export function mountEvents(element, {trace, state}) {
+    const {head} = trace;
+    const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
+    const search = make('input', {type: 'search', placeholder: 'Call site', 'aria-label': 'Only call sites that contain',
+        'data-search': true, on: {input: () => state.set({search: search.value})}});
+    const space = make('div.grid-space', {role: 'presentation'});
+    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Events'}, space);
+    const grid = make('div.grid.grid-events', {role: 'table', 'aria-label': 'Events'}, make('div', {role: 'rowgroup'},
+        make('div.grid-head', {role: 'row'}, EVENT_HEADS.map((title) =>
+            make('div.cell', {role: 'columnheader'}, title)))), body);
+    let shown = 'all';
+    let least = 0;
+    const filters = make('div.toolbar', {}, choice('Show', Object.entries(SHOWN), shown, (value) => filter(shown = value)),
+        choice('of at least', LEAST, '0', (value) => filter(least = Number(value))), search);
+    fill(element, filters, words, grid);
+
+    let events = null;
+    let lives = null;
+    let kept = null; // numbers of the events that the filters leave; null: all
+    let first = 0; // row at the top of the screen
+    let active = 0;
+    let written = 0; // the scroll position that the rows were drawn for
+    let stopped = false;
+    let ours = false; // the state changes because a row was picked
+    let building = 0;
+    const count = () => (kept ? kept.length : events ? events.count : 0);
+    const at = (i) => (kept ? kept[i] : i);
+    const rowsShown = () => Math.max(1, Math.floor(body.clientHeight / EVENT_ROW));
+    const limit = () => Math.max(0, count() - rowsShown());
+
+    function bytesOf(i) {
+        const row = events.row(i);
+        const name = EVENT_NAMES[events.what(i)];
+        return name === 'refused' ? head.failures[row].bytes
+            : trace.loaded[name.startsWith('segment') ? 'segments' : 'blocks'].bytes[row];
+    }
+    function siteOf(i) {
+        const row = events.row(i);
+        const name = EVENT_NAMES[events.what(i)];
+        if (name === 'refused')
+            return head.failures[row].label;
+        const site = head.sites[trace.loaded[name.startsWith('segment') ? 'segments' : 'blocks'].site[row]];
+        return site ? site.label : '';
+    }
+    function addressAt(i) {
+        const name = EVENT_NAMES[events.what(i)];
+        const address = name === 'refused' ? 0 : name.startsWith('segment') ? trace.loaded.segments.address[events.row(i)]
+            : lives && blockAddress(trace, lives, events.row(i));
+        return address ? `0x${address.toString(16)}` : '';
+    }
+    function texts(i) {
+        const name = EVENT_NAMES[events.what(i)];
+        const again = name === 'refused' && head.failures[events.row(i)].recovered ? ', then met' : '';
+        return [formatTime(events.timeOf(i)), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
+    }
+    function makeRow(i) {
+        const cells = texts(at(i));
+        const [own, callers] = splitSite(cells.pop());
+        const line = make(`div.grid-row.event-${EVENT_NAMES[events.what(at(i))].replace(' ', '-')}${i === active ? '.active' : ''}`,
+            {role: 'row', 'aria-rowindex': i + 2, 'aria-selected': String(i === active), on: {click: () => pick(i)}},
+            cells.map((text) => make('div.cell', {role: 'cell'}, text)), make('div.cell.wide', {role: 'cell'}, own,
+                callers ? make('span.muted', {}, ` < ${callers}`) : null));
+        line.style.top = `${body.scrollTop + (i - first) * EVENT_ROW}px`;
+        return line;
+    }
+    function draw() {
+        if (stopped || !events)
+            return;
+        space.style.height = `${Math.min(count() * EVENT_ROW, EVENT_HEIGHT_MOST)}px`;
+        first = Math.max(0, Math.min(first, limit()));
+        written = body.scrollTop;
+        const rows = Math.min(count() - first, rowsShown() + 1);
+        fill(space, Array.from({length: Math.max(0, rows)}, (_, i) => makeRow(first + i)));
+        grid.setAttribute('aria-rowcount', String(count() + 1));
+    }
+    function moveTo(row) {
+        first = Math.max(0, Math.min(limit(), Math.round(row)));
+        space.style.height = `${Math.min(count() * EVENT_ROW, EVENT_HEIGHT_MOST)}px`;
+        body.scrollTop = limit() ? first / limit() * (body.scrollHeight - body.clientHeight) : 0;
+        draw();
+    }
+    /** Makes row *i* the active one, and visible. */
+    function activate(i) {
+        active = Math.max(0, Math.min(count() - 1, i));
+        if (active < first || active >= first + rowsShown())
+            moveTo(active - rowsShown() / 2);
+        else
+            draw();
+    }
+    function pick(i) {
+        const event = at(i);
+        activate(i);
+        ours = true;
+        state.set({cursor: events.timeOf(event), cursor2: null,
+            ...(/^(alloc|free)$/.test(EVENT_NAMES[events.what(event)]) ? {selected: {block: events.row(event)}} : {})});
+    }
+    /** The row of event *i*, or of the next one that the filters leave. */
+    function rowOf(i) {
+        let low = 0;
+        for (let high = count(); low < high;) {
+            const middle = (low + high) >>> 1;
+            if (at(middle) < i)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+    function follow(changed) {
+        const mine = ours;
+        ours = false;
+        if (mine || !events)
+            return;
+        const selected = state.get('selected');
+        if ((!changed || changed.has('selected')) && selected && selected.block < trace.loaded.blocks.count)
+            activate(rowOf(events.of(selected.block)));
+        else if (!changed || changed.has('cursor'))
+            activate(rowOf(events.firstAt(trace.cursorAt(state))));
+    }
+    async function filter() {
+        if (!events)
+            return;
+        const mine = ++building;
+        const text = state.get('search').trim().toLowerCase();
+        const sites = matchSites(trace, text);
+        if (search.value !== state.get('search'))
+            search.value = state.get('search');
+        const fits = (i) => {
+            const name = EVENT_NAMES[events.what(i)];
+            const kind = name === 'refused' ? name : name.startsWith('segment') ? 'segments' : 'blocks';
+            const site = kind === 'refused' || !sites || trace.loaded[kind].site[events.row(i)];
+            return (shown === 'all' || shown === kind) && bytesOf(i) >= least &&
+                (!sites || (kind === 'refused' ? siteOf(i).toLowerCase().includes(text) : sites[site]));
+        };
+        const found = [];
+        const wanted = shown !== 'all' || least || sites;
+        if (wanted)
+            await inSlices(events.count, 1 << 14, (from, to) => {
+                for (let i = from; i < to && mine === building; i++) {
+                    if (fits(i))
+                        found.push(i);
+                }
+            });
+        if (stopped || mine !== building)
+            return;
+        kept = wanted ? Uint32Array.from(found) : null;
+        fill(words, kept ? `${formatNumber(count(), 'event')} of ${formatCount(events.count)}` : formatNumber(count(), 'event'),
+            head.window ? ' of the part with blocks' : '', '. Click one to move the cursor there.');
+        follow(null);
+    }
+    async function rebuild() {
+        await Promise.all([trace.blocks, trace.segments]);
+        const made = await listEvents(trace, state.get('device'));
+        if (stopped)
+            return;
+        events = made;
+        await filter();
+        lives = await trace.lives();
+        draw();
+    }
+    body.addEventListener('scroll', () => {
+        if (Math.abs(body.scrollTop - written) < 1)
+            return;
+        first = Math.round(limit() * body.scrollTop / Math.max(1, body.scrollHeight - body.clientHeight));
+        draw();
+    }, {passive: true});
+    body.addEventListener('wheel', (event) => {
+        if (event.ctrlKey || count() * EVENT_ROW <= EVENT_HEIGHT_MOST)
+            return;
+        moveTo(first + Math.sign(event.deltaY) * Math.max(1, Math.abs(event.deltaY) / EVENT_ROW));
+        event.preventDefault();
+    });
+    body.addEventListener('keydown', (event) => {
+        const page = Math.max(1, rowsShown() - 1);
+        const step = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity}[event.key];
+        if (event.key === 'Enter')
+            pick(active);
+        else if (step)
+            activate(active + step);
+        else
+            return;
+        event.preventDefault();
+        event.stopPropagation();
+    });
+    const size = new ResizeObserver(draw);
+    size.observe(body);
+    const stops = [state.subscribe(['cursor', 'selected'], follow), state.subscribe(['device'], rebuild),
+        state.subscribe(['search'], filter)];
+    rebuild().catch((error) => fill(words, `The events cannot be shown: ${error.message}`));
+    const table = (most) => [EVENT_HEADS, ...Array.from({length: Math.min(count(), most)}, (_, i) => texts(at(i)))];
+    return {
+        svg: () => tableSvg(`Events from ${formatTime(events ? events.timeOf(at(first)) : 0)} on`,
+            [EVENT_HEADS, ...table(first + EVENT_SVG_ROWS).slice(1 + first)]),
+        rows: () => [['time ns', 'event', 'bytes', 'in use after', 'address', 'call site'],
+            ...Array.from({length: Math.min(count(), EVENT_CSV_ROWS)}, (_, i) => at(i)).map((i) => [events.timeOf(i), texts(i)[1], bytesOf(i),
+                events.inUse(i), addressAt(i), siteOf(i)]),
+            ...(count() > EVENT_CSV_ROWS ? [['', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
+        destroy() {
+            stopped = true;
+            building++;
+            size.disconnect();
+            stops.forEach((stop) => stop());
+            element.replaceChildren();
+        },
+    };
+}

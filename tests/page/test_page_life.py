@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A block's life and the list of events in a browser: the events add up to what the report says, in
+their order, and lead to the block and back; who had an address before and after had it.
+
+    test_page_life.py VRAMSCOPE TRAIN_LM SCENARIO"""
+import csv
+import io
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+import pages as made  # noqa: E402
+from test_page_views import download, settle, wait_until  # noqa: E402
+
+ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+
+def events_of(page):
+    page.wait_for_selector(".grid-events .grid-row")
+    return list(csv.DictReader(io.StringIO(download(page, "Events as CSV").decode("utf-8-sig"))))
+
+
+def events_add_up(pages):
+    for name in ("oom", "tensors", "leak"):
+        report = pages.report(name)
+        device = report["devices"][0]
+        with browser.opened(pages.page(name), fragment="#tab=events") as (page, faults):
+            settle(page)
+            rows = events_of(page)
+            times = [int(row["time ns"]) for row in rows]
+            assert times == sorted(times), name
+            count = {kind: sum(row["event"].startswith(kind) for row in rows) for kind in ("alloc", "free", "refused", "segment alloc")}
+            assert count["refused"] == report["failure_count"], (name, count)
+            assert (count["segment alloc"] > 0) == (name != "leak"), (name, count)
+            assert max(int(row["in use after"]) for row in rows) == device["live"]["bytes"], (name, device["live"])
+            held, most = {}, 0
+            for row in rows:  # no two live blocks share an address
+                if row["event"] == "alloc":
+                    assert row["address"] not in held, (name, row)
+                    held[row["address"]] = int(row["bytes"])
+                elif row["event"] == "free":
+                    assert held.pop(row["address"]) == int(row["bytes"]), (name, row)
+                most = max(most, sum(held.values()))
+                assert sum(held.values()) == int(row["in use after"]), (name, row)
+            assert not faults, (name, faults)
+
+
+def a_row_and_its_block_lead_to_each_other(pages):
+    with browser.opened(pages.page("leak"), fragment="#tab=events") as (page, faults):
+        settle(page)
+        rows = events_of(page)
+        page.select_option(".view-is-events select >> nth=0", "blocks")
+        page.fill(".view-is-events [data-search]", "attention_forward")
+        page.wait_for_selector(".view-is-events .view-words:has-text(' of ')")
+        wait_until(page, "[...document.querySelectorAll('.grid-events .grid-row')].every((e) => e.innerText.includes('attention_forward'))")
+        page.click(".grid-events .grid-row >> nth=3")
+        page.wait_for_selector("aside.detail:has-text('At this address')")
+        clicked = page.inner_text(".grid-events .grid-row.active")
+        panel = page.inner_text("aside.detail")
+        address = ADDRESS.search(clicked).group(0)
+        assert address in panel and re.search(r"allocated\s+step \d+, forward", panel), (clicked, panel)
+        assert re.search(r"freed\s+step \d+, (forward|backward), by cudaFree", panel), panel
+        page.fill(".view-is-events [data-search]", "")
+        wait_until(page, "location.hash.includes('selected=') && !location.hash.includes('search=')")
+        before = page.evaluate("location.hash")
+        cursor = page.evaluate("new URLSearchParams(location.hash.slice(1)).get('cursor')")
+        row = next(r for r in rows if r["address"] == address and r["time ns"] == cursor)
+        page.click(".neighbours li:first-child button")  # who had it before
+        wait_until(page, f"location.hash !== {before!r}")
+        earlier = page.inner_text(".grid-events .grid-row.active")
+        other = [r for r in rows if r["address"] == ADDRESS.search(earlier).group(0) and int(r["time ns"]) < int(row["time ns"])][-1]
+        assert other["event"] == "free", other
+        start, end = int(address, 16), int(address, 16) + int(row["bytes"])
+        assert int(other["address"], 16) < end and int(other["address"], 16) + int(other["bytes"]) > start, (row, other)
+        assert not faults, faults
+
+
+def main():
+    browser.require()
+    with tempfile.TemporaryDirectory() as folder:
+        pages = made.Pages(*sys.argv[1:4], folder)
+        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other), pages)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
