@@ -27,7 +27,8 @@ static const char usage[] =
     "  --once          print the state once, as text\n"
     "  --json          with --once: JSON (schema vramscope.top/1)\n"
     "  --interval S    seconds between two updates (default: 1; 0.1 to 3600)\n"
-    "  --sort KEY      pid (default), allocated, reserved, rate or left\n"
+    "  --sort KEY      auto (default: by time left while memory of a process is about to\n"
+    "                  run out, otherwise by pid), allocated, reserved, rate, left or pid\n"
     "  --sites N       with --once: call sites shown (default: 5)\n"
     "  --full          with --once: the call chains of the sites\n"
     "  --color WHEN    with --once: auto (default), always or never\n"
@@ -49,9 +50,8 @@ struct top_arguments {
 
 static bool parse_sort(const char *word, void *to)
 {
-    static const char *const words[] = {"pid", "allocated", "reserved", "rate", "left"};
     for (int i = 0; i < VS_TOP_SORT_COUNT; i++)
-        if (strcmp(word, words[i]) == 0) {
+        if (strcmp(word, vs_top_sort_name((enum vs_top_sort)i)) == 0) {
             *(enum vs_top_sort *)to = (enum vs_top_sort)i;
             return true;
         }
@@ -79,7 +79,7 @@ static int parse(int argc, char **argv, struct top_arguments *args)
         {"interval", .parse = parse_interval, .to = &args->interval,
          .takes = "seconds, from 0.1 to 3600"},
         {"sort", .parse = parse_sort, .to = &args->sort,
-         .takes = "pid, allocated, reserved, rate or left"},
+         .takes = "auto, allocated, reserved, rate, left or pid"},
         {"sites", .count = &args->sites, .min = 1, .max = VS_WATCH_SITES_MAX, .takes = sites},
         {"color", .colour = &args->colour},
         {0}};

@@ -33,12 +33,11 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
     struct vs_top_model *model = &sources->model;
     switch (key) {
     case VS_KEY_UP:
-        if (model->row_count)
-            model->selected = (model->selected + model->row_count - 1) % model->row_count;
-        break;
     case VS_KEY_DOWN:
         if (model->row_count)
-            model->selected = (model->selected + 1) % model->row_count;
+            model->selected = (model->selected + (key == VS_KEY_UP ? model->row_count - 1 : 1)) %
+                              model->row_count;
+        model->chosen = true;
         break;
     case VS_KEY_SORT:
         model->sort = (model->sort + 1) % VS_TOP_SORT_COUNT;

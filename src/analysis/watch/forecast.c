@@ -8,6 +8,8 @@
 #include "base/vs_size.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define TIMES_MIN 64u  /* and a minute of growth: enough for every forecast */
+#define REACH 4u       /* a forecast reaches so many times as far as the growth was seen */
 #define STALLED_STEPS 10u /* no step for as long as so many took: times are not forecast */
 #define MINUTE UINT64_C(60)
 #define HOUR (60 * MINUTE)
@@ -52,7 +54,12 @@ struct vs_forecast vs_forecast_make(const struct vs_forecast_facts *facts)
         in_steps(facts, &out);
     else
         in_time(facts, &out);
+    uint64_t seen = facts->until_ns > facts->from_ns ? facts->until_ns - facts->from_ns : 0;
+    bool near = out.steps_known ? out.steps / REACH <= facts->times
+                                : out.seconds / REACH <= seen / NS_PER_SECOND;
     out.known = out.steps_known || out.time_known;
+    out.early = out.known && !near && (facts->times < TIMES_MIN || seen < MINUTE * NS_PER_SECOND);
+    out.known &= !out.early;
     return out;
 }
 

@@ -244,7 +244,9 @@ static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch
         .highest = highest, .per_step = out->growth.per_step, .step_ns = growth->step_ns,
         .since_step_ns = now > growth->begin_ns ? now - growth->begin_ns : 0,
         .grown = out->growth.bytes, .from_ns = out->growth.since_ns,
-        .until_ns = out->growth.until_ns, .now_ns = now};
+        .until_ns = out->growth.until_ns, .now_ns = now, .times = out->growth.count};
+    if (out->growth.since_step_known && out->growth.until_step_known)
+        facts.times = out->growth.until_step + 1 - out->growth.since_step;
     if (a->sample_total)
         facts.capacity = a->sample_free < UINT64_MAX - out->reserved ? a->sample_free + out->reserved
                                                                      : UINT64_MAX;

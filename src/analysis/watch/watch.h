@@ -27,11 +27,16 @@ struct vs_forecast_facts {
     uint64_t since_step_ns; /* since the latest step began */
     uint64_t grown;     /* bytes, between the following times */
     uint64_t from_ns, until_ns;
+    uint64_t times;     /* how often it grew between: steps, without steps blocks */
     uint64_t now_ns;
 };
 
+/* A cache of one request grows like a leak until the request ends. So memory is forecast to run out
+ * only where the growth has gone on for a minute and 64 times, or for a quarter of the time, or of
+ * the steps, that are left. */
 struct vs_forecast {
     bool known;
+    bool early;          /* not known for this reason alone */
     uint64_t available;  /* bytes above the highest use */
     uint64_t per_step;   /* 0: the growth is in time */
     uint64_t per_second; /* likewise in time */

@@ -272,8 +272,12 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
         if (growth->since_step_known)
             at = vs_grid_put(grid, row, at, columns, VS_PLAIN, " since step %" PRIu64,
                              growth->since_step);
-        vs_grid_put(grid, row++, at, columns, VS_PLAIN, ", %s so far (%.0f %% sure)",
-                    vs_size_text(growth->bytes), 100 * growth->confidence);
+        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", %s so far", vs_size_text(growth->bytes));
+        if (f->early)
+            vs_grid_put(grid, row, at, columns, VS_PLAIN, "; may be a cache");
+        else
+            vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)", 100 * growth->confidence);
+        row++;
     }
     if (expanded)
         return sites(view, device, grid, row, end, most, true);

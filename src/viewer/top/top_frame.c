@@ -24,7 +24,8 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
 {
     static const char *const lines[] = {
         "up, down, Tab  select a process and device",
-        "s              sort by pid, allocated, reserved, rate, time left",
+        "s              sort: auto (what fails first, else by pid), allocated,",
+        "               reserved, rate, left, pid",
         "e              call chains, or the overview",
         "p              pause the view; the program runs on",
         "q              quit",
@@ -36,7 +37,8 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
         "DEVICE USED  of the device's memory, by all processes",
         "UNUSED       of reserved: cached, but not in use",
         "ALLOC/S      allocated per second, in the last 5 seconds",
-        "LEFT         until memory runs out, if the growth goes on; st.: steps",
+        "LEFT         until memory runs out, if the growth goes on; st.: steps;",
+        "             \"grows\": not yet seen for long enough to tell",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines && row < end; i++, row++)
         vs_grid_put(grid, row, 0, grid->columns, VS_PLAIN, "%s", lines[i]);

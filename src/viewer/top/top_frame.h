@@ -29,14 +29,15 @@ struct vs_top_row {
 #define VS_TOP_NO_DEVICE UINT32_MAX
 
 enum vs_top_sort {
-    VS_TOP_BY_PID,
+    VS_TOP_BY_DANGER, /* by time left while a process is about to run out of memory, else by pid */
     VS_TOP_BY_ALLOCATED,
     VS_TOP_BY_RESERVED,
     VS_TOP_BY_RATE,
     VS_TOP_BY_LEFT,
+    VS_TOP_BY_PID,
     VS_TOP_SORT_COUNT
 };
-/* vs_top_sort_name: "pid", "allocated", "reserved", "rate", "time left". */
+/* vs_top_sort_name: as --sort takes it: "auto", "allocated", "reserved", "rate", "left", "pid". */
 const char *vs_top_sort_name(enum vs_top_sort sort);
 
 struct vs_top_model {
@@ -46,12 +47,13 @@ struct vs_top_model {
     struct vs_top_row rows[VS_TOP_ROWS_MAX]; /* set by vs_top_sort_rows */
     size_t row_count;
     size_t selected; /* index in rows */
+    bool chosen;     /* by the user; otherwise it is the first row */
     bool paused, expanded, help;
     unsigned interval_ms;
     const char *note; /* a line instead of the table when there is no row */
 };
 
-/* vs_top_sort_rows: makes the rows; the selected process and device stay selected. */
+/* vs_top_sort_rows: makes the rows; the process and device that the user chose stay selected. */
 void vs_top_sort_rows(struct vs_top_model *model);
 
 /* vs_top_draw: the whole screen. */

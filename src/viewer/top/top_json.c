@@ -32,7 +32,8 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
         vs_json_object(json, "growth", VS_J_UINT("bytes", growth->bytes),
                        VS_J_UINT("bytes_per_step", growth->per_step),
                        VS_J_UINT_IF(growth->since_step_known, "since_step", growth->since_step),
-                       VS_J_RATIO("confidence", growth->confidence));
+                       VS_J_RATIO("confidence", growth->confidence),
+                       VS_J_BOOL("early", device->forecast.early));
     const struct vs_forecast *forecast = &device->forecast;
     char text[VS_FORECAST_TEXT_MAX];
     if (!forecast->known)
@@ -84,6 +85,7 @@ void vs_top_json(const struct vs_top_model *model, FILE *out)
                         VS_J_TEXT_IF(!process->error && !view->running, "ending", view->ending),
                         VS_J_RATIO("run_seconds", (double)view->run_ns / NS),
                         VS_J_UINT("events", view->events),
+                        VS_J_RATIO("read_share", view->read_share),
                         VS_J_UINT("failed_allocations", view->failures),
                         VS_J_BOOL("sampled", view->sampled),
                             VS_J_UINT("host_bytes", view->host_bytes));

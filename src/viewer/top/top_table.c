@@ -8,7 +8,7 @@
 
 const char *vs_top_sort_name(enum vs_top_sort sort)
 {
-    static const char *const names[] = {"pid", "allocated", "reserved", "rate", "time left"};
+    static const char *const names[] = {"auto", "allocated", "reserved", "rate", "left", "pid"};
     return names[sort];
 }
 
@@ -22,28 +22,29 @@ const struct vs_watch_device *vs_top_device(const struct vs_top_model *model,
 /* --- order --- */
 
 /* What a row is sorted by; the larger one comes first. */
-static uint64_t weight(const struct vs_top_model *model, const struct vs_top_row *row)
+static uint64_t weight(const struct vs_top_model *model, enum vs_top_sort sort,
+                       const struct vs_top_row *row)
 {
     const struct vs_watch_device *device = vs_top_device(model, row);
     if (!device)
         return 0;
     const struct vs_forecast *forecast = &device->forecast;
-    switch (model->sort) {
+    switch (sort) {
     case VS_TOP_BY_ALLOCATED: return device->allocated;
     case VS_TOP_BY_RESERVED: return device->reserved;
     case VS_TOP_BY_RATE: return device->bytes_per_second;
     case VS_TOP_BY_LEFT:
-        return !forecast->known        ? 0
+        return !forecast->known || !model->processes[row->process].view.running ? 0
                : forecast->time_known ? UINT64_MAX - forecast->seconds
                                        : UINT64_MAX / 2 - forecast->steps / 2;
     default: return 0;
     }
 }
 
-static bool comes_first(const struct vs_top_model *model, const struct vs_top_row *a,
-                        const struct vs_top_row *b)
+static bool comes_first(const struct vs_top_model *model, enum vs_top_sort sort,
+                        const struct vs_top_row *a, const struct vs_top_row *b)
 {
-    uint64_t x = weight(model, a), y = weight(model, b);
+    uint64_t x = weight(model, sort, a), y = weight(model, sort, b);
     const struct vs_top_process *p = &model->processes[a->process], *q = &model->processes[b->process];
     if (x != y)
         return x > y;
@@ -52,13 +53,14 @@ static bool comes_first(const struct vs_top_model *model, const struct vs_top_ro
     return a->process != b->process ? a->process < b->process : a->device < b->device;
 }
 
-static void add_row(struct vs_top_model *model, uint32_t process, uint32_t device)
+static void add_row(struct vs_top_model *model, enum vs_top_sort sort, uint32_t process,
+                    uint32_t device)
 {
     struct vs_top_row row = {process, device};
     if (model->row_count == VS_TOP_ROWS_MAX)
         return;
     size_t at = model->row_count++;
-    for (; at && comes_first(model, &row, &model->rows[at - 1]); at--)
+    for (; at && comes_first(model, sort, &row, &model->rows[at - 1]); at--)
         model->rows[at] = model->rows[at - 1];
     model->rows[at] = row;
 }
@@ -66,16 +68,25 @@ static void add_row(struct vs_top_model *model, uint32_t process, uint32_t devic
 void vs_top_sort_rows(struct vs_top_model *model)
 {
     struct vs_top_row chosen = {0};
-    bool any = model->selected < model->row_count;
+    bool any = model->chosen && model->selected < model->row_count;
     if (any)
         chosen = model->rows[model->selected];
+    enum vs_top_sort sort = model->sort;
+    if (sort == VS_TOP_BY_DANGER) {
+        sort = VS_TOP_BY_PID;
+        for (size_t i = 0; i < model->count; i++)
+            for (size_t d = 0; d < model->processes[i].view.device_count; d++)
+                if (model->processes[i].view.running &&
+                    vs_top_alarm(&model->processes[i].view.devices[d]) == VS_BAD)
+                    sort = VS_TOP_BY_LEFT;
+    }
     model->row_count = 0;
     for (size_t i = 0; i < model->count; i++) {
         const struct vs_watch_view *view = &model->processes[i].view;
         for (size_t d = 0; d < view->device_count; d++)
-            add_row(model, (uint32_t)i, (uint32_t)d);
+            add_row(model, sort, (uint32_t)i, (uint32_t)d);
         if (!view->device_count)
-            add_row(model, (uint32_t)i, VS_TOP_NO_DEVICE);
+            add_row(model, sort, (uint32_t)i, VS_TOP_NO_DEVICE);
     }
     model->selected = 0;
     for (size_t i = 0; any && i < model->row_count; i++) {
@@ -159,7 +170,7 @@ static const char *column_text(const struct vs_top_model *model, const struct vs
         if (!process->view.complete)
             return "reading";
         if (!forecast || !forecast->known)
-            return "-";
+            return device && device->growing && forecast->early ? "grows" : "-";
         if (forecast->time_known && forecast->seconds < 10)
             return "seconds";
         if (forecast->time_known && forecast->seconds < UINT64_C(15) * 24 * 3600)

@@ -129,7 +129,7 @@ def each_step_appears(folder):
 def keys_select_sort_expand_pause_and_explain(folder):
     first = start(folder, 2, "a.vst")
     second = start(folder, 6, "b.vst")
-    terminal = open_top(folder, 100, 30, "a.vst b.vst")
+    terminal = open_top(folder, 100, 30, "--sort pid a.vst b.vst")
     terminal.wait(lambda s: "2 processes" in s and s.count("scenario_plain") == 3, "both")
     low, high = sorted((first.pid(), second.pid()))
     until(lambda: str(low) in selected_row(terminal), "the first row")
@@ -137,7 +137,7 @@ def keys_select_sort_expand_pause_and_explain(folder):
         before = selected_row(terminal)
         terminal.keys(key)
         until(lambda: selected_row(terminal) not in ("", before), f"the key {key}")
-    terminal.keys("s")
+    terminal.keys("s", "s")
     wanted = [str(second.pid()), str(first.pid())]
     terminal.wait(lambda s: "sort: allocated" in s and re.findall(r"(?m)^ +(\d+) +\d ", s) == wanted, f"the order {wanted}")
     terminal.keys("e")
@@ -254,7 +254,7 @@ def what_cannot_be_shown_is_said(folder):
     fails(["--once", "4194305"], 2, "there is no process 4194305")
     fails(["--json"], 2, "--json needs --once")
     fails(["--interval", "0"], 2, "0.1 to 3600")
-    fails(["--sort", "size"], 2, "pid, allocated, reserved, rate or left")
+    fails(["--sort", "size"], 2, "auto, allocated, reserved, rate, left or pid")
     sleeper = subprocess.Popen(["sleep", "1000"])
     fails(["--once", str(sleeper.pid)], 2, "records no trace", "vramscope run")
     terminal = open_top(folder, 80, 24, sleeper.pid)  # it may begin to record

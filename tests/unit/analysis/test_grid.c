@@ -129,9 +129,20 @@ TEST(the_selected_row_stays_selected_when_the_order_changes)
     vs_top_sort_rows(model);
     assert_int_equal(model->rows[0].process, 0);
     model->selected = 2;
+    model->chosen = true;
     model->sort = VS_TOP_BY_ALLOCATED; /* 1: 2 bytes, 0: 1, 2: 0 */
     vs_top_sort_rows(model);
     assert_int_equal(model->rows[0].process, 1);
     assert_int_equal(model->rows[model->selected].process, 2);
+    model->sort = VS_TOP_BY_DANGER; /* by pid until a running one is about to fail */
+    model->chosen = false;
+    devices[2].growing = true;
+    devices[2].forecast = (struct vs_forecast){.known = true, .time_known = true, .seconds = 60};
+    for (unsigned running = 0; running < 2; running++) {
+        processes[2].view.running = running;
+        vs_top_sort_rows(model);
+        assert_int_equal(model->rows[0].process, running ? 2 : 0);
+        assert_int_equal(model->selected, 0);
+    }
     free(model);
 }

@@ -16,23 +16,31 @@ TEST(the_time_left_is_the_free_memory_by_the_growth)
         const char *text;
         struct vs_forecast_facts facts;
     } cases[] = {
-#define STEPS .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = 16 * MIB
+#define STEPS .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = 16 * MIB, .times = 13
         {"about 4 min left", {STEPS, .step_ns = 5 * SECOND}},
         {"a few seconds left", {STEPS, .step_ns = SECOND / 1000}},
         {"about 6 days left", {STEPS, .step_ns = 10000 * SECOND}},
         {"more than two weeks left", {STEPS, .step_ns = 100000 * SECOND}},
         /* without recent steps only their number is forecast */
-#define SINCE(s) .capacity = 1000 * MIB, .step_ns = SECOND, .since_step_ns = s * SECOND
+#define SINCE(s) .capacity = 1000 * MIB, .step_ns = SECOND, .since_step_ns = s * SECOND, .times = 200
         {"about 15 min left", {SINCE(10), .highest = 200 * MIB, .per_step = MIB}},
         {"about 800 steps left", {SINCE(12), .highest = 200 * MIB, .per_step = MIB}},
         {"about 110 steps left", {SINCE(12), .highest = 200 * MIB, .per_step = 7 * MIB}},
         {"about 1 step left", {SINCE(12), .highest = 992 * MIB, .per_step = 7 * MIB}},
         {"the next step may run out of memory", {SINCE(12), .highest = 1200 * MIB, .per_step = 7 * MIB}},
         /* growth without steps is forecast while it goes on */
-#define GROWN .capacity = 1000 * MIB, .highest = 400 * MIB, .grown = 100 * MIB, .from_ns = SECOND
+#define GROWN .capacity = 1000 * MIB, .highest = 400 * MIB, .grown = 100 * MIB, .from_ns = SECOND, .times = 64
         {"about 10 min left", {GROWN, .until_ns = 101 * SECOND, .now_ns = 110 * SECOND}},
         {"", {GROWN, .until_ns = 101 * SECOND, .now_ns = 200 * SECOND}},
         {"", {GROWN, .until_ns = SECOND, .now_ns = 101 * SECOND}},
+        /* growth that was seen for less than a quarter of what is left, nor 64 times and for a minute */
+#define FEW .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = 16 * MIB, .step_ns = SECOND, .from_ns = SECOND
+        {"", {FEW, .times = 11, .until_ns = 100 * SECOND}},
+        {"about 50 s left", {FEW, .times = 12, .until_ns = 2 * SECOND}},
+#define MANY .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = MIB, .step_ns = SECOND, .from_ns = SECOND
+        {"", {MANY, .times = 64, .until_ns = 60 * SECOND}},
+        {"", {MANY, .times = 63, .until_ns = 61 * SECOND}},
+        {"about 15 min left", {MANY, .times = 64, .until_ns = 61 * SECOND}},
         /* nothing without growth or size */
         {"", {.capacity = 1000 * MIB, .highest = 400 * MIB}},
         {"", {.highest = 400 * MIB, .per_step = MIB, .step_ns = SECOND}},
@@ -163,6 +171,28 @@ TEST(a_reading_that_cannot_be_true_uses_no_memory)
     watch_trace(0, "sample 18446744073709551615; repeat 40 { step i; alloc i 1M; pop }");
     vs_watch_fill(watch, true, &view);
     assert_int_equal(view.devices[0].used, 0);
-    assert_true(view.devices[0].forecast.known);
+    assert_true(view.devices[0].forecast.early);
     assert_int_equal(view.devices[0].forecast.available, UINT64_MAX - 40 * MIB);
+}
+
+/* The first request of a server fills its cache as a leak grows. */
+TEST(a_cache_of_one_request_is_growth_and_none_once_it_was_dropped)
+{
+#define REQUEST "repeat 16 { step i; alloc i 1M; pop }; "
+#define DROP "repeat 16 { free i }; "
+    static const struct { const char *text; bool growing, known; } cases[] = {
+        {"sample 900M; " REQUEST, true, false},
+        {"sample 900M; " REQUEST DROP REQUEST DROP REQUEST, false, false},
+        {"sample 100M; repeat 40 { step i; alloc i 1M; pop }", true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        watch_trace(0, cases[i].text);
+        vs_watch_fill(watch, true, &view);
+        const struct vs_watch_device *device = &view.devices[0];
+        assert_int_equal(device->growing, cases[i].growing);
+        assert_int_equal(device->forecast.known, cases[i].known);
+        assert_int_equal(device->forecast.early, cases[i].growing && !cases[i].known);
+        vs_watch_close(watch);
+        watch = NULL;
+    }
 }

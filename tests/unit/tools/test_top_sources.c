@@ -207,6 +207,7 @@ TEST(a_selected_row_stays_selected_when_others_go)
     add_links(&sources, &b, 100, 200);
     update(&sources);
     sources.model.selected = 70;
+    sources.model.chosen = true;
     add_links(&sources, &b, 200, 230);
     update(&sources);
     const struct vs_top_row *row = &sources.model.rows[sources.model.selected];
