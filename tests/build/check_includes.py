@@ -153,7 +153,7 @@ ROOMS = {
     "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "
                    "viewer/flame viewer/report tools/common", ""),
     "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
-                   "viewer/report tools/common", "view_trace.h"),
+                   "viewer/report viewer/top tools/common tools/top", "view_trace.h"),
     "tools/run": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", "fit_internal.h"),
@@ -163,7 +163,7 @@ ROOMS = {
                        "tools/common", ""),
     "tools/replay": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/growth "
                      "analysis/report analysis/fit analysis/whatif viewer/common viewer/report tools/common", ""),
-    "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", ""),
+    "tools/top": ("base trace/read analysis/watch viewer/common viewer/top tools/common", "top_command.h"),
     "tools/verbs": ("base trace/read trace/symbols analysis/naming analysis/fit analysis/import analysis/report viewer/common viewer/report viewer/export "
                     "analysis/merge viewer/merge viewer/sqlite tools/common tools/run", ""),
     "examples": ("public", ""),

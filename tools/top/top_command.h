@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of `vramscope top`: finding recorded processes, watching them, names of their call
- * sites, the terminal. Private to this folder. */
+ * sites, the terminal. tools/view follows a program with the same. */
 #ifndef VS_TOP_COMMAND_H
 #define VS_TOP_COMMAND_H
 

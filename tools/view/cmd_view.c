@@ -6,10 +6,12 @@
 
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
+#include "tools/view/view_live.h"
 #include "tools/view/view_trace.h"
 
 static const char usage[] =
     "usage: vramscope view [OPTIONS] TRACE [TRACE]\n"
+    "       vramscope view --live [OPTIONS] PID | TRACE\n"
     "\n"
     "Writes a trace as one HTML page for a browser: the verdict and the peak, memory\n"
     "over time, every block by address, call site, phase or kind, flame graphs and\n"
@@ -29,6 +31,8 @@ static const char usage[] =
     "      --serve           serve the page at 127.0.0.1 instead of writing it: it\n"
     "                        can then show every part of a long trace; Ctrl-C ends\n"
     "                        the server\n"
+    "      --live            serve the page of a running program, which follows it and\n"
+    "                        stays when it has ended; the program is not slowed\n"
     "      --port N          the server's port (default: a free one)\n"
     "      --partial         use the readable events of a trace that is cut off or\n"
     "                        damaged\n"
@@ -40,7 +44,7 @@ static const char usage[] =
 
 struct view_arguments {
     const char *output; /* NULL: the default name */
-    bool open, serve;
+    bool open, serve, live;
     unsigned long long port;
     const char *first, *second; /* second: NULL for one trace */
     struct vs_view_options options;
@@ -58,25 +62,27 @@ static int parse(int argc, char **argv, struct view_arguments *args)
          .takes = "a number from 1 to 1000000000"},
         {"partial", .flag = &args->options.partial},
         {"serve", .flag = &args->serve},
+        {"live", .flag = &args->live},
         {"port", .count = &args->port, .min = 1, .max = 65535, .quoted = true,
          .takes = "a number from 1 to 65535"},
         {0}};
     int code = vs_tool_options(argc, argv, usage, options);
     if (code)
         return code;
-    if (events)
-        args->options.events_max = events;
+    args->options.events_max = events || args->live ? events : VS_PAGE_EVENTS_MAX;
     args->options.served = args->serve;
     if (argc - optind != 1 && argc - optind != 2)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one or two traces");
+    if (args->live && (argc - optind != 1 || args->output || vs_part_given(&args->options.part)))
+        return vs_tool_usage(argv[0], "--live takes one process or trace, and no -o, --from or --to");
     args->first = argv[optind];
     args->second = argc - optind == 2 ? argv[optind + 1] : NULL;
     if (args->second && vs_part_given(&args->options.part))
         return vs_tool_usage(argv[0], "--from and --to take one trace");
     if (args->serve && (args->second || args->output))
         return vs_tool_usage(argv[0], "--serve takes one trace, and no -o");
-    if (args->port && !args->serve)
-        return vs_tool_usage(argv[0], "--port has a meaning only with --serve");
+    if (args->port && !args->serve && !args->live)
+        return vs_tool_usage(argv[0], "--port has a meaning only with --serve and --live");
     if (args->open && args->output && strcmp(args->output, "-") == 0)
         return vs_tool_usage(argv[0], "--open needs a file; standard output cannot be opened");
     return VS_EXIT_OK;
@@ -104,13 +110,26 @@ static int serve_trace(const char *who, const struct view_arguments *args)
     return code;
 }
 
+static int serve_live(const char *who, struct view_arguments *args)
+{
+    struct vs_view_live live;
+    if (!vs_view_live_open(who, args->first, &args->options, &live))
+        return VS_EXIT_UNUSABLE;
+    const struct vs_serve_options serve = {(unsigned)args->port, args->open, &live};
+    int code = vs_view_serve(&live.trace, &live.options, &serve);
+    vs_view_live_close(&live);
+    return code;
+}
+
 static int view_main(int argc, char **argv)
 {
-    struct view_arguments args = {.options.events_max = VS_PAGE_EVENTS_MAX};
+    struct view_arguments args = {0};
     char name[PATH_MAX];
     int code = parse(argc, argv, &args);
     if (code)
         return code < 0 ? VS_EXIT_OK : code;
+    if (args.live)
+        return serve_live(argv[0], &args);
     if (args.serve)
         return serve_trace(argv[0], &args);
     if (!args.output && !vs_view_name(argv[0], args.first, args.second, name))

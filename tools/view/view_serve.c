@@ -6,6 +6,10 @@
  *   GET /?token=T               the page
  *   GET /data?token=T&from=NS&to=NS   the data elements of that part (docs/internals/view-format.md)
  *
+ * of a running program, with --live, also
+ *   GET /live?token=T           its present state
+ *   GET /data?token=T           the data elements of its latest events
+ *
  * A request is answered only if it has the token and names this server in its Host header: another
  * page in the browser knows no token, and a name that resolves to 127.0.0.1 is not this server's. */
 #include "tools/view/view_trace.h"
@@ -24,6 +28,7 @@
 
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
+#include "tools/view/view_live.h"
 
 #define TOKEN_BYTES 16
 #define WAIT_MS 250 /* until a signal is noticed that came just before the wait */
@@ -33,14 +38,13 @@
 
 struct page_server {
     struct vs_view_trace *trace;
+    struct vs_view_live *live; /* NULL: without --live */
     const struct vs_view_options *options;
     char token[2 * TOKEN_BYTES + 1];
     char host[2][32]; /* accepted Host headers, with the port */
     unsigned port;
     char redirect[PATH_MAX]; /* opened in the browser, until it asked for the page; "": none */
-    char *page;
-    size_t page_bytes;
-    struct MHD_Response *page_response; /* of *page*, for all connections */
+    struct MHD_Response *page; /* for all connections; NULL: made for each, with --live */
 };
 
 static volatile sig_atomic_t stopped;
@@ -115,6 +119,38 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return answer(connection, status, "text/plain; charset=utf-8", body, strlen(body));
 }
 
+/* The elements of *data*, or the whole page, with *data* freed; NULL *data*: a failure. */
+static struct MHD_Response *answer_with(struct vs_page_data *data, bool page)
+{
+    char *text;
+    size_t bytes;
+    if (!data)
+        return NULL;
+    FILE *out = vs_xstream(&text, &bytes);
+    if (page)
+        vs_page_write(out, data, NULL, true);
+    else
+        vs_page_elements(out, data);
+    vs_xstream_end(out);
+    vs_page_data_free(data);
+    struct MHD_Response *response = make_response("text/html; charset=utf-8", text, bytes,
+                                                  MHD_RESPMEM_MUST_FREE);
+    if (!response)
+        vs_out_of_memory();
+    return response;
+}
+
+static enum MHD_Result send_data(struct MHD_Connection *connection, struct vs_page_data *data,
+                                 bool page)
+{
+    struct MHD_Response *response = answer_with(data, page);
+    if (!response)
+        return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, vs_tool_failure());
+    enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
 static bool time_of(struct MHD_Connection *connection, const char *key, uint64_t *ns)
 {
     unsigned long long value;
@@ -162,51 +198,34 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
                       "the token is missing or wrong: use the address that vramscope printed");
     if (strcmp(url, "/") == 0) {
         remove_redirect(server);
-        return MHD_queue_response(connection, MHD_HTTP_OK, server->page_response);
+        return server->page ? MHD_queue_response(connection, MHD_HTTP_OK, server->page)
+                            : send_data(connection, vs_view_live_data(server->live, 0, 0), true);
     }
-    if (strcmp(url, "/data") == 0) {
-        const struct vs_span *span = &server->trace->span;
-        uint64_t from, to, length = span->extent.last_ns - span->start_ns;
-        if (!time_of(connection, "from", &from) || !time_of(connection, "to", &to) || from > to ||
-            from > length)
-            return refuse(connection, MHD_HTTP_BAD_REQUEST,
-                          "from and to are times of the trace in ns, from not after to");
-        if (to > length)
-            to = length;
-        const struct vs_time_window window = {{true, false, span->start_ns + from},
-                                              {true, false, span->start_ns + to}};
-        struct vs_page_data *data = vs_view_data(server->trace, server->options, &window);
-        if (!data)
-            return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                          "the blocks of this part could not be collected");
+    if (strcmp(url, "/live") == 0 && server->live) {
         char *text;
         size_t bytes;
         FILE *out = vs_xstream(&text, &bytes);
-        vs_page_elements(out, data);
+        vs_view_live_figures(server->live, out);
         vs_xstream_end(out);
-        vs_page_data_free(data);
-        return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", text, bytes);
+        return answer(connection, MHD_HTTP_OK, "application/json", text, bytes);
+    }
+    if (strcmp(url, "/data") == 0) {
+        uint64_t from = 0, to = 0;
+        struct vs_time_window window;
+        bool given = time_of(connection, "from", &from) & time_of(connection, "to", &to);
+        if (!given && server->live)
+            return send_data(connection, vs_view_live_data(server->live, 0, 0), false);
+        if (!given || from > to || (!server->live && !vs_view_window(server->trace, from, to, &window)))
+            return refuse(connection, MHD_HTTP_BAD_REQUEST,
+                          "from and to are times of the trace in ns, from not after to");
+        return send_data(connection, server->live
+                             ? vs_view_live_data(server->live, from, to)
+                             : vs_view_data(server->trace, server->options, &window), false);
     }
     return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 
 /* --- the server --- */
-
-static bool make_page(struct page_server *server)
-{
-    struct vs_page_data *data = vs_view_page(server->trace, server->options);
-    if (!data)
-        return false;
-    FILE *out = vs_xstream(&server->page, &server->page_bytes);
-    vs_page_write(out, data, NULL, true);
-    vs_xstream_end(out);
-    vs_page_data_free(data);
-    server->page_response = make_response("text/html; charset=utf-8", server->page,
-                                          server->page_bytes, MHD_RESPMEM_PERSISTENT);
-    if (!server->page_response)
-        vs_out_of_memory();
-    return true;
-}
 
 static int serve_page(struct page_server *server, const struct vs_serve_options *serve)
 {
@@ -260,14 +279,16 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
 int vs_view_serve(struct vs_view_trace *trace, const struct vs_view_options *options,
                   const struct vs_serve_options *serve)
 {
-    struct page_server server = {.trace = trace, .options = options};
+    struct page_server server = {.trace = trace, .live = serve->live, .options = options};
     int code = VS_EXIT_UNUSABLE;
     if (!make_token(server.token))
         vs_tool_fail(trace->who, "cannot make a token: %s", strerror(errno));
-    else if (vs_part_checkpoints(trace->who, trace->path, trace->reader) && make_page(&server))
+    else if (serve->live)
         code = serve_page(&server, serve);
-    if (server.page_response)
-        MHD_destroy_response(server.page_response);
-    free(server.page);
+    else if (vs_part_checkpoints(trace->who, trace->path, trace->reader) &&
+             (server.page = answer_with(vs_view_page(trace, options), true)))
+        code = serve_page(&server, serve);
+    if (server.page)
+        MHD_destroy_response(server.page);
     return code;
 }

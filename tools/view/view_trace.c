@@ -100,6 +100,17 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
     return false;
 }
 
+bool vs_view_window(const struct vs_view_trace *trace, uint64_t from, uint64_t to,
+                    struct vs_time_window *out)
+{
+    uint64_t start = trace->span.start_ns, length = trace->span.extent.last_ns - start;
+    if (from > to || from > length)
+        return false;
+    *out = (struct vs_time_window){{true, false, start + from},
+                                   {true, false, start + (to < length ? to : length)}};
+    return true;
+}
+
 struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
                                   const struct vs_view_options *options,
                                   const struct vs_time_window *window)
@@ -108,7 +119,8 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
     struct vs_page_source source = {
         .reader = trace->reader, .report = trace->report, .scan = &trace->scan,
         .span = &trace->span, .window = window, .end = trace->state->replay,
-        .events_max = options->events_max, .served = options->served, .progress = vs_tool_progress_show,
+        .events_max = options->events_max, .served = options->served,
+        .live = options->live, .progress = vs_tool_progress_show,
         .oom = trace->oom, .message = trace->message, .context = &progress};
     struct vs_page_data *data = NULL;
     if (!window) {

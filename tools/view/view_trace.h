@@ -16,7 +16,7 @@ struct vs_view_options {
     bool partial;        /* --partial */
     uint64_t events_max; /* --events */
     struct vs_part_args part; /* --from, --to */
-    bool served;
+    bool served, live;
 };
 
 /* A trace that is open, with all that is computed once. */
@@ -44,6 +44,11 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
                                   const struct vs_view_options *options,
                                   const struct vs_time_window *window);
 
+/* vs_view_window: the part from *from* to *to*, in ns since the start of the trace, as far as that is in
+ * it. Returns false when *from* lies after its end. */
+bool vs_view_window(const struct vs_view_trace *trace, uint64_t from, uint64_t to,
+                    struct vs_time_window *out);
+
 /* vs_view_page: the data for the window that *options* ask for; tells on standard error which part
  * has blocks, if not all. NULL, with a message, on failure. */
 struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
@@ -68,9 +73,11 @@ bool vs_view_redirect(const char *url, char path[PATH_MAX]);
 /* --- view_serve.c: `--serve`: the page over HTTP, for this machine only, with further parts on request
  * --- */
 
+struct vs_view_live;
 struct vs_serve_options {
     unsigned port; /* 0: any free one */
     bool open;     /* open the page in the browser */
+    struct vs_view_live *live; /* NULL: *trace* is complete */
 };
 
 /* vs_view_serve: serves the page of *trace* at 127.0.0.1 until SIGINT or SIGTERM, and prints its

@@ -33,6 +33,7 @@ struct vs_page_source {
     const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
     uint64_t events_max;       /* of a window that is chosen here, or given */
     bool served;               /* the page asks its server for other parts */
+    bool live;                 /* the program runs: the page asks its server for what is new */
     const struct vs_oom *oom;  /* the post-mortem; NULL: none */
     const char *message;       /* about the blocks; NULL: none */
     void (*progress)(void *context, uint64_t bytes, uint64_t total); /* may be NULL */

@@ -60,7 +60,7 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
     const struct vs_report *report = source->report;
     char text[VS_RECORDING_TEXT_MAX], line[VS_UNCOMPUTED_TEXT_MAX];
     vs_json_begin_array(json, "messages");
-    if (report->condition != VS_TRACE_COMPLETE)
+    if (report->condition != VS_TRACE_COMPLETE && !source->live)
         vs_json_string(json, NULL, report->condition_text);
     if (vs_recording_cut_text(text, report))
         vs_json_string(json, NULL, text);
@@ -214,7 +214,8 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                     VS_J_TEXT("version", report->version), VS_J_UINT("pid", report->pid),
                     VS_J_UINT("started_ms", report->start_realtime_ns / 1000000),
                     VS_J_UINT("duration", last_ns > start_ns ? last_ns - start_ns : 0),
-                    VS_J_BOOL("complete", complete), VS_J_BOOL("serve", source->served));
+                    VS_J_BOOL("complete", complete), VS_J_BOOL("serve", source->served),
+                    VS_J_BOOL("live", source->live));
     write_messages(&json, data, source);
     bool framework = false;
     uint64_t segments = 0;

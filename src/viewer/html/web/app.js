@@ -11,6 +11,7 @@ import {formatPercent, printable, programTitle, shorten} from './format.js';
 import {GROUPINGS} from './grouping.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
+import {followProgram} from './live.js';
 import {createState} from './state.js';
 import {followWindow} from './serve.js';
 import {mountSummary} from './panels/summary.js';
@@ -120,6 +121,7 @@ class Page {
                 menu.open = false;
         });
         this.which = make('span.which');
+        this.live = make('div.live', {role: 'region', 'aria-label': 'Running program', hidden: true});
         this.theme = button('Theme', () => this.nextTheme(), {class: 'quiet'});
         this.panel = make('div.panel', {id: 'panel', role: 'tabpanel', tabindex: -1});
         this.detail = make('aside.detail', {'aria-label': 'Selected', hidden: true});
@@ -135,7 +137,7 @@ class Page {
             this.which,
             make('span.bar-tools', {}, button('Copy link', () => this.copyLink(), {class: 'quiet'}), menu, this.theme,
                 button('Keys', () => this.help.showModal(), {class: 'quiet', 'aria-keyshortcuts': '?'}))),
-        make('nav', {'aria-label': 'Views'}, this.tabs),
+        this.live, make('nav', {'aria-label': 'Views'}, this.tabs),
         make('div.body', {}, make('main', {}, this.panel), this.detail), this.notice, this.help);
         this.fillWhich();
         document.title = `${printable(head.title)} - vramscope`;
@@ -191,6 +193,27 @@ class Page {
         const detail = mountDetail(this.detail, {trace, state: this.state});
         this.mounted.push({api: detail});
         this.fillMenu();
+    }
+
+    /** The trace has other data: the views are made anew, scrolled as before, with the same element in focus. */
+    refresh() {
+        const named = (e) => [e.tagName, e.className, e.id, e.getAttribute('aria-label')].join(' ');
+        const all = () => [this.panel, ...this.panel.querySelectorAll('*')];
+        const before = all().filter((e) => e.scrollTop || e.scrollLeft || e.open || e === document.activeElement)
+            .map((e) => ({name: named(e), top: e.scrollTop, left: e.scrollLeft, open: e.open, focused: e === document.activeElement}));
+        this.fillWhich();
+        this.show();
+        const now = before.length ? all() : [];
+        for (const {name, top, left, open, focused} of before) {
+            const element = now.find((e) => named(e) === name);
+            if (!element)
+                continue;
+            if (open)
+                element.open = true;
+            if (focused)
+                element.focus({preventScroll: true});
+            element.scrollTo(left, top);
+        }
     }
 
     close() {
@@ -348,6 +371,8 @@ whenRead('head', async () => {
         const page = new Page(document.getElementById('app'), trace);
         if (trace.head.serve)
             followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
+        if (trace.head.live)
+            followProgram(page.live, trace, page.state, () => page.refresh());
         await whenParsed();
         if (document.getElementById('b.head'))
             page.addOther(openNamed('b.'));

@@ -9,6 +9,7 @@ import {visibleTime} from './viewport.js';
 const QUIET_MS = 300; // after the last change of what is visible
 const FAR_SPANS = 4; // a part has about as many events as the one before
 const SERVED_SECTIONS = ['segments', 'blocks', 'steps', 'ranges', 'activity'];
+const ALL_SECTIONS = ['curves', ...SERVED_SECTIONS];
 
 /** Whether the page lacks blocks of what is visible, and that is short enough for another part. */
 function lacksBlocks(trace, range) {
@@ -18,36 +19,79 @@ function lacksBlocks(trace, range) {
     return range.from < part.from || range.to > part.to;
 }
 
-function addressOf(range) {
-    const address = new URL('data', location.href);
+/** What the server of this page has at *name*, with the page's token. */
+export function servedAddress(name, range = null) {
+    const address = new URL(name, location.href);
     address.search = location.search;
     address.hash = '';
-    address.searchParams.set('from', String(Math.floor(range.from)));
-    address.searchParams.set('to', String(Math.ceil(range.to)));
+    if (range) {
+        address.searchParams.set('from', String(Math.floor(range.from)));
+        address.searchParams.set('to', String(Math.ceil(range.to)));
+    }
     return address;
 }
 
-/** The trace of the elements that the server answers with. @returns {Promise<Object>} */
+/** The trace of the elements that the server answers with; without *range* as it is now. @returns {Promise<Object>} */
 async function fetchPart(range) {
-    const answer = await fetch(addressOf(range), {cache: 'no-store'});
+    const answer = await fetch(servedAddress('data', range), {cache: 'no-store'});
     const text = await answer.text();
     if (!answer.ok)
         throw new Error(`the server answered ${answer.status}: ${text.trim().slice(0, 200)}`);
     const part = openTrace(new DOMParser().parseFromString(text, 'text/html'));
-    await Promise.all(SERVED_SECTIONS.map((name) => part[name]));
+    await Promise.all(ALL_SECTIONS.map((name) => part[name]));
     return part;
 }
 
-function takeOver(trace, part) {
+function takeOver(trace, part, sections) {
     Object.assign(trace.head, part.head, {title: trace.head.title}); // the page named the trace
-    for (const name of SERVED_SECTIONS) {
+    for (const name of sections) {
         trace[name] = part[name];
         trace.loaded[name] = part.loaded[name];
     }
     trace.lives = part.lives;
-    for (const kept of ['groupings', 'extents', 'matched'])
-        delete trace[kept];
-    document.documentElement.dataset.part = `${part.head.window.from} ${part.head.window.to}`;
+    for (const kept of Object.keys(trace)) {
+        if (!(kept in part)) // what views computed from the data
+            delete trace[kept];
+    }
+    const {from, to} = part.head.window || {from: 0, to: part.head.duration};
+    document.documentElement.dataset.part = `${from} ${to}`;
+}
+
+/** The selected block or call site of *trace* in other data of it: a block by its birth, size and site. */
+function findAgain(trace, part, selected) {
+    if (!selected)
+        return null;
+    const labels = [trace, part].map(({head}) => (row) => head.sites[row] && head.sites[row].label);
+    const rows = (count, good) => Array.from({length: count}, (_, i) => i).find(good);
+    if (selected.site !== undefined) {
+        const row = rows(part.head.sites.length, (i) => labels[1](i) === labels[0](selected.site));
+        return row === undefined ? null : {site: row};
+    }
+    const [a, b] = [trace.loaded.blocks, part.loaded.blocks];
+    const old = selected.block;
+    const row = a && b && old < a.count ? rows(b.count, (i) => b.born[i] === a.born[old] && b.bytes[i] === a.bytes[old] &&
+        labels[1](b.site[i]) === labels[0](a.site[old])) : undefined;
+    return row === undefined ? null : {block: row};
+}
+
+/** Replaces all data of the trace of a running program by those of now. What is selected stays so, and the
+ * view stays where it is, unless it shows the latest part, which then is another one.
+ * @returns {function(boolean): Promise<void>} with whether the program has ended */
+export function createRefresh(trace, state) {
+    let latest = trace.head.window;
+    const isLatest = () => (latest ? state.get('from') === latest.from && state.get('to') === latest.to
+        : state.get('from') === null && state.get('to') === null);
+    return async (ended) => {
+        const range = visibleTime(trace, state);
+        const elsewhere = !ended && latest && state.get('from') !== null && !isLatest() && range.from < latest.from;
+        const part = await fetchPart(elsewhere ? range : null);
+        const follows = isLatest();
+        const selected = findAgain(trace, part, state.get('selected'));
+        takeOver(trace, part, ALL_SECTIONS);
+        if (!elsewhere)
+            latest = part.head.window;
+        state.set({selected, ...(follows ? {from: latest ? latest.from : null, to: latest ? latest.to : null} : {})});
+    };
 }
 
 /** Asks for the part that is visible whenever the page lacks it.
@@ -66,7 +110,7 @@ export function followWindow(trace, state, changed, failed) {
             return;
         asking = true;
         try {
-            takeOver(trace, await fetchPart(range));
+            takeOver(trace, await fetchPart(range), SERVED_SECTIONS);
             refused = lacksBlocks(trace, range) ? key : ''; // it has what fits: do not ask for the same again
             state.set({selected: null});
             changed();
