@@ -28,6 +28,7 @@ struct vs_page_node {
     uint32_t parent, frame, file; /* parent: row + 1; file: index + 1; 0: none */
     uint32_t line;
     uint32_t user; /* 1: the user's own code, 0: a library's */
+    uint32_t library; /* index + 1; 0: the user's, or not known */
 };
 
 struct vs_page_site {

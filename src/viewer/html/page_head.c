@@ -130,7 +130,8 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
     vs_json_begin_array(json, "stacks");
     for (size_t i = 0; i < names->nodes.count && i < VS_PAGE_NODES_MAX; i++) {
         const struct vs_page_node *node = names->nodes.items[i];
-        const uint32_t row[] = {node->parent, node->frame, node->file, node->line, node->user};
+        const uint32_t row[] = {node->parent, node->frame, node->file, node->line, node->user,
+                                node->library};
         vs_json_begin_array(json, NULL);
         for (size_t k = 0; k < sizeof row / sizeof *row; k++)
             vs_json_uint(json, NULL, row[k]);

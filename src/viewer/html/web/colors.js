@@ -57,12 +57,16 @@ export function neutralColor(theme) {
     return NEUTRAL[theme] || NEUTRAL.light;
 }
 
-/** A warm colour of a function in the flame graph, by its name alone; its ink is the theme's.
- * @param {string} name @param {string} theme @returns {string} */
-export function flameColor(name, theme) {
-    const hash = colorHash(name);
-    const hue = 14 + hash % 34;
-    return theme === 'dark' ? hslToHex(hue, 48, 27 + (hash >>> 8) % 8) : hslToHex(hue, 84, 72 + (hash >>> 8) % 9);
+const FLAME_USER = 28; // hues, as those of `export -f flamegraph` (flame_graph.c)
+const FLAME_LIBRARIES = [210, 172, 241, 116];
+
+/** The colour of a function in the flame graph: warm for the user's code, cold for a library's, by the library;
+ * shades tell names apart. Its ink is the theme's.
+ * @param {string} name @param {string} library '': the user's code @param {string} theme @returns {string} */
+export function flameColor(name, library, theme) {
+    const shade = colorHash(name) % 8;
+    const hue = library ? FLAME_LIBRARIES[colorHash(library) % FLAME_LIBRARIES.length] : FLAME_USER;
+    return theme === 'dark' ? hslToHex(hue, library ? 30 : 52, 27 + shade) : hslToHex(hue, library ? 55 : 88, 72 + shade * 1.5);
 }
 
 function hslToHex(hue, saturation, lightness) {

@@ -5,11 +5,12 @@
  * Functions narrower than a pixel are counted in a line below, never left out in silence. */
 import {flameColor, inkFor, themeOf} from '../colors.js';
 import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatNumber, formatPercent, shorten} from '../format.js';
+import {formatBytes, formatCount, formatNumber, formatPercent, shorten} from '../format.js';
 import {buildFrames, frameAt, frameLabel, hasLibraries, pathOf, searchFrames, sumBySite} from './frames.js';
 import {blocksInView, showMoment} from './moment.js';
 
 const FLAME_ROW = 22;
+const FLAME_KEYS = 8; // libraries whose colour is named
 const FLAME_FONT = '12px system-ui, sans-serif';
 const FLAME_ALL = {light: '#cfd4de', dark: '#3a4150'}; // the root
 const FLAME_DIM = 0.35; // of functions that a search does not find
@@ -66,7 +67,7 @@ function fitted(text, width) {
     return characters < 2 ? '' : `${text.slice(0, characters)}…`;
 }
 
-const boxColor = (node, theme) => (node.parent ? flameColor(node.name, theme) : FLAME_ALL[theme]);
+const boxColor = (node, theme) => (node.library === null || !node.parent ? FLAME_ALL[theme] : flameColor(node.name, node.library, theme));
 
 function flameDescription(node, root, metric) {
     const share = formatPercent(flameValue(node, metric), flameValue(root, metric));
@@ -79,6 +80,19 @@ function matchWords(hits, root, metric) {
         return '';
     const share = formatPercent(flameValue(hits, metric), flameValue(root, metric));
     return hits.found.size ? `${share} matched, ${formatBytes(hits.bytes)}` : 'nothing matches';
+}
+
+/** What the colours mean: the user's code, and the libraries of the boxes with the hue that each has. */
+function colorKeys(boxes, theme) {
+    const libraries = new Set(boxes.map(({node}) => node.library).filter((library) => library !== null));
+    const item = (library) => {
+        const key = make('span.key', {'aria-hidden': 'true'});
+        key.style.background = flameColor('', library, theme);
+        return make('span.legend-line', {}, key, library || 'your code');
+    };
+    const names = [...libraries].sort(); // the user's, '', is the first
+    return names.length > 1 ? names.slice(0, FLAME_KEYS).map(item).concat(names.length > FLAME_KEYS
+        ? `and ${formatCount(names.length - FLAME_KEYS)} more` : []) : [];
 }
 
 /** Draws the boxes on a canvas of *width* pixels. */
@@ -170,7 +184,8 @@ export function mountFlame(element, {trace, state}) {
         'aria-label': 'Flame graph. Arrow keys move between functions, Enter zooms, Escape zooms out. The table has the same values.'});
     const tip = make('div.tip', {role: 'status'});
     const note = make('p.muted.small');
-    fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words,
+    const keys = make('p.flame-keys.small');
+    fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words, keys,
         make('div.flame-area', {}, canvas, tip), note);
 
     const view = {root: null, boxes: [], depth: 1, found: null, focus: null, width: 0, ink: '', focusColor: ''};
@@ -193,6 +208,7 @@ export function mountFlame(element, {trace, state}) {
         fill(note, view.narrow ? `${formatNumber(view.narrow, 'function')} narrower than a pixel ` +
             `${view.narrow === 1 ? 'is' : 'are'} not drawn: zoom in to see them.` : '');
         reset.hidden = zoomed === view.root;
+        fill(keys, colorKeys(view.boxes.filter(({node}) => node.parent), theme));
         metric.show(state.get('metric'));
         inverted.setAttribute('aria-pressed', String(state.get('inverted')));
         libraries.setAttribute('aria-pressed', String(state.get('libraries')));

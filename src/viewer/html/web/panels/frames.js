@@ -5,30 +5,30 @@
 
 const UNKNOWN_STACK = '(no stack recorded)';
 const STACK_MOST = 512;
-const THROUGH = /(\[[^[\]]+\])$/; // "main (a.py:12) [torch: linear]"
+const THROUGH = /(\[([^[\]:]+)[^[\]]*\])$/; // "main (a.py:12) [torch: linear]"
 
 function tableOf(head) {
-    const {stacks, frames, files} = head;
+    const {stacks, frames, files, libraries} = head;
     return {
         parent: (row) => stacks[row - 1][0],
         isUser: (row) => stacks[row - 1][4] !== 0,
         key: (row) => `${stacks[row - 1][1]} ${stacks[row - 1][2]} ${stacks[row - 1][3]}`,
         frame(row) {
-            const [, frame, file, line] = stacks[row - 1];
-            return {name: frames[frame], file: file ? files[file - 1] : '', line};
+            const [, frame, file, line, user, library] = stacks[row - 1];
+            return {name: frames[frame], file: file ? files[file - 1] : '', line, library: user ? '' : libraries[library - 1] || 'unknown'};
         },
     };
 }
 
-function newFrame(name, file, line, parent) {
-    return {name, file, line, parent, depth: parent ? parent.depth + 1 : 0, bytes: 0, blocks: 0, keys: new Map(),
+function newFrame({name, file, line, library}, parent) {
+    return {name, file, line, library, parent, depth: parent ? parent.depth + 1 : 0, bytes: 0, blocks: 0, keys: new Map(),
         children: [], sites: []};
 }
 
 function childOf(node, key, frame) {
     let child = node.keys.get(key);
     if (!child) {
-        child = newFrame(frame.name, frame.file, frame.line, node);
+        child = newFrame(frame, node);
         node.keys.set(key, child);
         node.children.push(child);
     }
@@ -57,7 +57,8 @@ export function hasLibraries(head) {
     return head.stacks.some((row) => row[4] === 0);
 }
 
-/** The frames of a call site, outermost first: {key, name, file, line}. Without *libraries* those of
+/** The frames of a call site, outermost first: {key, name, file, line, library}; library: '' of the user's code,
+ * null of no function. Without *libraries* those of
  * the user's code, and the library's function that it called as the label has it. */
 function pathTo(head, table, site, libraries) {
     const {stack = 0, label = UNKNOWN_STACK} = head.sites[site] || {};
@@ -68,8 +69,8 @@ function pathTo(head, table, site, libraries) {
     }
     const through = !libraries && path.length && THROUGH.exec(label);
     if (through)
-        path.push({key: through[1], name: through[1], file: '', line: 0});
-    return path.length ? path : [{key: label, name: label, file: '', line: 0}];
+        path.push({key: through[1], name: through[1], file: '', line: 0, library: through[2]});
+    return path.length ? path : [{key: label, name: label, file: '', line: 0, library: null}];
 }
 
 /** The tree; children are ordered by bytes, so that a path of row numbers names a function.
@@ -77,7 +78,7 @@ function pathTo(head, table, site, libraries) {
  * @param {{inverted: boolean, libraries: boolean}} options @returns {Object} the root */
 export function buildFrames(head, sums, {inverted, libraries}) {
     const table = tableOf(head);
-    const root = newFrame('all', '', 0, null);
+    const root = newFrame({name: 'all', file: '', line: 0, library: ''}, null);
     for (const [site, sum] of sums) {
         const path = pathTo(head, table, site, libraries);
         if (inverted)
