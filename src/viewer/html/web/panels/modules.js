@@ -165,8 +165,9 @@ export function mountModules(element, {trace, state}) {
                     height: Math.max(0, box.height - 1).toFixed(1), fill: color, stroke: box.part ? 'none' : style.getPropertyValue('--line').trim()}));
             const room = box.part ? box.height : box.heading;
             const only = box.part && box.node.children.size === 0 && box.node.own.size === 1;
-            const text = room < 14 ? '' : mapText(!box.part ? `${box.node.name} · ${formatBytes(box.node.bytes)}`
-                : only ? `${box.node.name}: ${box.part}` : box.part, box.width);
+            const size = ` · ${formatBytes(box.node.bytes)}`; // left out where it does not fit whole
+            const text = room < 14 ? '' : mapText(box.part ? only ? `${box.node.name}: ${box.part}` : box.part
+                : box.node.name + (mapText(box.node.name + size, box.width).endsWith('…') ? '' : size), box.width);
             if (text)
                 group.append(makeSvg('text', {x: (box.x + 4).toFixed(1), y: (box.y + 13).toFixed(1),
                     fill: box.part ? inkFor(color) : ink}, text));

@@ -24,10 +24,9 @@ export function largeRows(rows, total, most) {
 }
 
 function barItems(rows, total, colors, onPick) {
-    const widest = Math.max(1, ...rows.map((row) => row.bytes));
     const items = rows.map((row, i) => {
         const fill = make('span.bar-fill');
-        fill.style.width = `${100 * row.bytes / widest}%`;
+        fill.style.width = `${total ? 100 * row.bytes / total : 0}%`; // of the whole, as the share beside it
         if (colors && colors[i])
             fill.style.background = colors[i];
         const [first, callers] = row.site ? splitSite(row.name) : [row.name, ''];

@@ -126,6 +126,10 @@ export function mountTable(element, {trace, state}) {
         }));
         grid.className = `grid grid-${state.get('rows')}`;
     }
+    function isSelected(row) {
+        const {block, site} = state.get('selected') || {};
+        return row.block !== undefined ? row.block === block : site !== undefined && state.get('color') === 'site' && row.index === site;
+    }
     function makeRow(row, index, colors) {
         const cells = columns().map((column) => {
             const key = column.wide && colors && row.index !== undefined ? make('span.key', {'aria-hidden': 'true'}) : null;
@@ -138,7 +142,7 @@ export function mountTable(element, {trace, state}) {
                 callers ? make('span.muted', {}, ` < ${callers}`) : null);
         });
         const line = make(`div.grid-row${index === active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
-            on: {click: () => pick(index)}}, cells);
+            'aria-current': isSelected(row) ? 'true' : null, on: {click: () => pick(index)}}, cells);
         line.style.top = `${index * TABLE_ROW}px`;
         return line;
     }
@@ -210,7 +214,7 @@ export function mountTable(element, {trace, state}) {
     const size = new ResizeObserver(drawRows);
     size.observe(body);
     const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'rows', 'color'], rebuild),
-        state.subscribe(['search', 'sort'], arrange), state.subscribe(['theme'], drawRows)];
+        state.subscribe(['search', 'sort'], arrange), state.subscribe(['theme', 'selected'], drawRows)];
     drawHead();
     trace.blocks.then(rebuild, (error) => fill(words, error.message));
     return {
