@@ -17,7 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
 
 NAMES = ("decodeSection createLiveIndex sweepColumns stackRows rasterizeStack bandOf rasterize segmentsAt layOutSegments layOutRequest "
-         "listEvents runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd").split()
+         "listEvents runsOfLane timeTicks byteTicks instantText svgPen canvasPen columnsOf shortSite cutEnd findBlocks shortenApart fileNames "
+         "flameColor").split()
 
 # Blocks in places that live ones never share, from a fixed sequence; done() ends a generator.
 SETUP = """
@@ -278,6 +279,30 @@ def segments_are_drawn_to_scale(page):
                [1, 0, True, 1, 70, 70, 0, 0, 0]], 2, [2500, 250, 35], True, True, 0, True, 2]
 
 
+def blocks_are_found(page):
+    """By words of site, stack, kind and phase, by size, by address; of several words all must hold."""
+    assert page.evaluate("""() => {
+        const blocks = {count: 4, site: [0, 1, 0, 1], bytes: [1024, 2 ** 20, 3 * 2 ** 20, 2 ** 20 + 1], kind: [0, 1, 0, 1], phase: [0, 1, 2, 0],
+            device: [0, 0, 0, 1], born: [0, 0, 0, 0], died: [9, 9, 9, 9], place: [0, 2 ** 20, 2 ** 21, 0], segment: [1, 1, 0, 0]};
+        const head = {kinds: ['parameters', 'activations'], phases: [{name: 'step', parent: 0}, {name: 'Forward', parent: 1}], frames: ['build', 'main'],
+            files: ['Net.py'], stacks: [[0, 1, 1, 3, 1], [1, 0, 0, 0, 1]], sites: [{label: 'a (x.c:1)', stack: 2}, {label: 'b', stack: 0}]};
+        const trace = {head, loaded: {blocks, segments: {count: 1, address: [0x7f0000000000], place: [0]}}};
+        return ['', 'net.py', '>1M', '>= 1M', '<=1k', '1M..3MiB', '=3M', 'forward a', 'ACTIV >2k', '0x7f0000100005', 'a zz', '>x'].map((text) =>
+            [...findBlocks(trace, text, 0).rows].join());
+    }""") == ["", "0,2", "2", "1,2", "0", "1,2", "2", "2", "1", "1", "", ""]
+
+
+def names_tell_apart(page):
+    assert page.evaluate("""() => [shortenApart(['a'.repeat(40) + '1' + 'z'.repeat(40), 'a'.repeat(40) + '2' + 'z'.repeat(40)], 12),
+        shortenApart(['short', 'other'], 24), fileNames(['/x/a/lm.vst', '/x/b/lm.vst']), fileNames(['/x/a.vst', '/y/b.vst'])]""") == \
+        [["…aaaaaa1zzz…", "…aaaaaa2zzz…"], ["short", "other"], ["a/lm.vst", "b/lm.vst"], ["a.vst", "b.vst"]]
+    hues = page.evaluate("""['', 'torch', 'cuBLAS'].map((library) => ['light', 'dark'].map((theme) => {
+        const [r, g, b] = [1, 3, 5].map((at) => parseInt(flameColor('forward', library, theme).slice(at, at + 2), 16));
+        return r === Math.max(r, g, b); // warm
+    }))""")
+    assert hues == [[True, True], [False, False], [False, False]], hues
+
+
 def ticks_differ(page):
     texts = page.evaluate("""() => [[0, 1e3], [0, 3e9], [5e9, 5e9 + 4000], [123456789, 123999999], [0, 4e14]].map(([from, to]) =>
         timeTicks(from, to, 1000).ticks.map((t) => t.text)).concat([[0, 1], [0, 3000], [0, 5 * 2 ** 28], [2 ** 40, 2 ** 40 + 9000],
@@ -317,7 +342,8 @@ def main():
         with browser.opened(path) as (page, faults):
             browser.run((columns_are_decoded, the_live_index_finds_every_block, events_of_one_instant_have_an_order, curves_are_exact_and_bands_add_up_to_them,
                          every_block_is_in_the_picture, lanes_count_what_they_merge, segments_are_drawn_to_scale,
-                         ticks_differ, exported_pictures_are_well_formed), page)
+                         blocks_are_found, names_tell_apart, ticks_differ,
+                         exported_pictures_are_well_formed), page)
             assert not faults, json.dumps(faults)
     return 0
 

@@ -201,6 +201,7 @@ def the_keyboard_reaches_everything(pages, _axe):
             page.keyboard.press(key)
         wait_until(page, "location.hash.includes('zoom=')")
         assert page.is_visible(".tip")
+        page.keyboard.press("Escape")  # the box
         page.keyboard.press("Escape")
         wait_until(page, "!location.hash.includes('zoom=0')")
         page.keyboard.press("/")
@@ -221,6 +222,78 @@ def the_keyboard_reaches_everything(pages, _axe):
         page.keyboard.press("t")
         page.wait_for_selector("text=Theme: light")
         assert not faults, faults
+
+
+def blocks_are_found_and_stepped_through(pages, _axe):
+    with browser.opened(pages.page("tensors"), fragment="#tab=blocks") as (page, faults):
+        settle(page)
+        page.keyboard.press("/")
+        page.keyboard.type("history >15M")
+        page.wait_for_selector(f"text=6 found, {made.c_bytes(6 * 20 << 20)} in all")  # 2 MiB pages
+        page.keyboard.press("Enter")
+        wait_until(page, "/selected=block%3A\\d/.test(location.hash)")
+        page.wait_for_selector("text=1 of 6,")
+        page.locator("aside.detail").wait_for()
+        page.focus(".view-is-blockmap .v-frame")
+        for key, at in (("n", 2), ("n", 3), ("Shift+N", 2)):
+            page.keyboard.press(key)
+            page.wait_for_selector(f"text={at} of 6,")
+        assert page.is_visible("#tab-blocks[aria-selected=true]")
+        browser.follow(page, "#tab=blocks&search=parameters+backward")
+        page.wait_for_selector("text=no block found")
+        assert not faults, faults
+
+
+def escape_closes_what_is_on_top(pages, _axe):
+    """The dialog, then the menu, then the box at the pointer, then the selection."""
+    with browser.opened(pages.page("tensors"), fragment="#tab=table&rows=blocks") as (page, faults):
+        settle(page)
+        page.click(".grid-row >> nth=1")
+        page.locator("aside.detail").wait_for()
+        assert page.locator(".grid-row[aria-current]").count() == 1
+        go(page, "blocks")
+        page.click(".menu > summary")
+        page.evaluate("document.querySelector('.view-is-blockmap .v-tip').hidden = false")
+        page.keyboard.press("?")
+        layers = ["dialog.help", ".menu-items", ".view-is-blockmap .v-tip", "aside.detail"]
+        for closed in range(len(layers) + 1):
+            assert [page.is_visible(layer) for layer in layers] == [i >= closed for i in range(len(layers))], closed
+            page.keyboard.press("Escape")
+            settle(page)
+        assert not faults, faults
+
+
+def the_pointer_of_one_tab_is_not_that_of_another(pages, _axe):
+    at = ".view-is-timeline .v-at"
+    with browser.opened(pages.page("tensors"), fragment="#tab=blocks") as (page, _faults):
+        settle(page)
+        alone = page.inner_text(at)
+        go(page, "timeline")
+        box = page.locator(".view-is-timeline .v-frame").bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 60)
+        wait_until(page, f"document.querySelector('{at}').innerText !== {json.dumps(alone)}")
+        page.keyboard.press("3")
+        page.wait_for_selector(".view-is-blockmap .v-frame")
+        settle(page)
+        assert page.inner_text(at) == alone
+
+
+def no_number_is_cut(pages, _axe):
+    """Beside the panel, on narrow screens: numbers keep their units, and bars are shares of the whole."""
+    shares = "[...document.querySelectorAll('.bar-fill')].map((e) => [e.offsetWidth / e.parentElement.offsetWidth, " \
+             "parseFloat(e.closest('li').querySelector('.bar-share').textContent)])"
+    for width in (1280, 900, 390):
+        with browser.opened(pages.page("tensors"), width, fragment="#tab=table&rows=groups&color=site&selected=site:0") as (page, _faults):
+            settle(page)
+            for rows in ("groups", "blocks"):
+                browser.follow(page, f"#tab=table&color=site&selected=site:0&rows={rows}")
+                wait_until(page, f"document.querySelector('.grid-{rows} .grid-row')")
+                cut = page.evaluate("[...document.querySelectorAll('.cell')].filter((e) => !e.matches('.wide') && "
+                                    "e.offsetWidth && /\\d/.test(e.textContent) && e.scrollWidth > e.clientWidth).map((e) => e.textContent)")
+                assert not cut, (width, rows, cut)
+            go(page, "overview")
+            bars = page.evaluate(shares)
+            assert bars and all(abs(100 * part - share) < 1.5 for part, share in bars if share == share), bars
 
 
 def two_traces_are_compared(pages, _axe):
@@ -255,7 +328,8 @@ def main():
         pages = made.Pages(*sys.argv[1:4], folder)
         browser.run((every_view_is_free_of_faults, hostile_names_stay_text, exports_can_be_read, the_table_adds_up,
                      modules_add_up,
-                     a_link_restores_the_view, the_keyboard_reaches_everything, two_traces_are_compared), pages, axe)
+                     a_link_restores_the_view, blocks_are_found_and_stepped_through, escape_closes_what_is_on_top,
+                     the_pointer_of_one_tab_is_not_that_of_another, no_number_is_cut, the_keyboard_reaches_everything, two_traces_are_compared), pages, axe)
     return 0
 
 

@@ -7,8 +7,9 @@ import {openTrace} from './data.js';
 import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
 import {exportView} from './panels/exports.js';
-import {formatPercent, printable, programTitle, shorten} from './format.js';
+import {fileNames, formatPercent, printable, programTitle, shorten, shortenApart} from './format.js';
 import {GROUPINGS} from './grouping.js';
+import {mountFind} from './panels/find.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
 import {followProgram} from './live.js';
@@ -95,6 +96,7 @@ class Page {
         this.state.subscribe(['theme'], () => this.paint());
         this.state.subscribe(['device', 'trace'], () => this.fillWhich());
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.repaint());
+        document.addEventListener('keydown', (event) => event.key === 'Escape' && this.closeFirst(event), {capture: true});
         document.addEventListener('keydown', (event) => this.key(event));
         this.paint();
         this.show();
@@ -115,7 +117,7 @@ class Page {
     build(head) {
         this.tabs = make('div.tabs', {role: 'tablist', 'aria-label': 'Views'});
         this.menu = make('div.menu-items');
-        const menu = make('details.menu', {}, make('summary', {}, 'Export'), this.menu);
+        const menu = this.exportMenu = make('details.menu', {}, make('summary', {}, 'Export'), this.menu);
         document.addEventListener('click', (event) => {
             if (!menu.contains(event.target) || event.target.closest('.menu-items button'))
                 menu.open = false;
@@ -147,9 +149,10 @@ class Page {
     addOther(trace) {
         this.traces[1] = trace;
         const heads = this.traces.map((t) => t.head);
-        if (heads[0].title === heads[1].title)
-            for (const head of heads) // two runs of one program: their files tell them apart
-                head.title = head.report.trace.path.split('/').pop();
+        if (heads[0].title === heads[1].title) { // two runs of one program: their files tell them apart
+            const names = fileNames(heads.map((head) => head.report.trace.path));
+            heads.forEach((head, i) => (head.title = names[i]));
+        }
         this.fillWhich();
         if (readLink(location.hash).tab)
             this.show();
@@ -160,7 +163,8 @@ class Page {
     /** Choice of the device where there are several, and of the trace where there are two. */
     fillWhich() {
         const {devices} = this.traces[0].head;
-        const names = this.traces.map((t, i) => t && [i ? 'b' : 'a', `${i ? 'B' : 'A'}: ${shorten(t.head.title, 24)}`]);
+        const titles = shortenApart(this.traces.filter(Boolean).map((t) => t.head.title), 24);
+        const names = titles.map((title, i) => [i ? 'b' : 'a', `${i ? 'B' : 'A'}: ${title}`]);
         fill(this.which, devices.length > 1 ? choice('Device', devices.map((d, i) =>
             [String(i), `${d.device}: ${shorten(d.name, 32)}`]), String(this.state.get('device')),
         (value) => this.state.set({device: Number(value)})) : null,
@@ -183,6 +187,7 @@ class Page {
         if (focused)
             this.tabs.querySelector('[aria-selected=true]').focus();
         this.close();
+        this.state.set({hover: null}); // no event says that the pointer left a view that is gone
         const [trace, other] = tab.both ? this.traces : this.shown();
         this.panel.className = `panel panel-${tab.id}`;
         this.panel.scrollTop = 0;
@@ -245,6 +250,8 @@ class Page {
             this.panel.append(make(`section.view${part.size === 'fill' ? '.view-grows' : ''}`, {'aria-label': part.title || tab.label}, area));
             if (part.grouped)
                 area.append(this.makeGrouping());
+            if (part.found)
+                area.append(this.makeFind(trace));
             this.mount(part, area, trace, other);
         }
     }
@@ -267,6 +274,12 @@ class Page {
         draw();
         this.mounted.push({api: {destroy: state.subscribe(['color', 'from', 'to'], draw)}});
         return make('div.toolbar.view-toolbar', {}, heading, grouping, steps);
+    }
+
+    makeFind(trace) {
+        const find = make('div.toolbar.view-toolbar');
+        this.mounted.push({api: mountFind(find, {trace, state: this.state})});
+        return find;
     }
 
     fillMenu() {
@@ -316,6 +329,24 @@ class Page {
         this.show();
     }
 
+    /** Escape closes what lies on top: the dialog, which the browser does, then the menu, then the box at the
+     * pointer. Only then do the views and the panel hear of it. */
+    closeFirst(event) {
+        const tips = event.target.closest('input') ? [] // it clears the text
+            : this.panel.querySelectorAll('.v-tip:not([hidden]), .tip:not([hidden])');
+        if (!this.help.open) {
+            if (!this.exportMenu.open && !tips.length)
+                return;
+            if (this.exportMenu.open)
+                this.exportMenu.querySelector('summary').focus();
+            else
+                tips.forEach((tip) => (tip.hidden = true));
+            this.exportMenu.open = false;
+            event.preventDefault();
+        }
+        event.stopPropagation();
+    }
+
     key(event) {
         const typing = event.target.closest('input, select, textarea, dialog');
         if (event.ctrlKey || event.metaKey || event.altKey || (typing && event.key !== 'Escape'))
@@ -333,6 +364,8 @@ class Page {
             this.nextTheme();
         else if (event.key === '/')
             this.search();
+        else if (event.key.toLowerCase() === 'n' && this.mounted.some(({api}) => api.findNext))
+            this.mounted.find(({api}) => api.findNext).api.findNext(event.shiftKey ? -1 : 1);
         else if (event.key === 'Escape' && this.state.get('selected'))
             this.state.set({selected: null});
         else if (inTabs || event.defaultPrevented || !timeKey(this.shown()[0], this.state, event))

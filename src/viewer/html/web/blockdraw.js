@@ -2,7 +2,8 @@
  *
  * What is drawn around the painted pictures of blocks: segments, labels, for export the blocks themselves,
  * the tip and the legend. A *plane* has trace, state, what is visible and both scales. */
-import {GROUPINGS, groupBlocks, matchSites, phaseName} from './grouping.js';
+import {matchBlocks} from './blockfind.js';
+import {GROUPINGS, groupBlocks, phaseName} from './grouping.js';
 import {cutEnd, shortSite, stepOf} from './describe.js';
 import {inkFor, neutralColor} from './colors.js';
 import {fillGroupLegend} from './surface.js';
@@ -16,14 +17,14 @@ const VECTORS_MAX = 20000;
 /** The rows that search and a selected call site leave out; null: none. */
 export function dimmedRows(trace, state) {
     const {blocks} = trace.loaded;
-    const sites = matchSites(trace, state.get('search'));
+    const found = matchBlocks(trace, state.get('search'));
     const selected = state.get('selected');
     const {of, names} = groupBlocks(trace, 'site');
     const only = selected && selected.site !== undefined && trace.head.sites[selected.site]
         ? names.indexOf(trace.head.sites[selected.site].label) : -1;
-    if (!sites && only < 0)
+    if (!found && only < 0)
         return null;
-    return (row) => (sites && !sites[blocks.site[row]]) || (only >= 0 && of[row] !== only);
+    return (row) => (found && !found(row)) || (only >= 0 && of[row] !== only);
 }
 
 /** Segments behind the blocks: what is held but not in use shows them. */
@@ -66,7 +67,10 @@ export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, pictur
         if (width < 70 || height < 13 || (dim && dim(row)))
             continue;
         const label = trace.head.sites[blocks.site[row]].label;
-        const text = cutEnd(`${formatBytes(blocks.bytes[row])}  ${shortSite(label)}`, Math.floor((width - 8) / 6));
+        const size = formatBytes(blocks.bytes[row]);
+        const letters = Math.floor((width - 8) / 6);
+        const text = letters < size.length + 5 ? size.length > letters ? '' : size // never a number without its unit
+            : cutEnd(`${size}  ${shortSite(label)}`, letters);
         pen.text(left + 5, Math.min(top + height / 2 + 4, top + height - 3), text,
             inkFor(colors[grouping.of[row]]), {size: 10.5});
     }

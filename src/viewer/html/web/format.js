@@ -104,6 +104,29 @@ export function shorten(text, characters) {
     return `${shown.slice(0, head)}…${shown.slice(shown.length - (characters - 1 - head))}`;
 }
 
+/** Names as shorten() cuts them; those that would read the same have what is around the first letter that differs.
+ * @param {string[]} names @param {number} characters @returns {string[]} */
+export function shortenApart(names, characters) {
+    const cut = names.map((name) => shorten(name, characters));
+    if (names.length < 2 || cut.some((text) => text !== cut[0]) || names.every((name) => name === names[0]))
+        return cut;
+    let same = 0;
+    while (names.every((name) => name[same] === names[0][same]))
+        same++;
+    const from = Math.max(1, same - Math.floor(characters / 2));
+    return names.map((name) => `…${printable(name.slice(from, from + characters - 2))}…`);
+}
+
+/** What tells two files apart: their names, or as many of their folders as it takes: "a/lm.vst", "b/lm.vst".
+ * @param {string[]} paths @returns {string[]} */
+export function fileNames(paths) {
+    const parts = paths.map((path) => path.split('/'));
+    let count = 1;
+    while (count < parts[0].length && parts.every((of) => of.slice(-count).join('/') === parts[0].slice(-count).join('/')))
+        count++;
+    return parts.map((of) => of.slice(-count).join('/'));
+}
+
 /** A call site's text as the function that allocated and its callers: ["f (a.c:12)", "g:30 < main"].
  * @param {string} label @returns {string[]} */
 export function splitSite(label) {

@@ -19,7 +19,8 @@ import {mountTimeline} from './timeline.js';
 export const STACK = {name: 'timeline', title: 'Memory over time', mount: mountTimeline, size: 'fill', grouped: true};
 const STACK_STRIP = {...STACK, size: 'strip'};
 
-/** id, label and parts {name, title, mount, size, grouped} of each tab, and when a trace has it; overview is app.js's own. */
+/** id, label and parts {name, title, mount, size, grouped, found} of each tab (found: with the search of blocks), and when a
+ * trace has it; overview is app.js's own. */
 export const TABS = [
     {id: 'overview', label: 'Overview', parts: []},
     {id: 'timeline', label: 'Timeline', parts: [
@@ -27,7 +28,7 @@ export const TABS = [
         {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'chart'},
     ]},
     {id: 'blocks', label: 'Blocks', parts: [
-        STACK_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'chart'},
+        STACK_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'chart', found: true},
     ]},
     {id: 'segments', label: 'Segments', parts: [
         STACK_STRIP, {name: 'segmentmap', title: 'Segments at the cursor', mount: mountSegmentmap, size: 'chart'},

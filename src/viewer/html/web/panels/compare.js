@@ -3,7 +3,7 @@
  * Two traces side by side: which peaks higher, their curves on one axis, their figures, what is new,
  * gone, grown and shrunk at the peaks, and their phases. A is the first trace of the page. */
 import {choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatBytesChange, formatCount, formatTime, shorten} from '../format.js';
+import {formatBytes, formatBytesChange, formatCount, formatTime, shortenApart} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
 import {changesTable, plainTable} from './changes.js';
 import {comparedFigures, comparedGroups, comparedPhases, differenceSentence} from './difference.js';
@@ -117,8 +117,9 @@ export function mountCompare(element, {trace, other, state}) {
     const align = toggles('Time axis', [['clock', 'Same clock'], ['length', 'Same length']], state.get('align'),
         (value) => state.set({align: value}));
     const grouping = choice('by', Object.entries(GROUPINGS), state.get('color'), (color) => state.set({color}));
+    const titles = shortenApart([a.head.title, b.head.title], 40);
     const name = (which, of) => make('span.legend-line', {title: of.head.command}, make(`span.key.key-${which}`, {'aria-hidden': 'true'}),
-        `${which.toUpperCase()}: ${shorten(of.head.title, 40)}`);
+        `${which.toUpperCase()}: ${titles[of === a ? 0 : 1]}`);
     fill(element, make('div.hero.compare-hero', {}, make('section.card.curve', {}, title,
         make('div.toolbar', {}, name('a', a), name('b', b), align), chart), figures),
     make('section.card', {}, make('div.toolbar', {}, make('h2', {}, 'Live at the peaks'), grouping), changes), phases);

@@ -6,12 +6,16 @@ import {button, make} from '../dom.js';
 const KEYS = [
     ['Everywhere', [
         ['1 … 8', 'the views, in the order of their tabs'], ['/', 'search'], ['?', 'this list'],
-        ['t', 'light, dark or the theme of the system'], ['Escape', 'close the panel, zoom out'],
+        ['t', 'light, dark or the theme of the system'], ['Escape', 'close what is on top: dialog, menu, box, panel; zoom out'],
     ]],
     ['Views over time', [
         ['← →', 'pan'], ['+ −', 'zoom'], ['0', 'the whole trace'], ['Home End', 'to its start, to its end'], ['[ ]', 'to the step before or after'],
         ['Shift ← →', 'move the cursor'], ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan'],
         ['click', 'set the cursor'], ['Shift drag', 'choose a span: what was allocated in it'],
+    ]],
+    ['Blocks', [
+        ['/', 'find blocks: site, kind, phase, >100M, 4k..64k, 0x7f…'], ['Enter n', 'the next one found, with Shift the one before'],
+        ['. ,', 'the next block at the cursor, by address'], ['z', 'fit the selected block'],
     ]],
     ['Flame graph', [
         ['arrows', 'move between functions'], ['Enter', 'zoom in'], ['Escape', 'zoom out'],
