@@ -62,6 +62,10 @@ def named():
     print(v)
     if v > 3:
         pass
+def placed():
+    v = x.item()
+    if limit > 1 and v.data_ptr() != 0:
+        pass
 def named_otherwise():
     v = x.item()
     if limit:
@@ -91,6 +95,7 @@ EXPECTED = {
     "sliced": ("decides", "data[:x.item()]"), "sized": ("decides", "torch.zeros(x.item() + 1, 2)"),
     "ranged": ("decides", "range(x.item())"), "filtered": ("decides", "… if x.item()"),
     "named": ("decides", "v = x.item()`, then `if v > 3"), "named_otherwise": ("reads", "x.item()"),
+    "placed": ("reads", "x.item()"),
     "summed": ("reads", "x.item()"), "printed": ("reads", "x.item()"), "inside": ("reads", "x.item()"),
     "called": ("decides", "if helper()")}
 

@@ -23,7 +23,7 @@ _SIZED = {  # calls whose numbers are sizes
 _CHECKS = {"isnan", "isinf", "isfinite"}
 _FUNCTIONS_WITHOUT_VALUE = {"isinstance", "callable", "hasattr", "type", "id", "len"}
 _MEMBERS_WITHOUT_VALUE = {"shape", "size", "numel", "dim", "ndim", "dtype", "device", "is_cuda", "layout",
-                          "requires_grad", "nbytes", "element_size", "stride"}
+                          "requires_grad", "nbytes", "element_size", "stride", "data_ptr"}
 
 _files = {}  # by name: (tree or None, its lines)
 _found = {}  # by code object and place in it: the answer of use()
