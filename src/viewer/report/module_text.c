@@ -162,7 +162,7 @@ static void print_row(const struct vs_style *style, const char *name, int indent
         fprintf(style->out, "\n%*s", NAME_COLUMNS + 4, "");
     fprintf(style->out, "%*s%10s", pad > 0 ? pad : 0, "", vs_size_text(bytes / parts));
     int skipped = 0;
-    for (size_t i = 0; kinds && i < COLUMNS; i++) {
+    for (size_t i = 0; i < COLUMNS; i++) {
         skipped += 11;
         if (!kinds[columns[i]])
             continue;
@@ -178,9 +178,13 @@ static void print(struct module_tree *tree, size_t at, const char *before, int i
     fold(tree, at);
     struct module_node node = tree->items[at];
     size_t count, *order = children_of(tree, at, false, by_bytes, &count);
-    uint64_t inside = 0, small = 0, small_count = 0;
-    for (size_t i = 0; i < count; i++)
+    uint64_t inside = 0, small = 0, small_count = 0, small_kinds[VS_KIND_COUNT] = {0}, own[VS_KIND_COUNT];
+    memcpy(own, node.kinds, sizeof own);
+    for (size_t i = 0; i < count; i++) {
         inside += tree->items[order[i]].bytes;
+        for (int k = 0; k < VS_KIND_COUNT; k++)
+            own[k] -= tree->items[order[i]].kinds[k];
+    }
     const struct module_node *last = node.like ? &tree->items[node.like] : NULL;
     char *name = last ? vs_xprintf("%s%s%.*s-%.*s (%zu×)", before, *before ? "." : "", node.length, node.name,
                                    last->length, last->name, node.count)
@@ -196,16 +200,18 @@ static void print(struct module_tree *tree, size_t at, const char *before, int i
         if (tree->items[order[i]].bytes >= least) {
             print(tree, order[i], at && only ? name : "", indent, least, style);
         } else {
+            for (int k = 0; k < VS_KIND_COUNT; k++)
+                small_kinds[k] += tree->items[order[i]].kinds[k];
             small += tree->items[order[i]].bytes;
             small_count += tree->items[order[i]].count;
         }
     }
     if (at && count && node.bytes - inside >= least)
-        print_row(style, "itself", indent, node.bytes - inside, NULL, 1);
+        print_row(style, "itself", indent, node.bytes - inside, own, 1);
     if (small >= least && small_count) {
         char text[64];
         snprintf(text, sizeof text, "%s smaller", vs_count_text(small_count));
-        print_row(style, text, indent, small, NULL, 1);
+        print_row(style, text, indent, small, small_kinds, 1);
     }
     free(name);
     free(order);
