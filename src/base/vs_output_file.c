@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/vs_cancel.h"
+#include "base/vs_option.h"
 
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208
@@ -143,19 +144,36 @@ void vs_replacement_discard(void)
 
 /* --- folders of kept files --- */
 
-bool vs_folder_make(const char *path)
+bool vs_folder_cache(const char *name, char *out, size_t room)
+{
+    const char *home = vs_environment("XDG_CACHE_HOME"), *below = "";
+    if (!home || *home != '/') {
+        home = vs_environment("HOME");
+        below = "/.cache";
+    }
+    return home && *home == '/' && snprintf(out, room, "%s%s/vramscope/%s", home, below, name) < (int)room;
+}
+
+bool vs_folder_make(const char *path, unsigned mode)
 {
     char part[PATH_MAX];
     size_t n = strlen(path);
-    if (!n || n >= sizeof part)
+    int why = 0;
+    if (!n || n >= sizeof part) {
+        errno = n ? ENAMETOOLONG : ENOENT;
         return false;
+    }
     memcpy(part, path, n + 1);
     for (size_t i = 1; i <= n; i++) {
         if (path[i] != '/' && path[i] != '\0')
             continue;
         part[i] = '\0';
-        if (mkdir(part, 0700) && errno != EEXIST && i == n)
-            return false;
+        if (mkdir(part, mode) && errno != EEXIST) {
+            why = why ? why : errno; /* a folder above may be there all the same */
+            errno = why;
+            if (i == n)
+                return false;
+        }
         part[i] = path[i];
     }
     return true;

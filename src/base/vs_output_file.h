@@ -34,9 +34,12 @@ void vs_replacement_discard(void);
 
 /* ---- folders ---- */
 
-/* vs_folder_make: *path* and the folders above it, with mode 0700. False where *path* is not
- * a folder afterwards, or its name is too long. */
-bool vs_folder_make(const char *path);
+/* vs_folder_make: *path* and the folders above it. False with errno where *path* is not a folder afterwards. */
+bool vs_folder_make(const char *path, unsigned mode);
+
+/* vs_folder_cache: writes the folder *name* of vramscope's caches to *out*: in XDG_CACHE_HOME, or ~/.cache.
+ * False without a home directory. */
+bool vs_folder_cache(const char *name, char *out, size_t room);
 
 /* vs_folder_write: all of *bytes* to *fd*. False with errno. */
 bool vs_folder_write(int fd, const void *bytes, size_t count);

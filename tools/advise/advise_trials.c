@@ -41,18 +41,10 @@ struct vs_trial *vs_trial_of(struct vs_trials *trials, uint64_t set, const char 
 
 size_t vs_trials_at_once(const struct vs_trials *trials)
 {
-    uint64_t most = vs_fit_at_once(&trials->job->fit);
-    /* by the memory of the host: the first run says how much one needs */
-    FILE *file = fopen("/proc/meminfo", "r");
-    unsigned long long available = 0;
-    char line[256];
-    while (file && !available && fgets(line, sizeof line, file))
-        sscanf(line, "MemAvailable: %llu kB", &available);
-    if (file)
-        fclose(file);
-    uint64_t each = trials->host_bytes ? trials->host_bytes : 4 * VS_GIB;
-    uint64_t room = available ? available * 1024 / 10 * 9 / each : most;
-    most = room < most ? room : most;
+    uint64_t most = vs_fit_at_once(&trials->job->fit), total, available;
+    uint64_t each = trials->host_bytes ? trials->host_bytes : 4 * VS_GIB; /* the first run says how much one needs */
+    if (vs_fit_host_free(&total, &available) && available / 10 * 9 / each < most)
+        most = available / 10 * 9 / each;
     return most < 1 ? 1 : most > VS_FIT_GPUS_MAX ? VS_FIT_GPUS_MAX : (size_t)most;
 }
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
-#include "base/vs_option.h"
+#include "base/vs_output_file.h"
 #include "base/vs_text.h"
 #include "tools/advise/advise_internal.h"
 #include "tools/common/paths.h"
@@ -131,20 +131,12 @@ const char *vs_run_key(const struct vs_trials *trials, const struct vs_fit_run *
 
 int vs_run_cache(struct vs_fit_job *job, bool *temporary)
 {
-    const char *home = vs_environment("XDG_CACHE_HOME"), *below = "";
-    if (!home || *home != '/') {
-        home = vs_environment("HOME");
-        below = "/.cache";
-    }
-    *temporary = !home || *home != '/';
-    if (*temporary)
-        return vs_fit_folder_make(job);
-    char *folder = vs_xprintf("%s%s/vramscope/advise", home, below);
-    job->keep = folder;
+    char folder[PATH_MAX];
+    *temporary = !vs_folder_cache("advise", folder, sizeof folder);
+    job->keep = *temporary ? NULL : folder;
     int status = vs_fit_folder_make(job);
     job->keep = NULL;
-    free(folder);
-    DIR *dir = status ? NULL : opendir(job->folder);
+    DIR *dir = status || *temporary ? NULL : opendir(job->folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         struct stat st;

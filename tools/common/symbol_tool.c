@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/naming/library.h"
+#include "base/vs_output_file.h"
 #include "tools/common/command.h"
 #include "trace/symbols/symbols.h"
 
@@ -49,19 +50,6 @@ void vs_symbol_tool_done(void)
     drawn = false;
 }
 
-/* Finds the cache by the XDG rules; false without a home directory. */
-static bool find_cache(void)
-{
-    const char *dir = vs_environment("XDG_CACHE_HOME"), *below = "";
-    if (!dir || *dir != '/') {
-        dir = vs_environment("HOME");
-        below = "/.cache";
-    }
-    return dir && *dir == '/' &&
-           snprintf(cache_dir, sizeof cache_dir, "%s%s/vramscope/symbols", dir, below) <
-               (int)sizeof cache_dir;
-}
-
 static bool add_debug_dir(const char *dir)
 {
     size_t n = strlen(debug_dirs), more = strlen(dir);
@@ -80,7 +68,8 @@ void vs_symbol_tool_configure(const struct vs_options *options)
     add_debug_dir(options->text[VS_OPT_debug_dir]);
     chosen = (struct vs_symbols_options){
         .debug_dirs = debug_dirs,
-        .cache_dir = options->number[VS_OPT_symbol_cache] && find_cache() ? cache_dir : NULL,
+        .cache_dir = options->number[VS_OPT_symbol_cache] && vs_folder_cache("symbols", cache_dir, sizeof cache_dir)
+                         ? cache_dir : NULL,
         .budget_ms = (unsigned)options->number[VS_OPT_symbol_seconds] * 1000,
         .progress = draw};
     vs_symbols_configure(&chosen);

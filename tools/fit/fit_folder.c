@@ -12,30 +12,14 @@
 #include <unistd.h>
 
 #include "base/vs_option.h"
+#include "base/vs_output_file.h"
 #include "tools/common/command.h"
 #include "tools/fit/fit_internal.h"
-
-/* Creates a folder and those above it. */
-static int make_all(const char *folder)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(path, 0777) && errno != EEXIST)
-            return -1;
-        *slash = '/';
-    }
-    return mkdir(path, 0777) && errno != EEXIST ? -1 : 0;
-}
 
 int vs_fit_folder_make(struct vs_fit_job *job)
 {
     if (job->keep) {
-        if (make_all(job->keep))
+        if (!vs_folder_make(job->keep, 0777))
             return vs_tool_fail(job->who, "cannot create %s: %s; choose another folder with --keep",
                                 job->keep, strerror(errno));
         if (!realpath(job->keep, job->folder) || access(job->folder, W_OK | X_OK))

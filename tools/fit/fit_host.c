@@ -81,7 +81,7 @@ static uint64_t read_number(const char *folder, const char *file_name, const cha
 }
 
 /* Of the host, or of the control group that this process is in, as in a container or a job of Slurm. */
-static bool read_free(uint64_t *total, uint64_t *available)
+bool vs_fit_host_free(uint64_t *total, uint64_t *available)
 {
     char line[PATH_MAX] = "", group[PATH_MAX + 32];
     *total = read_number("/proc", "meminfo", "MemTotal:");
@@ -111,7 +111,7 @@ static bool read_free(uint64_t *total, uint64_t *available)
 void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process)
 {
     uint64_t now = vs_clock_ns(), total, available, used = 0;
-    if (now - process->watched < LOOK_NS || !read_free(&total, &available))
+    if (now - process->watched < LOOK_NS || !vs_fit_host_free(&total, &available))
         return;
     process->watched = now;
     if (!job->host_memory && available > total / LEFT_PART)

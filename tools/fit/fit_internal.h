@@ -117,6 +117,9 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted);
  * that is too much; then host_needed of its run is set. */
 void vs_fit_watch_host(const struct vs_fit_job *job, struct vs_fit_process *process);
 
+/* vs_fit_host_free: the host's memory, or that of this process's control group. False: not known. */
+bool vs_fit_host_free(uint64_t *total, uint64_t *available);
+
 /* vs_fit_search: the runs that the answer needs, in the order in which they are shown. */
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);
 

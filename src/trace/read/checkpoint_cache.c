@@ -39,21 +39,10 @@ struct cache_header {
 };
 _Static_assert(sizeof(struct cache_header) == 64, "on-disk size");
 
-/* Returns false when there is no cache directory. */
-static bool cache_directory(char *out, size_t room)
-{
-    const char *base = vs_environment("XDG_CACHE_HOME"), *home = vs_environment("HOME");
-    bool own = base && *base == '/';
-    if (!own && (!home || *home != '/'))
-        return false;
-    int n = snprintf(out, room, "%s%s/vramscope/checkpoints", own ? base : home, own ? "" : "/.cache");
-    return n > 0 && (size_t)n < room;
-}
-
 static bool cache_name(const struct vs_reader *reader, char *out, size_t room, bool make)
 {
     char directory[PATH_MAX - 128], uuid[33];
-    if (!cache_directory(directory, sizeof directory) || (make && !vs_folder_make(directory)))
+    if (!vs_folder_cache("checkpoints", directory, sizeof directory) || (make && !vs_folder_make(directory, 0700)))
         return false;
     for (size_t i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, 3, "%02x", vs_reader_uuid(reader)[i]);
@@ -198,7 +187,7 @@ enum vs_err vs_cache_writer_commit(struct vs_cache_writer *w)
         w->temporary[0] = 0;
     vs_cache_writer_cancel(w);
     char directory[PATH_MAX - 128];
-    if (cache_directory(directory, sizeof directory))
+    if (vs_folder_cache("checkpoints", directory, sizeof directory))
         vs_folder_trim(directory, VS_CACHE_BYTES_MAX, STALE_SECONDS, classify);
     return good ? VS_OK : VS_ERR_IO;
 }

@@ -146,7 +146,7 @@ enum vs_err vs_symbol_cache_store(const char *dir, const char *build_id, struct 
     if (!path_of(path, dir, build_id))
         return VS_ERR_ARG;
     if (snprintf(hidden, sizeof hidden, "%s/.%s.XXXXXX", dir, build_id) >= (int)sizeof hidden ||
-        !vs_folder_make(dir))
+        !vs_folder_make(dir, 0700))
         return VS_ERR_IO;
     unsigned char *bytes = encode(build_id, set, source, &count);
     if (!bytes)
