@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The changes that can be tried, in the order of their cost: settings of the allocator, those of the survey that
- * vramscope's Python part wrote about the program (python/vramscope/changes/advised.py), values of --vary. A
- * change that excludes another one shares a group with it. */
+ * vramscope's Python part wrote about the program (python/vramscope/changes/advised.py). Values of --vary come
+ * behind a batch in parts, which trains the same, and before changes of the model. A change that excludes another
+ * one shares a group with it. */
 #include <dirent.h>
 #include <json.h>
 #include <stdio.h>
@@ -84,7 +85,8 @@ void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, s
         out->gathered_bytes = 2 * number(blocks, "parameter_bytes") / number(blocks, "count");
 }
 
-static void put_surveyed(const struct vs_survey *survey, bool lora, uint64_t peak, struct vs_arena *memory,
+/* *model*: those that train something else, otherwise those that do not. */
+static void put_surveyed(const struct vs_survey *survey, bool model, uint64_t peak, struct vs_arena *memory,
                          struct vs_advise_changes *out)
 {
     static const char *const tiers[] = {"settings", "free", "recomputation", "copies", "precision", "batch", "model"};
@@ -102,7 +104,7 @@ static void put_surveyed(const struct vs_survey *survey, bool lora, uint64_t pea
             change.groups |= 1u << number_of(json_object_get_string(group), groups, sizeof groups / sizeof *groups);
         if (!change.absent && number(row, "bytes") * 100 < peak)
             change.absent = text(row, "few", memory);
-        if (change.spec && change.label && (lora || change.tier != VS_TIER_MODEL))
+        if (change.spec && change.label && model == (change.tier == VS_TIER_MODEL))
             put(out, change);
     }
 }
@@ -115,13 +117,15 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
         put(out, (struct vs_advise_change){.conf = confs[i][0], .label = confs[i][1], .groups = CONF,
                                            .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
-    put_surveyed(survey, job->lora, peak, memory, out);
+    put_surveyed(survey, false, peak, memory, out);
     for (size_t i = job->fit.vary ? job->fit.value_count : 0; i-- > 0;) /* the largest first */
         if (job->fit.values[i] != job->base_value)
             put(out, (struct vs_advise_change){
                 .value = job->fit.values[i], .tier = VS_TIER_BATCH, .groups = BATCH,
                 .label = vs_xarena_printf(memory, "%s%s%s", job->fit.vary, *job->fit.vary ? " " : "",
                                           job->fit.values[i])});
+    if (job->lora)
+        put_surveyed(survey, true, peak, memory, out);
 }
 
 const char *vs_set_join(const struct vs_advise_changes *changes, uint64_t set, bool conf, const char *between,

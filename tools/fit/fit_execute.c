@@ -158,7 +158,7 @@ static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
         if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(output, 1) >= 0 &&
             dup2(errors, 2) >= 0)
             execv("/proc/self/exe", arguments);
-        dprintf(errors, "vramscope fit: cannot start `vramscope run`: %s\n", strerror(errno));
+        dprintf(errors, "%s: cannot start `vramscope run`: %s\n", job->who, strerror(errno));
         _exit(125);
     }
     int code = errno;

@@ -114,7 +114,7 @@ static bool lacks_driver(const char *errors)
 }
 
 /* A cause that the program's own message does not name. */
-static void add_hint(struct vs_fit_run *run)
+static void add_hint(const char *who, struct vs_fit_run *run)
 {
     const char *hint = NULL;
     const char *errors = run->errors ? run->errors : "";
@@ -128,7 +128,7 @@ static void add_hint(struct vs_fit_run *run)
                "nvcc -cudart shared";
     if (!hint)
         return;
-    char *text = vs_xprintf("%s%svramscope fit: %s", errors, *errors ? "\n" : "", hint);
+    char *text = vs_xprintf("%s%s%s: %s", errors, *errors ? "\n" : "", who, hint);
     free(run->errors);
     run->errors = text;
 }
@@ -231,6 +231,6 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
         return vs_tool_fail(job->who, "cannot read the result of the run: %s", vs_err_text(err));
     run->errors = read_errors(place->errors, run);
     if (run->answer == VS_FIT_UNKNOWN)
-        add_hint(run);
+        add_hint(job->who, run);
     return 0;
 }

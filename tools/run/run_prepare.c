@@ -143,7 +143,9 @@ int vs_run_prepare_environment(struct vs_run *run)
                            library);
     if (strpbrk(library, " :") && !vs_option_is(&run->options, VS_OPT_via, "injection"))
         return vs_run_fail("the path %s contains a space or colon, which LD_PRELOAD does not "
-                           "allow; install vramscope elsewhere, or use --via=injection", library);
+                           "allow; install vramscope elsewhere%s", library,
+                           *run->options.text[VS_OPT_simulate_notes] ? "" /* of fit, which preloads it */
+                                                                     : ", or use --via=injection");
     int status = *run->options.text[VS_OPT_simulate] ? vs_run_prepare_simulated(run) : 0;
     if (status)
         return status;

@@ -74,6 +74,9 @@ static void look_at_installation(struct findings *f)
     f->preload = there && vs_reach_is_library(path);
     if (there && !f->preload)
         add(f, BAD, "preload library", "%s is damaged or for another architecture; reinstall vramscope", path);
+    else if (f->preload && strpbrk(path, " :"))
+        add(f, WARNING, "preload library", "%s contains a space or colon, which LD_PRELOAD does not allow; install "
+                                           "vramscope elsewhere, or use `run` with --via=injection", path);
     else if (f->preload)
         add(f, GOOD, "preload library", "%s", path);
     else
