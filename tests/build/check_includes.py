@@ -79,7 +79,8 @@ ROOMS = {
     "analysis/watch": ("base ledger trace/format trace/read trace/symbols analysis/naming analysis/state "
                        "analysis/growth analysis/report",
                        "watch.h"),
-    "analysis/whatif": ("base ledger allocator/core trace/format trace/read analysis/state analysis/growth", "whatif.h"),
+    "analysis/whatif": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
+                        "analysis/state analysis/growth", "whatif.h whatif_changes.h"),
     "analysis/oom": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state analysis/report "
                      "analysis/whatif analysis/growth analysis/kinds",
                      "oom.h"),
@@ -113,7 +114,7 @@ ROOMS = {
                       "viewer/common viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/merge": ("base trace/format analysis/naming analysis/merge viewer/common", "merge_output.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
-                    "analysis/kinds analysis/report analysis/oom viewer/common viewer/report", "page.h"),
+                    "analysis/kinds analysis/report analysis/oom analysis/whatif viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
     "simulator/driver": ("base public",
                          "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h "
@@ -152,8 +153,8 @@ ROOMS = {
                     "tools/common", "check_command.h"),
     "tools/diff": ("base trace/read analysis/budget analysis/compare analysis/report viewer/common viewer/diff "
                    "viewer/flame viewer/report tools/common", ""),
-    "tools/view": ("base trace/read analysis/checkpoint analysis/report analysis/oom viewer/common viewer/html "
-                   "viewer/report viewer/top tools/common tools/top", "view_trace.h"),
+    "tools/view": ("base trace/read analysis/checkpoint analysis/growth analysis/report analysis/oom analysis/whatif "
+                   "viewer/common viewer/html viewer/report viewer/top tools/common tools/top", "view_trace.h"),
     "tools/run": ("base allocator/core trace/read trace/symbols analysis/naming analysis/state "
                   "analysis/report analysis/oom viewer/common viewer/report tools/common tools/check tools/view", "reach.h"),
     "tools/fit": ("base trace/read analysis/fit viewer/common viewer/report tools/common", "fit_internal.h"),

@@ -36,6 +36,9 @@ static const char usage[] =
     "  --empty-cache      the cache is released at the end of each step\n"
     "  --free-site REGEX  blocks of call sites that match are freed at the end of\n"
     "                     their step\n"
+    "  --without-site REGEX\n"
+    "                     blocks of call sites that match are not allocated: no change\n"
+    "                     there can bring more\n"
     "  --device N         requests of this device\n"
     "                     (default: the one with most memory in use)\n"
     "  --until EVENT      replay up to event number EVENT only\n"
@@ -54,11 +57,14 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
 {
     char text[VS_READER_WHY_MAX];
     struct vs_growth_steps steps = {0};
-    struct vs_whatif_query query = {.device = job->device, .until_event = job->until, .steps = &steps};
-    enum vs_err err = job->free_site ? vs_found_steps_read(reader, &steps) : VS_OK;
-    if (!err)
-        err = vs_whatif_open(reader, &query, log);
-    vs_found_steps_free(&steps);
+    struct vs_whatif_query query = {.device = job->device, .until_event = job->until};
+    enum vs_err err = vs_whatif_open(reader, &query, log);
+    if (!err && (job->free_site || job->empty_cache) && !vs_whatif_recorded(*log)->steps) {
+        err = vs_found_steps_read(reader, &steps);
+        if (!err && steps.source == VS_STEPS_FOUND)
+            vs_whatif_found_steps(*log, steps.items, steps.count, steps.done == steps.begun);
+        vs_found_steps_free(&steps);
+    }
     if (err == VS_ERR_NOT_FOUND)
         return vs_tool_fail(job->who, "%s: the trace has no requests for device memory%s, so there "
                             "is nothing to replay", job->trace,

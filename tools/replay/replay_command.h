@@ -32,7 +32,7 @@ struct vs_replay_job {
     /* of every row but the first */
     uint64_t limit, pool_keep, others; /* VS_WHATIF_NONE: none; as recorded; limit 0: as recorded */
     bool empty_cache;
-    const char *free_site;             /* regular expression, or NULL */
+    const char *free_site, *without_site; /* regular expressions, or NULL */
     struct vs_replay_device devices[VS_REPLAY_DEVICES_MAX];
     size_t device_count;
     uint64_t device;   /* of the trace, or VS_WHATIF_DEVICE_ANY */
@@ -51,8 +51,8 @@ struct vs_replay_gpu {
  * installation has no simulated GPU. */
 size_t vs_replay_gpus(struct vs_replay_gpu *gpus);
 
-/* vs_replay_sites: the call sites whose line or function matches job->free_site, in *memory*. Returns
- * 0, or an exit code after a message. */
+/* vs_replay_sites: the call sites whose line or function matches job->free_site or job->without_site, in
+ * *memory*. Returns 0, or an exit code after a message. */
 int vs_replay_sites(const struct vs_replay_job *job, const struct vs_whatif_log *log,
                     struct vs_reader *reader, struct vs_arena *memory,
                     const struct vs_whatif_site **sites, size_t *count);

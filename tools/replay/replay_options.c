@@ -128,6 +128,7 @@ int vs_replay_parse(struct vs_replay_job *job, const char *usage, int argc, char
         {"pool-keep", .parse = set_size, .to = &job->pool_keep, .takes = "a size, such as 8GiB"},
         {"others", .parse = set_size, .to = &job->others, .takes = "a size, such as 8GiB"},
         {"free-site", .text = &job->free_site},
+        {"without-site", .text = &job->without_site},
         {"empty-cache", .flag = &job->empty_cache},
         {"json", .flag = &job->json},
         {"partial", .flag = &job->partial},

@@ -5,24 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "analysis/whatif/whatif_changes.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/common/command.h"
 #include "tools/replay/replay_command.h"
-
-/* --sweep: settings that are known to help, each alone, then the usual combinations. The manual
- * lists them. */
-static const char *const swept[] = {
-    "expandable_segments:True",
-    "max_split_size_mb:32",
-    "max_split_size_mb:128",
-    "max_split_size_mb:512",
-    "roundup_power2_divisions:4",
-    "roundup_power2_divisions:8",
-    "large_segment_size_mb:32",
-    "garbage_collection_threshold:0.8,per_process_memory_fraction:0.99",
-    "expandable_segments:True,roundup_power2_divisions:8",
-    "max_split_size_mb:128,garbage_collection_threshold:0.8,per_process_memory_fraction:0.99",
-};
 
 struct named_setting {
     const char *name;
@@ -39,22 +25,11 @@ struct table {
     size_t site_count;
 };
 
-static const char *recorded_name(const struct vs_whatif_recorded *recorded)
-{
-    if (recorded->requests == VS_WHATIF_PROGRAM && !recorded->cached)
-        return "observe";
-    if (*recorded->conf)
-        return recorded->conf;
-    if (recorded->policy == VS_POLICY_EXPANDABLE)
-        return "expandable_segments:True";
-    return vs_policies[recorded->policy]->name;
-}
-
 /* Something other than the setting and the device changes from the first row to the others. */
 static bool modified(const struct vs_replay_job *job)
 {
     return job->limit || job->pool_keep != VS_WHATIF_NONE || job->others != VS_WHATIF_NONE ||
-           job->empty_cache || job->free_site;
+           job->empty_cache || job->free_site || job->without_site;
 }
 
 /* The next setting; NULL if it is in the table already. The first row has none of the changes that
@@ -82,9 +57,9 @@ static void choose_settings(struct table *t)
 {
     const struct vs_replay_job *job = t->job;
     bool all = !job->conf_count && !job->sweep && !job->any_policy;
-    add_setting(t, recorded_name(t->recorded));
+    add_setting(t, vs_whatif_recorded_name(t->recorded));
     if (modified(job))
-        add_setting(t, recorded_name(t->recorded)); /* as recorded but for these changes */
+        add_setting(t, vs_whatif_recorded_name(t->recorded)); /* as recorded but for these changes */
     if (modified(job) && all)
         return;
     if (job->observe || (all && t->recorded->requests == VS_WHATIF_PROGRAM)) {
@@ -106,8 +81,8 @@ static void choose_settings(struct table *t)
     }
     for (size_t i = 0; i < job->conf_count; i++)
         add_conf(t, job->confs[i]);
-    for (size_t i = 0; job->sweep && i < sizeof swept / sizeof *swept; i++)
-        add_conf(t, swept[i]);
+    for (size_t i = 0; job->sweep && vs_whatif_swept[i]; i++)
+        add_conf(t, vs_whatif_swept[i]);
 }
 
 /* The setting of a row on its device. Another GPU has no other processes yet, and no limit. */

@@ -214,12 +214,14 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             trials.growing = growth->count;
         for (size_t i = 0; i < trials.growing; i++)
             trials.sites[i] = (struct vs_whatif_site){
-                growth->stack[i], oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT, 0};
+                .stack = growth->stack[i],
+                .rule = oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
         if (!oom->spike_is_request && has_requests(spike, log)) /* it cannot be replayed without */
             trials.spikes = spike->count;
         for (size_t i = 0; i < trials.spikes; i++)
             trials.sites[trials.growing + i] =
-                (struct vs_whatif_site){spike->stack[i], VS_WHATIF_ABSENT, spike->bytes_min[i]};
+                (struct vs_whatif_site){.stack = spike->stack[i], .rule = VS_WHATIF_ABSENT,
+                                        .bytes_min = spike->bytes_min[i]};
         /* The two causes that are enough only together. */
         bool spike_first = oom->verdict == &vs_verdict_spike; /* its site is behind those of
                                                                * growth */

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/growth/growth.h"
 #include "analysis/state/reading.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_limit_spec.h"
@@ -200,8 +199,7 @@ static void lose_tensors(struct vs_requests_reading *r)
     }
 }
 
-static void block_changed(void *context, const struct vs_replay *replay,
-                          const struct vs_published *change)
+void vs_requests_changed(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
     struct vs_requests_reading *r = context;
     const struct vs_replay_segment *piece = change->piece;
@@ -247,23 +245,15 @@ static bool changes_memory(const struct vs_event *e)
            e->kind == VS_EVENT_device_usage || e->kind == VS_EVENT_alloc_failed;
 }
 
-static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *e)
+enum vs_err vs_requests_before(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
     struct vs_requests_reading *r = context;
-    const struct vs_growth_steps *steps = r->query->steps;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
     const struct vs_live *live;
     r->event = e;
     r->number = replay->events + 1;
     r->before_steps = !replay->phases.steps.begun;
     r->segments_lost = false;
-    /* steps that were found: each begins with an event, where the one before ends */
-    if (steps && r->found < steps->count && steps->items[r->found].event <= r->number) {
-        if (r->found++ == 0)
-            vs_reading_entry(r, VS_REQUEST_STEP);
-        else
-            end_step(r);
-    }
     if (changes_memory(e)) /* levels first: a segment's release makes room before the next request */
         vs_recorded_say(&r->memory, &r->log->store, r->number);
     switch (e->kind) {
@@ -309,7 +299,7 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
     return VS_OK;
 }
 
-static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *e)
+enum vs_err vs_requests_after(void *context, struct vs_replay *replay, const struct vs_event *e)
 {
     struct vs_requests_reading *r = context;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
@@ -406,7 +396,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
             end_step(r);
         break;
     case VS_EVENT_end: /* a program that ends well got over all of them */
-        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->query->until_event)
+        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->until_event)
             r->open_count = 0;
         break;
     default: break;
@@ -420,23 +410,20 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
             recorded->held_peak = held;
     }
     /* the framework's failure follows the device's */
-    uint64_t until = r->query->until_event;
-    r->stopped = until && r->number >= until && !r->refused_tid;
-    return r->stopped ? VS_ERR_END : VS_OK;
+    uint64_t until = r->until_event;
+    return until && r->number >= until && !r->refused_tid ? VS_ERR_END : VS_OK;
 }
 
-static void conclude(struct vs_requests_reading *r)
+enum vs_err vs_requests_conclude(struct vs_requests_reading *r)
 {
     struct vs_whatif_recorded *recorded = &r->log->recorded;
-    if (!r->stopped && r->found && r->query->steps->done == r->query->steps->begun)
-        end_step(r);
     vs_recorded_say(&r->memory, &r->log->store, r->number);
     if (r->refused_tid) /* the driver refused memory to the framework, of which nothing followed */
         failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0, 0);
     const struct vs_replay *replay = r->replay;
     r->log->slot_count = (uint32_t)(r->framework ? replay->framework_live : replay->device_live).slots;
     recorded->recording = replay->recording;
-    recorded->events = r->number;
+    recorded->events = replay->events;
     recorded->total_bytes = r->memory.total;
     recorded->other_peak = r->memory.other_peak;
     recorded->outside_peak = r->memory.outside_peak;
@@ -445,45 +432,55 @@ static void conclude(struct vs_requests_reading *r)
     recorded->pool_kept_peak = r->memory.pool_kept_peak;
     if (recorded->expandable)
         recorded->policy = VS_POLICY_EXPANDABLE;
-    if (!r->open_count)
-        return;
-    const struct vs_open_failure *last = &r->open[r->open_count - 1]; /* the latest */
-    recorded->last_failure = last->event;
-    if (last->live + last->bytes > recorded->least_peak)
-        recorded->least_peak = last->live + last->bytes;
+    if (r->open_count) {
+        const struct vs_open_failure *last = &r->open[r->open_count - 1]; /* the latest */
+        recorded->last_failure = last->event;
+        if (last->live + last->bytes > recorded->least_peak)
+            recorded->least_peak = last->live + last->bytes;
+    }
+    return vs_request_store_seal(&r->log->store);
 }
 
-enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
-                             struct vs_whatif_log *log)
+void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, uint64_t device,
+                       enum vs_whatif_requests requests)
 {
-    struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
-    *r = (struct vs_requests_reading){.log = log, .query = query, .device = query->device};
-    const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, r};
-    enum vs_err err =
-        vs_requests_choose(reader, &r->device, &log->recorded.requests);
-    log->recorded.device = r->device;
+    *r = (struct vs_requests_reading){.log = log, .device = device,
+                                      .framework = requests == VS_WHATIF_FRAMEWORK};
+    log->recorded.requests = requests;
+    log->recorded.device = device;
     log->recorded.limit_bytes = VS_WHATIF_NONE;
-    r->framework = log->recorded.requests == VS_WHATIF_FRAMEWORK;
-    r->replay = vs_replay_open(reader);
-    if (!err) {
-        vs_replay_subscribe(r->replay,
-                            VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
-                                VS_CHANGE_RELEASED,
-                            block_changed, r);
-        vs_reader_rewind(reader);
-        err = vs_reading_run(reader, r->replay, NULL, &observer, 1);
-    }
-    if (!err) {
-        conclude(r);
-        err = vs_request_store_seal(&log->store);
-    }
-    vs_replay_close(r->replay);
+}
+
+void vs_requests_end(struct vs_requests_reading *r)
+{
     free(r->blocks);
     free(r->gone);
     vs_map_free(&r->sites);
     vs_map_free(&r->lanes);
     vs_segments_free(&r->holders);
     vs_map_free(&r->memory.pages);
+}
+
+enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
+                             struct vs_whatif_log *log)
+{
+    struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
+    const struct vs_observer observer = {VS_KINDS_EVERY, vs_requests_before, vs_requests_after, r};
+    uint64_t device = query->device;
+    enum vs_whatif_requests requests;
+    enum vs_err err = vs_requests_choose(reader, &device, &requests);
+    if (!err) {
+        vs_requests_begin(r, log, device, requests);
+        r->until_event = query->until_event;
+        r->replay = vs_replay_open(reader);
+        vs_replay_subscribe(r->replay, VS_REQUESTS_CHANGES, vs_requests_changed, r);
+        vs_reader_rewind(reader);
+        err = vs_reading_run(reader, r->replay, NULL, &observer, 1);
+    }
+    if (!err)
+        err = vs_requests_conclude(r);
+    vs_replay_close(r->replay);
+    vs_requests_end(r);
     free(r);
     return err;
 }

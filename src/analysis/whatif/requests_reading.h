@@ -12,6 +12,7 @@
 
 #include "allocator/core/allocator.h"
 #include "analysis/state/driver_pages.h"
+#include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
 #include "analysis/whatif/whatif.h"
 #include "base/vs_err.h"
@@ -152,6 +153,13 @@ struct vs_whatif_log {
     uint64_t *stacks; /* of the sites */
     size_t site_count, site_capacity;
     uint32_t slot_count; /* of blocks of the level, of all devices */
+    /* Steps that the program does not mark, but its requests show: the events with which they begin,
+     * where the one before ends. Marked ones are entries. */
+    uint64_t *found;
+    size_t found_count;
+    bool last_ended;                     /* the last of them */
+    uint64_t edges[VS_WHATIF_BUCKETS];   /* the first event of each bucket of time */
+    size_t edge_count;                   /* 0: no curves */
 };
 
 /* vs_requests_choose: the device and the level to read. *device*: see vs_whatif_query; receives the
@@ -176,8 +184,8 @@ struct vs_open_failure {
 
 struct vs_requests_reading {
     struct vs_whatif_log *log;
-    const struct vs_whatif_query *query;
     struct vs_replay *replay;
+    uint64_t until_event; /* as in the query */
     const struct vs_event *event; /* the present one */
     uint64_t number, device;
     bool framework;
@@ -197,7 +205,6 @@ struct vs_requests_reading {
     uint64_t live;               /* requests, bytes as asked for */
     bool segments_lost;          /* by the present event, with the tensors in them */
     bool before_steps;           /* none had begun before the present event */
-    bool stopped;                /* at the query's last event */
 
     /* A run of released segments: by a retry, or because the program asked for it. */
     uint32_t release_tid;        /* 0: none */
@@ -205,7 +212,6 @@ struct vs_requests_reading {
     uint32_t refused_tid;        /* the framework's request to the driver failed; 0: none */
     uint64_t refused_bytes, refused_event;
 
-    size_t found; /* steps of the query's that have begun */
     struct vs_open_failure open[VS_OPEN_FAILURES];
     size_t open_count;
     bool segments_only; /* an imported snapshot: all memory of the device is the framework's */
@@ -213,6 +219,19 @@ struct vs_requests_reading {
 };
 
 /* --- requests_read.c --- */
+
+/* vs_requests_begin: *r* reads the requests of *device* into *log*, of which everything but the store's
+ * start is zero. Its observer, and its subscriber of VS_REQUESTS_CHANGES, have *r* as context, whose
+ * replay must be set. _conclude: after the last event; _end frees what *r* has, not the log. */
+#define VS_REQUESTS_CHANGES \
+    (VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD | VS_CHANGE_RELEASED)
+void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, uint64_t device,
+                       enum vs_whatif_requests requests);
+vs_observe vs_requests_before, vs_requests_after;
+void vs_requests_changed(void *r, const struct vs_replay *replay, const struct vs_published *change);
+enum vs_err vs_requests_conclude(struct vs_requests_reading *r) VS_MUST_CHECK;
+void vs_requests_end(struct vs_requests_reading *r);
+
 void vs_reading_entry(struct vs_requests_reading *r, enum vs_request_kind kind);
 
 /* --- requests_segments.c --- */

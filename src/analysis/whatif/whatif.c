@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "allocator/core/alloc_conf.h"
+#include "analysis/growth/growth.h"
 #include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
 
@@ -41,12 +42,26 @@ const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count)
     return log->stacks;
 }
 
+void vs_whatif_found_steps(struct vs_whatif_log *log, const struct vs_growth_step *items, size_t count,
+                           bool ended)
+{
+    log->found = vs_xcalloc(count + 1, sizeof *log->found);
+    while (log->found_count < count && items[log->found_count].event <= log->recorded.events) {
+        log->found[log->found_count] = items[log->found_count].event;
+        log->found_count++;
+    }
+    log->last_ended = ended && log->found_count == count;
+    if (log->found_count)
+        log->recorded.steps = log->found_count - !log->last_ended;
+}
+
 void vs_whatif_close(struct vs_whatif_log *log)
 {
     if (!log)
         return;
     vs_request_store_free(&log->store);
     free(log->stacks);
+    free(log->found);
     free(log);
 }
 

@@ -17,10 +17,12 @@
 #include <stdint.h>
 
 #include "allocator/core/allocator.h"
+#include "analysis/state/reading.h"
 #include "analysis/state/replay_totals.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
 
+struct vs_growth_step;
 struct vs_whatif_log;
 
 #define VS_WHATIF_DEVICE_ANY UINT64_MAX
@@ -33,13 +35,10 @@ enum vs_whatif_requests {
 };
 
 /* Which part of the trace to read. Zero-initialise; device must be set. */
-struct vs_growth_steps;
-
 struct vs_whatif_query {
     uint64_t device;      /* number in the trace, or VS_WHATIF_DEVICE_ANY: most memory in use */
     uint64_t until_event; /* the last event read, counted from 1 (vs_failure.event); 0: all. A
                            * failure of the device below a framework's own includes that one */
-    const struct vs_growth_steps *steps; /* that were found (growth/growth.h), or NULL */
 };
 
 /* What the trace says about the recorded run of that device. */
@@ -79,7 +78,30 @@ enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_quer
 const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *log);
 /* vs_whatif_stacks: the stack ids of all requests, each once. */
 const uint64_t *vs_whatif_stacks(const struct vs_whatif_log *log, size_t *count);
+/* vs_whatif_found_steps: steps that the requests show, where the program marks none (growth/growth.h):
+ * the runs of *log* end them too. *ended*: the last of them. */
+void vs_whatif_found_steps(struct vs_whatif_log *log, const struct vs_growth_step *items, size_t count,
+                           bool ended);
 void vs_whatif_close(struct vs_whatif_log *log); /* NULL does nothing */
+
+/* --- The log from a reading that is done for something else: an observer. Which device
+ * is asked for, and whether a framework has memory there, is known at the end only, so there is a
+ * log for every device and level until it is certain that it is not needed. --- */
+
+struct vs_whatif_watch;
+
+/* vs_whatif_watch_open: _begin before the first event, with the replay of the reading. The curves of the
+ * log's runs (below) are from *start_ns* to *end_ns* of the trace's clock. */
+struct vs_whatif_watch *vs_whatif_watch_open(uint64_t start_ns, uint64_t end_ns);
+void vs_whatif_watch_begin(struct vs_whatif_watch *watch, struct vs_replay *replay);
+struct vs_observer vs_whatif_watch_observer(struct vs_whatif_watch *watch);
+
+/* vs_whatif_watch_log: the log of *device* after the last event, while the replay is there: as
+ * vs_whatif_open of the whole trace, with its errors, which reads *reader* again in the rare case that
+ * memory of a framework appears long after that of the program. At most once. */
+enum vs_err vs_whatif_watch_log(struct vs_whatif_watch *watch, struct vs_reader *reader, uint64_t device,
+                                struct vs_whatif_log **out) VS_MUST_CHECK;
+void vs_whatif_watch_close(struct vs_whatif_watch *watch); /* NULL does nothing */
 
 /* What serves the requests. */
 enum vs_whatif_server {
@@ -97,6 +119,7 @@ struct vs_whatif_site {
     uint64_t stack; /* stack id of its allocations (vs_site.stack) */
     enum vs_whatif_site_rule rule;
     uint64_t bytes_min; /* of VS_WHATIF_ABSENT: smaller blocks stay */
+    bool failed_too;    /* likewise: the request that failed is not made either */
 };
 
 /* One setting. Zero-initialise (vs_whatif_setting_init): then as recorded. */
@@ -111,6 +134,15 @@ struct vs_whatif_setting {
     bool empty_cache_at_step_end;
     const struct vs_whatif_site *sites;
     size_t site_count;
+    struct vs_whatif_curve *curve; /* NULL; or filled by the run: no other setting has it */
+};
+
+/* Memory over the time of the trace, in equal buckets: the highest in each. A run that fails has none
+ * after its failure. Without buckets where the log has no times: vs_whatif_open. */
+#define VS_WHATIF_BUCKETS 1024
+struct vs_whatif_curve {
+    uint64_t reserved[VS_WHATIF_BUCKETS], allocated[VS_WHATIF_BUCKETS];
+    size_t count;
 };
 void vs_whatif_setting_init(struct vs_whatif_setting *setting);
 

@@ -20,6 +20,7 @@
 struct ruled_site {
     enum vs_whatif_site_rule rule; /* 0: none */
     uint64_t bytes_min;
+    bool failed_too;
     uint32_t first, last;          /* live blocks, slot + 1; 0: none */
 };
 
@@ -74,6 +75,7 @@ struct setting_run {
     struct setting_slot *slots;
     struct site_rules rules;
     uint64_t allocated, steps, fallbacks;
+    size_t found; /* steps of the log's that have begun */
     uint64_t pool_freed; /* bytes freed in stream-ordered pools so far */
 };
 
@@ -169,6 +171,22 @@ static void note_peaks(struct setting_run *r)
         out->allocated_at_peak = r->allocated;
     if (r->allocated > out->allocated_peak)
         out->allocated_peak = r->allocated;
+    struct vs_whatif_curve *curve = r->setting->curve;
+    if (!curve || !curve->count)
+        return;
+    uint64_t *reserved = &curve->reserved[curve->count - 1], *in_use = &curve->allocated[curve->count - 1];
+    *reserved = d->reserved > *reserved ? d->reserved : *reserved;
+    *in_use = r->allocated > *in_use ? r->allocated : *in_use;
+}
+
+/* The buckets of the curve up to that of *event* begin with the present levels. */
+static void draw_until(struct setting_run *r, uint64_t event)
+{
+    struct vs_whatif_curve *curve = r->setting->curve;
+    for (; curve->count < r->log->edge_count && r->log->edges[curve->count] <= event; curve->count++) {
+        curve->reserved[curve->count] = r->device.reserved;
+        curve->allocated[curve->count] = r->allocated;
+    }
 }
 
 /* A request, or *other* memory, needed *need* bytes and was *lacking* of them. */
@@ -216,6 +234,8 @@ static enum vs_err take_failed(struct setting_run *r, const struct vs_request_en
 {
     bool last = e->event == r->log->recorded.last_failure;
     struct setting_slot slot;
+    if (r->rules.any && r->rules.sites[e->site].failed_too)
+        return VS_OK;
     enum vs_err err = serve(r, e, &slot);
     if (err && err != VS_ERR_DEVICE_OOM)
         return err;
@@ -296,13 +316,13 @@ static void take_level(struct setting_run *r, const struct vs_request_entry *e)
 
 /* --- the run --- */
 
-/* A step ended, or the first begins: blocks that end with it are freed. */
-static void take_step(struct setting_run *r, const struct vs_request_entry *e)
+/* A step ended, *ended* in all, or the first begins: blocks that end with it are freed. */
+static void take_step(struct setting_run *r, uint64_t ended)
 {
     struct site_rules *rules = &r->rules;
-    r->steps = e->bytes;
+    r->steps = ended;
     rules->steps++;
-    for (size_t i = 0; e->bytes && i < rules->site_count; i++) {
+    for (size_t i = 0; ended && i < rules->site_count; i++) {
         struct ruled_site *site = &rules->sites[i];
         for (uint32_t slot = site->rule == VS_WHATIF_FREE_AT_STEP_END ? site->first : 0, after;
              slot;
@@ -314,7 +334,7 @@ static void take_step(struct setting_run *r, const struct vs_request_entry *e)
             end_slot(r, &r->slots[slot - 1]);
         }
     }
-    if (r->setting->empty_cache_at_step_end && e->bytes)
+    if (r->setting->empty_cache_at_step_end && ended)
         empty_caches(r);
 }
 
@@ -397,12 +417,21 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
             if (setting->sites[k].stack == log->stacks[i]) {
                 r.rules.sites[i].rule = setting->sites[k].rule;
                 r.rules.sites[i].bytes_min = setting->sites[k].bytes_min;
+                r.rules.sites[i].failed_too = setting->sites[k].failed_too;
             }
     struct vs_request_cursor cursor = {0};
     struct vs_request_entry entry;
     enum vs_err err;
     vs_request_rewind(&cursor, &r.log->store);
+    if (setting->curve)
+        setting->curve->count = 0;
     while (!(err = vs_request_next(&cursor, &entry)) && entry.kind != VS_REQUEST_END && !r.ended) {
+        while (r.found < log->found_count && log->found[r.found] <= entry.event) {
+            take_step(&r, r.found);
+            r.found++;
+        }
+        if (setting->curve)
+            draw_until(&r, entry.event);
         switch (entry.kind) {
         case VS_REQUEST_ALLOC: err = take_request(&r, &entry); break;
         case VS_REQUEST_FREE:
@@ -412,7 +441,7 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
             break;
         case VS_REQUEST_FAILED: err = take_failed(&r, &entry); break;
         case VS_REQUEST_OTHER_FAILED: take_other_failed(&r, &entry); break;
-        case VS_REQUEST_STEP: take_step(&r, &entry); break;
+        case VS_REQUEST_STEP: take_step(&r, entry.bytes); break;
         case VS_REQUEST_EMPTY:
         case VS_REQUEST_CONTEXT: /* all blocks were freed before */
             empty_caches(&r);
@@ -423,6 +452,8 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
             break;
     }
     vs_request_cursor_free(&cursor);
+    if (setting->curve && !r.ended)
+        draw_until(&r, UINT64_MAX);
     if (!err)
         conclude(&r);
     else
