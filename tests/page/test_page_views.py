@@ -57,7 +57,7 @@ def every_view_is_free_of_faults(pages, axe):
         for width, height, scheme in SIZES:
             with browser.opened(pages.page(*names), width, height, scheme) as (page, faults):
                 settle(page)
-                for tab in (*TABS, *(["modules"] if "tensors" in names else []), *(["compare"] if len(names) > 1 else [])):
+                for tab in (*TABS, "whatif", *(["modules"] if "tensors" in names else []), *(["compare"] if len(names) > 1 else [])):
                     go(page, tab)
                     where = (names, width, scheme, tab)
                     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
@@ -79,7 +79,7 @@ def check_axe(page, axe, where):
 def hostile_names_stay_text(pages, _axe):
     with browser.opened(pages.page("hostile")) as (page, faults):
         settle(page)
-        for tab in TABS:
+        for tab in (*TABS, "whatif"):
             go(page, tab)
             for color in ("phase", "site"):
                 browser.follow(page, f"#tab={tab}&color={color}")
@@ -108,7 +108,7 @@ def download(page, label):
 def exports_can_be_read(pages, _axe):
     with browser.opened(pages.page("tensors")) as (page, faults):
         settle(page)
-        for tab in (*TABS, "modules"):
+        for tab in (*TABS, "modules", "whatif"):
             go(page, tab)
             page.evaluate("document.querySelector('.menu').open = false")
             labels = page.evaluate("() => [...document.querySelectorAll('.menu-items button')].map((b) => "

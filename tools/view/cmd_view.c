@@ -28,6 +28,9 @@ static const char usage[] =
     "      --events N        events whose blocks are on the page (10,000,000): of a\n"
     "                        longer trace those around the failed allocation or\n"
     "                        the peak\n"
+    "      --what-if N|off   other settings and changes of call sites that are\n"
+    "                        replayed for the page (default: by the length of the\n"
+    "                        trace)\n"
     "      --serve           serve the page at 127.0.0.1 instead of writing it: it\n"
     "                        can then show every part of a long trace; Ctrl-C ends\n"
     "                        the server\n"
@@ -50,6 +53,15 @@ struct view_arguments {
     struct vs_view_options options;
 };
 
+static int set_whatif(const char *who, const char *text, void *to)
+{
+    struct vs_view_options *options = to;
+    options->no_whatif = strcmp(text, "off") == 0;
+    if (options->no_whatif || vs_tool_count(text, 1, 70, &options->whatif_max))
+        return 0;
+    return vs_tool_usage(who, "--what-if takes a number from 1 to 70, or off, not '%s'", text);
+}
+
 static int parse(int argc, char **argv, struct view_arguments *args)
 {
     unsigned long long events = 0;
@@ -60,6 +72,7 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         {"to", .part = &args->options.part},
         {"events", .count = &events, .min = 1, .max = 1000000000, .quoted = true,
          .takes = "a number from 1 to 1000000000"},
+        {"what-if", .run = set_whatif, .to = &args->options},
         {"partial", .flag = &args->options.partial},
         {"serve", .flag = &args->serve},
         {"live", .flag = &args->live},

@@ -29,6 +29,8 @@ static void begin(void *context, struct vs_replay *replay, const struct vs_growt
 {
     struct followers *followers = context;
     vs_oom_watch_begin(followers->watch, replay, growth);
+    if (followers->trace->watch)
+        vs_whatif_watch_begin(followers->trace->watch, replay);
     if (followers->trace->collected)
         vs_page_data_begin(followers->trace->collected, replay);
 }
@@ -53,16 +55,21 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
         return err;
     trace->scan.start_ns = trace->span.start_ns;
     trace->scan.end_ns = trace->span.extent.last_ns;
-    struct vs_observer observers[3] = {{VS_KINDS_EVERY, NULL, after_event, &followers},
+    struct vs_observer observers[4] = {{VS_KINDS_EVERY, NULL, after_event, &followers},
                                        vs_oom_watch_observer(watch)};
+    size_t observer_count = 2;
+    if (!options->no_whatif && !options->live) {
+        trace->watch = vs_whatif_watch_open(trace->scan.start_ns, trace->scan.end_ns);
+        observers[observer_count++] = vs_whatif_watch_observer(trace->watch);
+    }
     if (!vs_part_given(&options->part) && trace->span.extent.events <= options->events_max) {
         trace->collected = vs_page_data_open(&trace->span);
-        observers[2] = vs_page_observer(trace->collected);
+        observers[observer_count++] = vs_page_observer(trace->collected);
     }
     struct vs_report_wish wish = {.everything = true};
     err = vs_report_build(trace->reader, trace->path,
                           &(struct vs_report_options){.wish = &wish, .timeline = true, .observers = observers,
-                                                      .observer_count = trace->collected ? 3 : 2,
+                                                      .observer_count = observer_count,
                                                       .chosen = vs_oom_watch_peaks(watch),
                                                       .begin = begin, .observed = &followers,
                                                       .state = &trace->state},
@@ -92,6 +99,8 @@ bool vs_view_open(const char *who, const char *path, const struct vs_view_option
         err = VS_OK;
     }
     vs_oom_watch_close(watch);
+    if (!err && usable)
+        vs_view_whatif(trace, options);
     if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     if (!err && usable)
@@ -121,7 +130,8 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
         .span = &trace->span, .window = window, .end = trace->state->replay,
         .events_max = options->events_max, .served = options->served,
         .live = options->live, .progress = vs_tool_progress_show,
-        .oom = trace->oom, .message = trace->message, .context = &progress};
+        .oom = trace->oom, .message = trace->message,
+        .whatif = trace->whatif, .context = &progress};
     struct vs_page_data *data = NULL;
     if (!window) {
         source.collected = trace->collected;
@@ -157,6 +167,9 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
 void vs_view_close(struct vs_view_trace *trace)
 {
     vs_oom_free(trace->oom);
+    vs_whatif_watch_close(trace->watch);
+    vs_whatif_close(trace->log);
+    vs_arena_free_all(&trace->memory);
     vs_page_data_free(trace->collected);
     vs_trace_state_close(trace->state);
     vs_report_free(trace->report);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/whatif/whatif.h"
+#include "base/vs_arena.h"
 #include "tools/common/trace_part.h"
 #include "viewer/html/page.h"
 
@@ -17,6 +19,8 @@ struct vs_view_options {
     uint64_t events_max; /* --events */
     struct vs_part_args part; /* --from, --to */
     bool served, live;
+    bool no_whatif;                /* --what-if */
+    unsigned long long whatif_max; /* changes; 0: by the length of the trace */
 };
 
 /* A trace that is open, with all that is computed once. */
@@ -31,6 +35,10 @@ struct vs_view_trace {
     struct vs_report *report;
     struct vs_oom *oom;     /* NULL: no allocation failed, or for the reason in *message* */
     const char *message;    /* for the page; NULL: none */
+    struct vs_whatif_watch *watch; /* NULL: no changes are tried */
+    struct vs_whatif_log *log;
+    const struct vs_page_whatif *whatif; /* NULL: none */
+    struct vs_arena memory; /* of that */
 };
 
 /* vs_view_open: opens the trace at *path* and reads it for its report. Returns false, with a message
@@ -55,6 +63,11 @@ struct vs_page_data *vs_view_page(struct vs_view_trace *trace,
                                   const struct vs_view_options *options);
 
 void vs_view_close(struct vs_view_trace *trace);
+
+/* --- view_whatif.c --- */
+
+/* vs_view_whatif: fills whatif of *trace*, after its reading. */
+void vs_view_whatif(struct vs_view_trace *trace, const struct vs_view_options *options);
 
 /* --- view_open.c: names of pages, and the browser --- */
 

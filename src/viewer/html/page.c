@@ -28,6 +28,7 @@ static const struct {
                                      "phase step .kind .family"},
     [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
+    [VS_SECTION_WHATIF] = {"whatif", ""}, /* by change */
     [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes ~link thread place"},
     [VS_SECTION_LIVES] = {"lives", "~address freed_phase freed_by .assumed"},
 };
@@ -281,6 +282,7 @@ static void complete(struct vs_page_data *data, const struct vs_page_source *sou
     vs_page_ranges_encode(&data->ranges);
     vs_page_activity_finish(&data->activity, replay, symbols);
     vs_page_scan_columns(source->scan, data->numbers, &data->sections[VS_SECTION_CURVES]);
+    vs_page_whatif_columns(source, &data->sections[VS_SECTION_WHATIF]);
     data->sections[VS_SECTION_BLOCKS].unordered = rows->unordered;
     data->sections[VS_SECTION_ACTIVITY].unordered = data->activity.unordered;
     vs_sections_pack(data->sections, VS_SECTIONS);

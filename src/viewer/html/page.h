@@ -21,6 +21,16 @@
 
 #define VS_PAGE_EVENTS_MAX 10000000 /* with all blocks */
 
+struct vs_whatif_changes;
+
+/* What other settings would have done. */
+struct vs_page_whatif {
+    uint64_t device; /* index in the report's devices */
+    const char *why; /* nothing was replayed; NULL */
+    const struct vs_whatif_changes *changes; /* empty with *why* */
+    const char *rest; /* of a command, after its options: " --device 1 train.vst" */
+};
+
 /* What a page shows. */
 struct vs_page_source {
     struct vs_reader *reader;
@@ -36,6 +46,7 @@ struct vs_page_source {
     bool live;                 /* the program runs: the page asks its server for what is new */
     const struct vs_oom *oom;  /* the post-mortem; NULL: none */
     const char *message;       /* about the blocks; NULL: none */
+    const struct vs_page_whatif *whatif; /* NULL: none */
     void (*progress)(void *context, uint64_t bytes, uint64_t total); /* may be NULL */
     void *context;
 };

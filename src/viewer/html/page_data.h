@@ -171,7 +171,7 @@ void vs_page_activity_free(struct vs_page_activity *activity);
 
 enum vs_page_section_number {
     VS_SECTION_CURVES, VS_SECTION_SEGMENTS, VS_SECTION_BLOCKS, VS_SECTION_STEPS, VS_SECTION_RANGES,
-    VS_SECTION_ACTIVITY, VS_SECTION_LIVES, VS_SECTIONS
+    VS_SECTION_ACTIVITY, VS_SECTION_LIVES, VS_SECTION_WHATIF, VS_SECTIONS
 };
 
 struct vs_page_data {
@@ -196,6 +196,12 @@ struct vs_page_data {
  * the reading. */
 void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
                         const struct vs_replay *replay);
+
+/* --- page_whatif.c: the member "whatif" of the head, and the columns of its section --- */
+
+struct vs_json;
+void vs_page_whatif_columns(const struct vs_page_source *source, struct vs_section *section);
+void vs_page_whatif_write(struct vs_json *json, const struct vs_page_source *source);
 
 /* --- the shell ---
  *

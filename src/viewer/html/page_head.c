@@ -269,6 +269,7 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
         vs_json_member(&json, "oom");
         vs_oom_json(source->oom, report, true, json.out);
     }
+    vs_page_whatif_write(&json, source);
     vs_json_begin_array(&json, "failures");
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct vs_report_failure *failure = &report->failures[i];

@@ -34,6 +34,7 @@ const LINK_KEYS = {
     align: oneOf('steps', 'phases', 'length', 'clock'),
     step: LINK_NUMBER,
     stepAxis: oneOf('part', 'time'),
+    change: {read: (text) => /^\d{1,3}$/.test(text) ? Number(text) : undefined, write: String},
     rows: oneOf('groups', 'blocks'),
     sort: {read: (text) => /^[a-z]{1,20}[+-]$/.test(text) ? text : undefined, write: String},
     search: {read: (text) => text.slice(0, 1000), write: String},

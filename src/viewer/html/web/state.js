@@ -27,6 +27,7 @@ export const STATE_DEFAULTS = Object.freeze({
     align: '', // of the curves of two traces: steps, phases, length, clock; '': the first that they have
     step: null, // the number of a step that is looked at
     stepAxis: 'part', // of the steps laid over each other: part (of each step), time
+    change: 0, // of head.whatif.rows
     selected: null, // {block: index}, {site: index}
     playing: false,
     theme: 'auto', // auto, light, dark

@@ -9,6 +9,7 @@ import {mountFlame} from './panels/flame.js';
 import {moduleRows, mountModules} from './panels/modules.js';
 import {mountSteps} from './panels/steps.js';
 import {mountTable} from './panels/table.js';
+import {mountWhatif} from './panels/whatif.js';
 import {mountBlockmap} from './blockmap.js';
 import {mountLanes} from './lanes.js';
 import {mountSegmentmap} from './segmentmap.js';
@@ -47,6 +48,9 @@ export const TABS = [
     ]},
     {id: 'modules', label: 'Modules', when: ({head}) => head.devices.some((_, device) => moduleRows(head, device)), parts: [
         {name: 'modules', title: 'Modules', mount: mountModules, size: 'fill'},
+    ]},
+    {id: 'whatif', label: 'What if', when: ({head}) => head.whatif, parts: [
+        {name: 'whatif', title: 'What if', mount: mountWhatif, size: 'fill'},
     ]},
     {id: 'compare', label: 'Compare', both: true, parts: [
         {name: 'compare', title: 'Compare', mount: mountCompare, size: 'page'},

@@ -4,6 +4,7 @@
  * held the memory. Made from head alone, so that it stands before any block is decoded. */
 import {formatBytes, formatNumber, formatPercent, splitSite} from '../format.js';
 import {button, make, tableSvg} from '../dom.js';
+import {whatifLine} from './whatif.js';
 import {figuresOf, notesOf, partsOf, timeAndPhase, verdictOf, warningsOf} from './verdict.js';
 import {paletteFor, themeOf} from '../colors.js';
 
@@ -78,7 +79,7 @@ function holders(live, state) {
         kind.length ? null : pickSite(live, state))] : null;
 }
 
-function answerCard(verdict, device, state) {
+function answerCard(verdict, device, state, whatif) {
     const remedies = verdict.remedies.slice(0, REMEDIES_SHOWN);
     const later = verdict.remedies.slice(REMEDIES_SHOWN);
     const remedyItem = (remedy) => make('li', {}, remedy.text, ' ',
@@ -94,6 +95,7 @@ function answerCard(verdict, device, state) {
         verdict.more ? make('p.muted', {}, verdict.more) : null,
         remedies.length ? make('h2', {}, verdict.failed ? 'What would have helped' : 'What to do') : null,
         remedies.length ? make('ol.remedies', {}, remedies.map(remedyItem)) : null,
+        whatif ? make('p.muted', {}, `${whatif}. `, button('What if', () => state.set({tab: 'whatif'}), {class: 'link'})) : null,
         later.length ? make('details', {}, make('summary', {}, `${formatNumber(later.length, 'more remed')}`
             .replace(/remeds?$/, later.length === 1 ? 'remedy' : 'remedies')),
         make('ol.remedies', {start: REMEDIES_SHOWN + 1}, later.map(remedyItem))) : null,
@@ -189,7 +191,7 @@ export function mountSummary(element, {trace, state, curve}) {
         element.replaceChildren(...[
             warnings.length ? make('section.card.messages.warnings', {'aria-label': 'Warnings'},
                 make('ul', {}, warnings.map((text) => make('li', {}, text)))) : null,
-            make('div.hero', {}, answerCard(verdict, device, state),
+            make('div.hero', {}, answerCard(verdict, device, state, whatifLine(head)),
                 make('section.card.curve', {'aria-label': 'Memory over time'}, curve)),
             figureTiles(figuresOf(head, state.get('device')), state),
             make('div.columns', {}, live ? heldCards(device, state, theme, verdict.tone === 'good') : [],
