@@ -286,8 +286,8 @@ static bool is_changed(const struct vs_whatif_outcome *now, const struct vs_what
 static void run(const struct vs_whatif_log *log, struct vs_whatif_change *changes, size_t count,
                 struct vs_arena *memory)
 {
-    struct vs_whatif_setting settings[CHANGES_MAX];
-    struct vs_whatif_outcome outcomes[CHANGES_MAX];
+    struct vs_whatif_setting settings[CHANGES_MAX] = {0};
+    struct vs_whatif_outcome outcomes[CHANGES_MAX] = {0};
     for (size_t i = 0; i < count; i++) {
         changes[i].setting.curve = vs_xarena(memory, sizeof *changes[i].setting.curve);
         settings[i] = changes[i].setting;
