@@ -227,7 +227,8 @@ void vs_options_load_environment(struct vs_options *options,
             continue;
         const char *name = *e + strlen(ENV_PREFIX);
         size_t length = strcspn(name, "=");
-        if (!name[length] || vs_text_begins(name, "SIMULATE_")) /* the simulated GPU's own */
+        if (!name[length] || vs_text_begins(name, "SIMULATE_") /* the simulated GPU's own */ ||
+            vs_text_begins(name, "EDITOR=")) /* of the page */
             continue;
         enum vs_option_id id;
         if (vs_option_find(name, length, &id)) {

@@ -53,11 +53,14 @@ def a_row_and_its_block_lead_to_each_other(pages):
     with browser.opened(pages.page("leak"), fragment="#tab=events") as (page, faults):
         settle(page)
         rows = events_of(page)
+        alloc = next(row for i, row in enumerate(rows) if row["event"] == "alloc" and "attention_forward" in row["call site"]
+                     and any(r["event"] == "free" and r["address"] == row["address"] for r in rows[:i]))
+        browser.follow(page, f"#tab=events&cursor={alloc['time ns']}")
         page.select_option(".view-is-events select >> nth=0", "blocks")
         page.fill(".view-is-events [data-search]", "attention_forward")
         page.wait_for_selector(".view-is-events .view-words:has-text(' of ')")
         wait_until(page, "[...document.querySelectorAll('.grid-events .grid-row')].every((e) => e.innerText.includes('attention_forward'))")
-        page.click(".grid-events .grid-row >> nth=3")
+        page.click(".grid-events .grid-row.active")
         page.wait_for_selector("aside.detail:has-text('At this address')")
         clicked = page.inner_text(".grid-events .grid-row.active")
         panel = page.inner_text("aside.detail")

@@ -16,7 +16,7 @@ static const char usage[] =
     "Writes a trace as one HTML page for a browser: the verdict and the peak, memory\n"
     "over time, every block by address, call site, phase or kind, flame graphs and\n"
     "tables of any time. The page needs no network and no other file. A second trace\n"
-    "is shown beside the first.\n"
+    "is shown beside the first. It contains lines of the program's source files.\n"
     "\n"
     "  -o, --output FILE     default: TRACE.html beside the trace;\n"
     "                        \"-\" is standard output\n"
@@ -37,6 +37,10 @@ static const char usage[] =
     "      --live            serve the page of a running program, which follows it and\n"
     "                        stays when it has ended; the program is not slowed\n"
     "      --port N          the server's port (default: a free one)\n"
+    "      --no-source       without lines of the source files that the trace names\n"
+    "      --editor NAME     links to source lines open this editor: vscode, idea,\n"
+    "                        pycharm, none, or an address with {path} and {line}\n"
+    "                        (default: VRAMSCOPE_EDITOR, or else vscode)\n"
     "      --partial         use the readable events of a trace that is cut off or\n"
     "                        damaged\n"
     "\n"
@@ -74,6 +78,8 @@ static int parse(int argc, char **argv, struct view_arguments *args)
          .takes = "a number from 1 to 1000000000"},
         {"what-if", .run = set_whatif, .to = &args->options},
         {"partial", .flag = &args->options.partial},
+        {"no-source", .flag = &args->options.no_source},
+        {"editor", .text = &args->options.editor},
         {"serve", .flag = &args->serve},
         {"live", .flag = &args->live},
         {"port", .count = &args->port, .min = 1, .max = 65535, .quoted = true,
@@ -98,7 +104,7 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         return vs_tool_usage(argv[0], "--port has a meaning only with --serve and --live");
     if (args->open && args->output && strcmp(args->output, "-") == 0)
         return vs_tool_usage(argv[0], "--open needs a file; standard output cannot be opened");
-    return VS_EXIT_OK;
+    return vs_view_editor(argv[0], args->options.editor) ? VS_EXIT_OK : VS_EXIT_UNUSABLE;
 }
 
 static struct vs_page_data *read_trace(const char *who, const char *path,

@@ -32,6 +32,26 @@ bool vs_view_name(const char *who, const char *first, const char *second, char o
     return false;
 }
 
+const char *vs_view_editor(const char *who, const char *name)
+{
+    static const char *const known[][2] = {
+        {"vscode", "vscode://file{path}:{line}"}, {"idea", "idea://open?file={path}&line={line}"},
+        {"pycharm", "pycharm://open?file={path}&line={line}"}, {"none", ""}};
+    name = name ? name : vs_environment("VRAMSCOPE_EDITOR");
+    name = name && *name ? name : "vscode";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i][0]) == 0)
+            return known[i][1];
+    size_t scheme = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+.-");
+    bool runs = vs_text_begins(name, "javascript:") || vs_text_begins(name, "vbscript:") ||
+                vs_text_begins(name, "data:"); /* code, or a page of its own */
+    if (scheme > 1 && name[scheme] == ':' && !runs && strstr(name, "{path}"))
+        return name;
+    vs_tool_fail(who, "no editor '%s': give vscode, idea, pycharm, none, or an address such as "
+                 "'zed://file{path}:{line}'", name);
+    return NULL;
+}
+
 bool vs_view_redirect(const char *url, char path[PATH_MAX])
 {
     const char *own = vs_environment("XDG_RUNTIME_DIR"), *folder = vs_environment("TMPDIR");

@@ -130,6 +130,7 @@ struct vs_page_data *vs_view_data(struct vs_view_trace *trace,
         .span = &trace->span, .window = window, .end = trace->state->replay,
         .events_max = options->events_max, .served = options->served,
         .live = options->live, .progress = vs_tool_progress_show,
+        .text = !options->no_source, .editor = vs_view_editor(trace->who, options->editor),
         .oom = trace->oom, .message = trace->message,
         .whatif = trace->whatif, .context = &progress};
     struct vs_page_data *data = NULL;

@@ -21,6 +21,8 @@ struct vs_view_options {
     bool served, live;
     bool no_whatif;                /* --what-if */
     unsigned long long whatif_max; /* changes; 0: by the length of the trace */
+    bool no_source;      /* --no-source */
+    const char *editor;  /* --editor; NULL: that of the environment */
 };
 
 /* A trace that is open, with all that is computed once. */
@@ -74,6 +76,10 @@ void vs_view_whatif(struct vs_view_trace *trace, const struct vs_view_options *o
 /* vs_view_name: the page's name for the trace at *first* and, if not NULL, *second*: "train.html" for
  * "train.vst", in the same folder. Returns false, with a message of *who*, if it is too long. */
 bool vs_view_name(const char *who, const char *first, const char *second, char out[PATH_MAX]);
+
+/* vs_view_editor: the template of links to source lines for *name* (NULL: VRAMSCOPE_EDITOR, or else vscode), which
+ * is an editor's name or such a template; "": no links. NULL, with a message of *who*, if it is neither. */
+const char *vs_view_editor(const char *who, const char *name);
 
 /* vs_view_show: opens the file *path* with xdg-open, which goes on by itself. Where there is no desktop,
  * or no xdg-open, prints a line with *place* instead: the path, or the address to which it leads. */

@@ -20,12 +20,13 @@ bool vs_view_may_write(const char *who, const char *output, const char *first, c
 int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *told)
 {
     struct vs_whole_file out;
-    uint64_t blocks = 0;
+    uint64_t blocks = 0, files = 0;
     if (!vs_whole_file_open(who, page->path, false, &out))
         return VS_EXIT_UNUSABLE;
     for (int i = 0; i < 2 && page->data[i]; i++) {
         vs_whole_file_like(&out, page->traces[i]);
         blocks += vs_page_data_blocks(page->data[i]);
+        files += vs_page_data_source_files(page->data[i]);
     }
     vs_page_write(out.stream, page->data[0], page->data[1], false);
     int code = vs_whole_file_end(who, &out, VS_EXIT_OK);
@@ -35,8 +36,10 @@ int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *t
     if (told == stderr)
         fputs("vramscope: page ", told);
     vs_text_put(told, page->path);
-    fprintf(told, ": %s with %s\n", vs_size_text((uint64_t)st.st_size),
-            vs_number_text(blocks, "block"));
+    fprintf(told, ": %s with %s", vs_size_text((uint64_t)st.st_size), vs_number_text(blocks, "block"));
+    if (files)
+        fprintf(told, ", source lines of %s", vs_number_text(files, "file"));
+    fputc('\n', told);
     return code;
 }
 

@@ -2,25 +2,21 @@
  *
  * A path in a trace is that of the interpreter: relative ones are tried from the
  * present folder, where `vramscope fit` starts its programs. */
-#define _GNU_SOURCE
 #include "analysis/naming/naming.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/python_file.h"
+#include "analysis/naming/source_text.h"
 #include "base/vs_text.h"
 
 #define STACK_MAX 129
 #define MARK_PREFIX "at "
 #define MARK_END "at end" /* of a line that was marked outside of any range of its own */
-#define SOURCE_BYTES_MAX (16 << 20)
 #define SOURCE_MAX 48 /* bytes of a source line that are shown */
 
 static bool is_line_mark(const char *name)
@@ -50,26 +46,19 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
  * cannot be read. Cut at SOURCE_MAX bytes, not within a character. */
 static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX + 8])
 {
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length = -1;
-    /* The path comes from the trace: only regular files of a usual size are opened, never a device
-     * or a FIFO. */
-    struct stat info;
-    int fd = number ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
-    bool usual = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                 info.st_size <= SOURCE_BYTES_MAX;
-    FILE *file = usual ? fdopen(fd, "r") : NULL;
-    if (!file && fd >= 0)
-        close(fd);
-    for (unsigned i = 0; file && i < number && (length = getline(&line, &capacity, file)) >= 0; i++)
-        ;
-    if (file)
-        fclose(file);
-    if (length < 0) {
-        free(line);
+    struct vs_source_file file;
+    if (!number || !vs_source_text_read(path, &file))
+        return false;
+    char *line = file.text;
+    for (unsigned i = 1; line && i < number; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (!line) {
+        free(file.text);
         return false;
     }
+    line[strcspn(line, "\n")] = 0;
     char *text = line + strspn(line, " \t"), *comment = strstr(text, "  #");
     size_t n = comment ? (size_t)(comment - text) : strlen(text);
     while (n && isspace((unsigned char)text[n - 1]))
@@ -81,7 +70,7 @@ static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX +
             n--;
     }
     snprintf(out, SOURCE_MAX + 8, "%.*s%s", (int)n, text, cut ? "…" : "");
-    free(line);
+    free(file.text);
     return *out;
 }
 

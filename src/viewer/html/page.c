@@ -31,6 +31,7 @@ static const struct {
     [VS_SECTION_WHATIF] = {"whatif", ""}, /* by change */
     [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes ~link thread place"},
     [VS_SECTION_LIVES] = {"lives", "~address freed_phase freed_by .assumed"},
+    [VS_SECTION_SOURCES] = {"sources", ".json"},
 };
 
 struct vs_page_data *vs_page_data_open(const struct vs_span *span)
@@ -276,6 +277,9 @@ static void complete(struct vs_page_data *data, const struct vs_page_source *sou
             used[rows->segments[i].site - 1] = true;
     vs_page_names_build(&data->names, replay, symbols, used);
     free(used);
+    if (source->text)
+        vs_page_text_build(&data->text, &data->names, source->report->start_realtime_ns,
+                           data->sections[VS_SECTION_SOURCES].columns);
     vs_page_ranges_found(&data->ranges, steps);
     vs_page_rows_encode(&data->rows, data->names.site_numbers, data->numbers,
                         steps->found ? steps : NULL, kinds);
@@ -344,6 +348,11 @@ const struct vs_page_window *vs_page_data_window(const struct vs_page_data *data
 uint64_t vs_page_data_blocks(const struct vs_page_data *data)
 {
     return data->rows.count;
+}
+
+size_t vs_page_data_source_files(const struct vs_page_data *data)
+{
+    return data->text.files;
 }
 
 void vs_page_data_free(struct vs_page_data *data)

@@ -44,6 +44,8 @@ struct vs_page_source {
     uint64_t events_max;       /* of a window that is chosen here, or given */
     bool served;               /* the page asks its server for other parts */
     bool live;                 /* the program runs: the page asks its server for what is new */
+    bool text;                 /* with lines of the source files that the trace names */
+    const char *editor;        /* template of links to source lines, with {path} and {line}; NULL: none */
     const struct vs_oom *oom;  /* the post-mortem; NULL: none */
     const char *message;       /* about the blocks; NULL: none */
     const struct vs_page_whatif *whatif; /* NULL: none */
@@ -77,6 +79,9 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
 /* vs_page_data_window, _blocks: the part with blocks, and how many there are. */
 const struct vs_page_window *vs_page_data_window(const struct vs_page_data *data);
 uint64_t vs_page_data_blocks(const struct vs_page_data *data);
+
+/* vs_page_data_source_files: of how many files the page has lines. */
+size_t vs_page_data_source_files(const struct vs_page_data *data);
 
 /* vs_page_write: the whole page with *first* and, if it is not NULL, *second* beside it. Write
  * errors show in ferror(out). */

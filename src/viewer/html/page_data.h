@@ -37,6 +37,7 @@ struct vs_page_site {
     const char *through; /* the function of a library that it called; "": none */
     uint32_t library;  /* index */
     bool user;         /* the label is of the user's code */
+    uint32_t file, line; /* of a label that is a line of code: index + 1; 0: none */
 };
 
 /* Zero-initialise. */
@@ -56,6 +57,24 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
                          struct vs_symbols *symbols, const bool *used);
 
 void vs_page_names_free(struct vs_page_names *names);
+
+/* --- page_text.c ---
+ *
+ * Source text: the lines around those of the user's code that the call sites have, of the heaviest sites
+ * first, as one column of bytes, JSON (docs/internals/view-format.md). */
+
+#define VS_PAGE_TEXT_NAMES_MAX 160 /* bytes of the names of files in a message */
+
+struct vs_page_text {
+    size_t files, changed, missing; /* with lines on the page; of these, changed after the program's start;
+                                     * that could not be read */
+    size_t left_out;                /* lines beyond the limits */
+    char changed_names[VS_PAGE_TEXT_NAMES_MAX], missing_names[VS_PAGE_TEXT_NAMES_MAX];
+};
+
+/* vs_page_text_build: *started_ns*: of the program, since the Unix epoch; 0: not known. */
+void vs_page_text_build(struct vs_page_text *text, const struct vs_page_names *names, uint64_t started_ns,
+                        struct vs_column *column);
 
 /* --- page_ranges.c ---
  *
@@ -171,7 +190,7 @@ void vs_page_activity_free(struct vs_page_activity *activity);
 
 enum vs_page_section_number {
     VS_SECTION_CURVES, VS_SECTION_SEGMENTS, VS_SECTION_BLOCKS, VS_SECTION_STEPS, VS_SECTION_RANGES,
-    VS_SECTION_ACTIVITY, VS_SECTION_LIVES, VS_SECTION_WHATIF, VS_SECTIONS
+    VS_SECTION_ACTIVITY, VS_SECTION_LIVES, VS_SECTION_SOURCES, VS_SECTION_WHATIF, VS_SECTIONS
 };
 
 struct vs_page_data {
@@ -188,6 +207,7 @@ struct vs_page_data {
     struct vs_page_activity activity;
     struct vs_page_streams streams;
     struct vs_page_names names;
+    struct vs_page_text text;
     char *head;      /* JSON, safe inside an HTML element */
     size_t head_bytes;
 };

@@ -80,6 +80,22 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
                  "not among the blocks", (unsigned long long)data->rows.imported);
         vs_json_string(json, NULL, line);
     }
+    const struct vs_page_text *lines = &data->text;
+    if (lines->changed) {
+        snprintf(line, sizeof line, "source lines may not be those that ran: %zu file%s changed after the program "
+                 "started: %s", lines->changed, lines->changed == 1 ? "" : "s", lines->changed_names);
+        vs_json_string(json, NULL, line);
+    }
+    if (lines->missing) {
+        snprintf(line, sizeof line, "no source lines of %zu file%s, which cannot be read here: %s",
+                 lines->missing, lines->missing == 1 ? "" : "s", lines->missing_names);
+        vs_json_string(json, NULL, line);
+    }
+    if (lines->left_out) {
+        snprintf(line, sizeof line, "%zu source lines of smaller call sites are left out: the limit is 2 MiB",
+                 lines->left_out);
+        vs_json_string(json, NULL, line);
+    }
     if (source->message)
         vs_json_string(json, NULL, source->message);
     if (report->symbols_note && *report->symbols_note)
@@ -144,7 +160,9 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         vs_json_object(json, NULL, VS_J_UINT("stack", site->stack),
                        VS_J_TEXT("label", cut_name(site->label, label)),
                        VS_J_TEXT("through", cut_name(site->through, through)),
-                       VS_J_UINT("library", site->library), VS_J_BOOL("user", site->user));
+                       VS_J_UINT("library", site->library), VS_J_BOOL("user", site->user),
+                       VS_J_UINT_IF(site->file, "at_file", site->file),
+                       VS_J_UINT_IF(site->file, "at_line", site->line));
     }
     vs_json_end_array(json);
     vs_json_uint(json, "sites_merged", names->unnamed);
@@ -216,7 +234,8 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                     VS_J_UINT("started_ms", report->start_realtime_ns / 1000000),
                     VS_J_UINT("duration", last_ns > start_ns ? last_ns - start_ns : 0),
                     VS_J_BOOL("complete", complete), VS_J_BOOL("serve", source->served),
-                    VS_J_BOOL("live", source->live));
+                    VS_J_BOOL("live", source->live),
+                    VS_J_TEXT("editor", source->editor ? source->editor : ""));
     write_messages(&json, data, source);
     bool framework = false;
     uint64_t segments = 0;

@@ -24,6 +24,10 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
     row.label = vs_xarena_text(&names->memory, vs_text_label(text, &site));
     row.through = site.through ? site.through : "";
     row.user = site.folds || site.line;
+    if (site.line_file && *site.line_file) {
+        row.file = vs_intern_text(&names->files, site.line_file) + 1;
+        row.line = site.line_number;
+    }
     const char *exe = replay->has_process
                           ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
     row.library = vs_intern_text(

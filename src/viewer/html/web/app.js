@@ -129,7 +129,7 @@ class Page {
         this.detail = make('aside.detail', {'aria-label': 'Selected', hidden: true});
         this.panel.addEventListener('pointerdown', (event) => { // it opens where the pointer is not
             if (this.detail.hidden)
-                this.detail.classList.toggle('detail-left', event.clientX > innerWidth - 360);
+                this.detail.classList.toggle('detail-left', event.clientX > innerWidth - 540);
         });
         const command = head.command || head.program;
         fill(this.root, make('header.topbar', {},

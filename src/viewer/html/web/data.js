@@ -6,6 +6,7 @@
  * which the page shows them, never two at once. */
 import {readSection} from './columns.js';
 import {createLiveIndex} from './liveindex.js';
+import {readSources} from './sources.js';
 
 /** Types of head.sections.activity. */
 export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device', 'call', 'driver call'];
@@ -109,7 +110,8 @@ function sectionPromises(page, prefix, head) {
             table[name] = values.length ? values.map((_, i) => values[order[i]]) : values;
         return table;
     });
-    return {curves, segments, blocks, steps, ranges, activity, lives};
+    const sources = onDemand(async () => readSources(await blocks.then(() => read('sources'))));
+    return {curves, segments, blocks, steps, ranges, activity, lives, sources};
 }
 
 /** The live-set queries over loaded blocks, each with an optional device. */
@@ -133,7 +135,7 @@ function liveQueries(blocks) {
  * @param {Document} page @param {string} [prefix] 'b.' for the second trace
  * @returns {Object} trace: head; curves (per device), segments, blocks, steps, ranges, activity:
  *   promises of columns, null where the page has none; loaded.NAME: the same once they are there;
- *   lives(): likewise, read when it is first called;
+ *   lives(): likewise, read when it is first called; sources(): likewise, of readSources;
  *   liveAt(t, device), liveBetween(t0, t1, device), overlapping(t0, t1, device): rows of blocks;
  *   cursorAt(state): the cursor, or where to look without one */
 export function openTrace(page, prefix = '') {

@@ -26,13 +26,19 @@ const KIND_RULES = Object.assign(Object.create(null), {
  *   line: number, user: boolean}[]} fileRow: its index + 1 in head.files; user: not a library's */
 export function stackOf(trace, site) {
     const {sites, stacks, frames, files} = trace.head;
+    const {label = '', at_file: ownFile = 0, at_line: ownLine = 0, stack = 0} = sites[site] || {};
     const out = [];
-    let row = sites[site] ? sites[site].stack : 0;
+    let row = stack;
     while (row > 0 && stacks[row - 1] && out.length < STACK_MAX) {
         const [parent, frame, file, line, user] = stacks[row - 1];
         out.push({function: frames[frame], file: file ? files[file - 1] : '', fileRow: file, line, user: user !== 0});
         row = parent;
     }
+    // a call site that is named by a line: that of the module, or of another thread, whose stack was not recorded
+    const own = out.filter((frame) => ownFile && frame.fileRow === ownFile && frame.line === ownLine);
+    own.forEach((frame) => (frame.user = true));
+    if (ownFile && !own.length)
+        out.unshift({function: label.replace(/ \([^()]*\)( \[.*)?$/, ''), file: files[ownFile - 1], fileRow: ownFile, line: ownLine, user: true});
     return out;
 }
 

@@ -48,7 +48,7 @@ function takeOver(trace, part, sections) {
         trace[name] = part[name];
         trace.loaded[name] = part.loaded[name];
     }
-    trace.lives = part.lives;
+    Object.assign(trace, {lives: part.lives, sources: part.sources});
     for (const kept of Object.keys(trace)) {
         if (!(kept in part)) // what views computed from the data
             delete trace[kept];

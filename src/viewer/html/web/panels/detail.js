@@ -6,8 +6,10 @@ import {button, fill, make} from '../dom.js';
 import {describeBlock, frameText, stackOf} from '../describe.js';
 import {formatBytes, formatNumber, formatTime} from '../format.js';
 import {neighboursOf} from '../life.js';
+import {heatOf} from '../sources.js';
 import {sumBySite} from './frames.js';
 import {blocksInView} from './moment.js';
+import {sourceLines} from './source.js';
 
 function describeSite(trace, site, state) {
     const sum = sumBySite(trace.loaded.blocks, blocksInView(trace, state).rows).get(site);
@@ -34,31 +36,41 @@ function neighbourList(trace, state, row, lives) {
     return list.length ? [make('h3', {}, 'At this address'), make('ul.neighbours', {}, list)] : null;
 }
 
-/** The frames, those of libraries on demand: the user's own lines are what can be changed. */
-function stackList(frames, state) {
+/** The frames, those of libraries on demand: the user's own lines are what can be changed. Those whose lines the
+ * page has are buttons that show them. */
+function stackList(frames, state, {sources, shown: inSource, show}) {
     if (!frames.length)
         return make('p.muted', {}, 'no stack was recorded');
     const own = frames.filter((frame) => frame.user);
     const folded = own.length > 0 && own.length < frames.length && !state.get('libraries');
     const shown = folded ? own : frames;
     const hidden = frames.length - own.length;
+    const entry = (frame) => (frame.user && hasLines(sources, frame) ? button(frameText(frame), () => show(frame), {class: 'quiet link',
+        'aria-pressed': String(inSource === frame)}) : frameText(frame));
     return [make('h3', {}, 'Call stack, innermost first'),
         own.length && hidden ? button(folded ? `Show ${formatNumber(hidden, 'function')} of libraries` : 'Hide functions of libraries',
             () => state.set({libraries: folded}), {class: 'quiet in-panel'}) : null,
         make('ol.stack', {tabindex: 0, 'aria-label': 'Call stack'}, shown.map((frame) =>
-            make(`li${frame.user ? '.user' : '.of-library'}`, {}, frameText(frame))))];
+            make(`li${frame.user ? '.user' : '.of-library'}`, {}, entry(frame))))];
+}
+
+function hasLines(sources, frame) {
+    const source = sources.get(frame.fileRow - 1);
+    return Boolean(source && source.lines.has(frame.line));
 }
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page
  * @returns {{destroy: function(): void}} */
 export function mountDetail(element, {trace, state}) {
+    let picked = null; // the frame whose lines are shown: {selected, index}
+
     async function draw() {
         const selected = state.get('selected');
         element.hidden = !selected;
         if (!selected)
             return;
-        const [, lives] = await Promise.all([trace.blocks, selected.block === undefined ? null : trace.lives(),
-            trace.segments, trace.steps]);
+        const [, lives, sources] = await Promise.all([trace.blocks, selected.block === undefined ? null : trace.lives(),
+            trace.sources(), trace.segments, trace.steps]);
         if (state.get('selected') !== selected || !trace.loaded.blocks)
             return;
         const isBlock = selected.block !== undefined;
@@ -67,12 +79,23 @@ export function mountDetail(element, {trace, state}) {
             return;
         }
         const {title, facts, site} = isBlock ? describeBlock(trace, selected.block, lives) : describeSite(trace, selected.site, state);
+        const frames = stackOf(trace, site);
+        const own = frames.filter((frame) => frame.user && hasLines(sources, frame));
+        const {label = ''} = trace.head.sites[site] || {}; // begins behind functions that all allocations go through
+        const shown = picked && picked.selected === selected ? frames[picked.index]
+            : own.find((frame) => label.startsWith(frameText(frame))) || own[0];
+        const show = (frame) => {
+            picked = {selected, index: frames.indexOf(frame)};
+            draw();
+        };
+        const now = blocksInView(trace, state);
         fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
             button('Close', () => state.set({selected: null}), {class: 'quiet'})),
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
         isBlock ? neighbourList(trace, state, selected.block, lives) : null,
-        stackList(stackOf(trace, site), state));
+        shown ? sourceLines(trace, sources, shown, heatOf(trace, now.rows), now.span ? 'at the second cursor' : `at ${formatTime(now.at)}`) : null,
+        stackList(frames, state, {sources, shown, show}));
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
     draw();

@@ -10,6 +10,7 @@ import {EVENT_NAMES, listEvents} from '../eventlist.js';
 import {formatBytes, formatCount, formatNumber, formatTime, splitSite} from '../format.js';
 import {matchSites} from '../grouping.js';
 import {inSlices} from '../slices.js';
+import {instantText} from '../viewport.js';
 
 const EVENT_ROW = 26;
 const EVENT_HEIGHT_MOST = 4e6; // pixels
@@ -70,13 +71,14 @@ export function mountEvents(element, {trace, state}) {
             : lives && blockAddress(trace, lives, events.row(i));
         return address ? `0x${address.toString(16)}` : '';
     }
-    function texts(i) {
+    /** *apart*: ns between times that must differ. */
+    function texts(i, apart = 1) {
         const name = EVENT_NAMES[events.what(i)];
         const again = name === 'refused' && head.failures[events.row(i)].recovered ? ', then met' : '';
-        return [formatTime(events.timeOf(i)), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
+        return [instantText(events.timeOf(i), apart), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
     }
-    function makeRow(i) {
-        const cells = texts(at(i));
+    function makeRow(i, apart) {
+        const cells = texts(at(i), apart);
         const [own, callers] = splitSite(cells.pop());
         const line = make(`div.grid-row.event-${EVENT_NAMES[events.what(at(i))].replace(' ', '-')}${i === active ? '.active' : ''}`,
             {role: 'row', 'aria-rowindex': i + 2, 'aria-selected': String(i === active), on: {click: () => pick(i)}},
@@ -92,7 +94,8 @@ export function mountEvents(element, {trace, state}) {
         first = Math.max(0, Math.min(first, limit()));
         written = body.scrollTop;
         const rows = Math.min(count() - first, rowsShown() + 1);
-        fill(space, Array.from({length: Math.max(0, rows)}, (_, i) => makeRow(first + i)));
+        const apart = rows > 1 ? (events.timeOf(at(first + rows - 1)) - events.timeOf(at(first))) / rows / 4 : 1;
+        fill(space, Array.from({length: Math.max(0, rows)}, (_, i) => makeRow(first + i, Math.max(1, apart))));
         grid.setAttribute('aria-rowcount', String(count() + 1));
     }
     function moveTo(row) {

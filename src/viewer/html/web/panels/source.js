@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The lines around one of the user's, each with the bytes that are live through it. */
+import {make} from '../dom.js';
+import {formatBytes} from '../format.js';
+import {editorLink} from '../sources.js';
+
+const LINES_AROUND = 6;
+const TAB = '    ';
+
+/** A link that opens the line in the editor, or its name. */
+export function placeLink(trace, sources, frame, text) {
+    const source = sources.get(frame.fileRow - 1);
+    const address = frame.line && editorLink(trace.head.editor, source ? source.path : frame.file, frame.line);
+    return address ? make('a', {href: address, title: `Open ${frame.file}:${frame.line} in the editor`}, text) : text;
+}
+
+/** @param {{fileRow: number, file: string, line: number}} frame whose file has lines in *sources*
+ * @param {function(number, number): number} heat of heatOf @param {string} when to what time it belongs */
+export function sourceLines(trace, sources, frame, heat, when) {
+    const {lines, changed} = sources.get(frame.fileRow - 1);
+    const rows = [];
+    for (let n = frame.line - LINES_AROUND; n <= frame.line + LINES_AROUND; n++) {
+        if (lines.has(n))
+            rows.push({n, text: lines.get(n).replaceAll('\t', TAB), bytes: heat(frame.fileRow, n)});
+    }
+    const indent = Math.min(...rows.filter(({text}) => text.trim()).map(({text}) => text.search(/\S/)));
+    const most = Math.max(...rows.map(({bytes}) => bytes));
+    const base = frame.file.slice(frame.file.lastIndexOf('/') + 1);
+    return make('figure.source', {}, make('figcaption', {}, placeLink(trace, sources, frame, `${base}:${frame.line}`),
+        changed ? make('p.note', {}, 'This file changed after the program started: these may not be the lines that ran.') : null),
+    make('div.source-lines', {tabindex: 0, role: 'group', 'aria-label': `Lines of ${base}, with the bytes live ${when}`}, rows.map(({n, text, bytes}) => {
+        const bar = make('span.source-bar', {'aria-hidden': 'true'});
+        bar.style.width = `${most ? 100 * bytes / most : 0}%`;
+        return make(`div.source-line${n === frame.line ? '.chosen' : ''}`, {},
+            make('span.source-heat', {title: bytes ? `${formatBytes(bytes)} live ${when} was allocated through this line` : null},
+                bar, make('span', {}, bytes ? formatBytes(bytes) : '')),
+            make('span.source-number', {}, String(n)), make('code', {}, text.slice(indent)));
+    })));
+}
