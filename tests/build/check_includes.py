@@ -114,7 +114,8 @@ ROOMS = {
                       "viewer/common viewer/flame", "export.h export_table.h site_labels.h"),
     "viewer/merge": ("base trace/format analysis/naming analysis/merge viewer/common", "merge_output.h"),
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
-                    "analysis/kinds analysis/report analysis/oom analysis/whatif viewer/common viewer/report", "page.h"),
+                    "analysis/kinds analysis/report analysis/oom analysis/whatif analysis/budget analysis/compare "
+                    "viewer/common viewer/report", "page.h"),
     "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
     "simulator/driver": ("base public",
                          "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h "

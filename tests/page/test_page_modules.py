@@ -62,7 +62,7 @@ def csv_is_safe_to_open(page):
 
 def a_link_restores_the_state(page):
     values = {"tab": "flame", "trace": "b", "device": 3, "from": 123456789.0625, "to": 9007199254740991, "cursor": 0,
-              "cursor2": 0.1, "placeFrom": 1e-7, "placeTo": 4e15, "color": "kind", "metric": "count", "inverted": True,
+              "cursor2": 0.1, "placeFrom": 1e-7, "placeTo": 4e15, "color": "kind", "compareBy": "phase", "metric": "count", "inverted": True,
               "libraries": True, "zoom": "0.12.3", "module": "Net.layers.0", "curves": "used:0,reserved:1",
               "align": "length", "step": 37, "stepAxis": "time", "change": 12, "rows": "blocks", "sort": "age+",
               "search": "a&b=c #%20 ü \" <script>", "selected": {"block": 77}, "theme": "dark"}
@@ -70,7 +70,7 @@ def a_link_restores_the_state(page):
     assert page.evaluate("(l) => readLink(l)", link) == values, link
     assert page.evaluate("() => { const s = createState({color: 'kind'}); return writeLink(s, {...{color: 'kind'}, "
                          "tab: 'overview', trace: 'a', device: 0, metric: 'bytes', inverted: false, libraries: false, "
-                         "zoom: '', module: '', curves: '', align: '', step: null, stepAxis: 'part', change: 0, rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
+                         "zoom: '', module: '', curves: '', align: '', compareBy: 'site', step: null, stepAxis: 'part', change: 0, rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
     hostile = "#tab=<b>&device=1e9&from=x&to=&metric=z&zoom=0..1&selected=block:-1&__proto__=x&constructor=y&from=NaN"
     assert page.evaluate("(l) => Object.keys(readLink(l))", hostile) == []
 
@@ -129,7 +129,7 @@ def the_state_tells_of_changes_once(page):
 
 
 HEAD = {
-    "frames": ["main", "train", "forward", "empty"], "files": ["/x/a.py", "libtorch.so"],
+    "frames": ["main", "train", "forward", "empty"], "files": ["/x/a.py", "libtorch.so"], "libraries": [],
     # parent, function, file, line, whether it is the user's
     "stacks": [[0, 0, 1, 1, 1], [1, 1, 1, 5, 1], [2, 2, 1, 9, 1], [3, 3, 2, 0, 0], [2, 3, 2, 0, 0]],
     "sites": [{"stack": 4, "label": "forward (a.py:9) < train:5 [torch: empty]"}, {"stack": 5, "label": "train (a.py:5)"},

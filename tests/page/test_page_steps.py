@@ -7,6 +7,7 @@ steps is what the report says.
     test_page_steps.py VRAMSCOPE TRAIN_LM SCENARIO"""
 import csv
 import io
+import json
 import pathlib
 import sys
 import tempfile
@@ -19,6 +20,11 @@ from test_page_views import check_axe, axe_source, download, settle, wait_until 
 STEP = "push step;a make_activation tensor 9000000 1;a stage_batch tensor 400000 2;f 1;f 2;pop;"
 MORE = STEP.replace("f 1;", "a build_index tensor 30000000 3;f 1;f 3;")
 LEAVES = STEP.replace("f 1;", "a append_history tensor 6000000 -1;f 1;")
+DEVICE_STEP = f"push step;push forward;a make_activation device {8 << 20} 1;pop;f 1;pop;"
+LAST = DEVICE_STEP.replace("f 1;", "%s;f 1;")
+BEFORE = LAST % f"a build_index device {4 << 20} 2;a append_history device {6 << 20} 3"
+AFTER = (LAST % f"a stage_batch device {5 << 20} 2;a append_history device {2 << 20} 3").replace(str(8 << 20), str(16 << 20))
+FIXED = f"a load_weights device {30 << 20} -1;"
 TRACES = {"odd": STEP * 37 + MORE + STEP * 21, "left": STEP * 20 + LEAVES + STEP * 30,
           "equal": STEP * 40, "growth": LEAVES * 40, "few": STEP * 2}
 
@@ -83,15 +89,52 @@ def two_steps_have_no_tab(pages):
         assert not page.query_selector("#tab-steps")
 
 
+def compare_has_the_figures_of_diff(pages):
+    """Call sites that are new, gone, grown and the same, at the peaks, and at the peak of a step."""
+    diff = json.loads(pages.run("diff", "--json", pages.trace("before"), pages.trace("after")))
+    [sites] = [sites for sites in diff["sites"] if sites["metric"] == "allocated"]
+    bytes_of = {True: lambda site: site["bytes"], False: lambda _: 0}
+    wanted = {((c["b"] or c["a"])["text"], c["change"], *(bytes_of[c[run] is not None](c[run]) for run in "ab"))
+              for c in sites["changes"]}
+    assert {change for _, change, _, _ in wanted} == {"new", "gone", "grown", "shrunk"}, wanted
+    with browser.opened(pages.page("before", "after")) as (page, faults):
+        settle(page)
+        rows = list(csv.DictReader(io.StringIO(download(page, "Compare as CSV").decode("utf-8-sig"))))
+        found = {(row["name"], row["status"], int(row["bytes A"]), int(row["bytes B"])) for row in rows}
+        assert {row for row in found if row[1] != "same"} == wanted, (found, wanted)
+        assert sum(row["status"] == "same" for row in rows) == sites["same"], (rows, sites)
+        sums = [sum(row[2 + run] for row in found) for run in (0, 1)]
+        page.focus("canvas.flame")
+        page.keyboard.press("ArrowDown")
+        words = page.inner_text(".tip")
+        assert f"{made.c_bytes(sums[0])} in A, {made.c_bytes(sums[1])} in B" in words, (words, sums)
+        chart = page.locator(".compare-chart")
+        chart.click(position={"x": 72 + (chart.bounding_box()["width"] - 72) * 1.5 / 8, "y": 60})  # the second of 8 steps
+        page.wait_for_selector("h2:text-is('Live at the peak of step 2')")
+        rows = list(csv.DictReader(io.StringIO(download(page, "Compare as CSV").decode("utf-8-sig"))))
+        assert {row["name"].split()[0]: (int(row["bytes A"]), int(row["bytes B"])) for row in rows} == {
+            "load_weights": (30 << 20, 30 << 20), "make_activation": (8 << 20, 16 << 20)}, rows
+        check_axe(page, axe_source(), "compare") if axe_source() else None
+        page.click("text=At the peaks of the runs")
+        wait_until(page, "!location.hash.includes('step=')")
+        for kind in ("Phases", "Part of the run", "Clock"):
+            page.click(f".compare-hero button:has-text('{kind}')")
+            page.wait_for_selector(f".compare-hero button[aria-pressed=true]:has-text('{kind}')")
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
+        for name, steps in (("before", DEVICE_STEP * 6 + BEFORE),
+                            ("after", DEVICE_STEP.replace(str(8 << 20), str(16 << 20)) * 7 + AFTER)):
+            pages.record(name, made.DEVICE, [pages.scenario, pages.script(name, FIXED + steps)], "--allocator=observe")
         for name, steps in TRACES.items():
             pages.record(name, made.DEVICE, [pages.scenario, pages.script(name, made.WEIGHTS + steps)],
                          "--allocator=observe")
         browser.run((the_odd_step_is_named_with_its_line, what_a_step_leaves_is_odd_once,
-                     equal_steps_are_not_odd_and_growth_is_growth, two_steps_have_no_tab), pages)
+                     equal_steps_are_not_odd_and_growth_is_growth, two_steps_have_no_tab, compare_has_the_figures_of_diff), pages)
     return 0
 
 

@@ -96,6 +96,8 @@ static int parse(int argc, char **argv, struct view_arguments *args)
         return vs_tool_usage(argv[0], "--live takes one process or trace, and no -o, --from or --to");
     args->first = argv[optind];
     args->second = argc - optind == 2 ? argv[optind + 1] : NULL;
+    if (args->second)
+        args->options.sites_max = VS_PAGE_SITES_MAX;
     if (args->second && vs_part_given(&args->options.part))
         return vs_tool_usage(argv[0], "--from and --to take one trace");
     if (args->serve && (args->second || args->output))
@@ -107,15 +109,30 @@ static int parse(int argc, char **argv, struct view_arguments *args)
     return vs_view_editor(argv[0], args->options.editor) ? VS_EXIT_OK : VS_EXIT_UNUSABLE;
 }
 
-static struct vs_page_data *read_trace(const char *who, const char *path,
-                                       const struct vs_view_options *options)
+/* Both traces stay open until the page is written: their call sites are compared. */
+static int write_page(const char *who, const struct view_arguments *args, const char *path)
 {
-    struct vs_view_trace trace;
-    if (!vs_view_open(who, path, options, &trace))
-        return NULL;
-    struct vs_page_data *data = vs_view_page(&trace, options);
-    vs_view_close(&trace);
-    return data;
+    const char *traces[2] = {args->first, args->second};
+    struct vs_view_trace open[2];
+    struct vs_page_data *data[2] = {NULL, NULL};
+    int count = 0, code = VS_EXIT_OK;
+    while (!code && count < 2 && traces[count]) {
+        if (!vs_view_open(who, traces[count], &args->options, &open[count])) {
+            code = VS_EXIT_UNUSABLE;
+            break;
+        }
+        data[count] = vs_view_page(&open[count], &args->options);
+        code = data[count++] ? VS_EXIT_OK : VS_EXIT_UNUSABLE;
+    }
+    if (!code && data[1])
+        vs_page_compare(data[0], open[0].report, data[1], open[1].report);
+    while (count > 0)
+        vs_view_close(&open[--count]);
+    const struct vs_view_page_file file = {path, {args->first, args->second}, {data[0], data[1]}};
+    code = code ? code : vs_view_write(who, &file, stdout);
+    vs_page_data_free(data[0]);
+    vs_page_data_free(data[1]);
+    return code;
 }
 
 static int serve_trace(const char *who, const struct view_arguments *args)
@@ -158,14 +175,7 @@ static int view_main(int argc, char **argv)
                                                         : args.output;
     if (path && !vs_view_may_write(argv[0], path, args.first, args.second))
         return VS_EXIT_UNUSABLE;
-    struct vs_page_data *first = read_trace(argv[0], args.first, &args.options);
-    struct vs_page_data *second =
-        first && args.second ? read_trace(argv[0], args.second, &args.options) : NULL;
-    const struct vs_view_page_file file = {path, {args.first, args.second}, {first, second}};
-    code = first && (second || !args.second) ? vs_view_write(argv[0], &file, stdout)
-                                             : VS_EXIT_UNUSABLE;
-    vs_page_data_free(first);
-    vs_page_data_free(second);
+    code = write_page(argv[0], &args, path);
     if (!code && args.open)
         vs_view_show(argv[0], path, path);
     return code;

@@ -68,7 +68,8 @@ static enum vs_err read_trace(struct vs_view_trace *trace, const struct vs_view_
     }
     struct vs_report_wish wish = {.everything = true};
     err = vs_report_build(trace->reader, trace->path,
-                          &(struct vs_report_options){.wish = &wish, .timeline = true, .observers = observers,
+                          &(struct vs_report_options){.wish = &wish, .timeline = true,
+                                                      .sites_max = options->sites_max, .observers = observers,
                                                       .observer_count = observer_count,
                                                       .chosen = vs_oom_watch_peaks(watch),
                                                       .begin = begin, .observed = &followers,

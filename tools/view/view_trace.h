@@ -23,6 +23,7 @@ struct vs_view_options {
     unsigned long long whatif_max; /* changes; 0: by the length of the trace */
     bool no_source;      /* --no-source */
     const char *editor;  /* --editor; NULL: that of the environment */
+    size_t sites_max;    /* of the lists of the report; 0: as many as usual */
 };
 
 /* A trace that is open, with all that is computed once. */

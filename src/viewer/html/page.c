@@ -368,6 +368,7 @@ void vs_page_data_free(struct vs_page_data *data)
     free(data->streams.items);
     vs_map_free(&data->streams.by_key);
     free(data->head);
+    free(data->compared);
     free(data);
 }
 
@@ -406,7 +407,11 @@ void vs_page_write(FILE *out, const struct vs_page_data *first, const struct vs_
         fwrite(vs_page_open, 1, vs_page_open_size, out);
     fwrite(vs_page_before, 1, vs_page_before_size, out);
     write_elements(out, first, "");
-    if (second)
+    if (second) {
         write_elements(out, second, "b.");
+        fputs("<script type=\"application/json\" id=\"compared\">", out);
+        fwrite(second->compared, 1, second->compared_bytes, out);
+        fputs("</script>\n", out);
+    }
     fwrite(vs_page_after, 1, vs_page_after_size, out);
 }

@@ -20,6 +20,7 @@
 #include "viewer/html/page_scan.h"
 
 #define VS_PAGE_EVENTS_MAX 10000000 /* with all blocks */
+#define VS_PAGE_SITES_MAX 4000 /* call sites with a name */
 
 struct vs_whatif_changes;
 
@@ -82,6 +83,12 @@ uint64_t vs_page_data_blocks(const struct vs_page_data *data);
 
 /* vs_page_data_source_files: of how many files the page has lines. */
 size_t vs_page_data_source_files(const struct vs_page_data *data);
+
+/* vs_page_compare: for a page of both: finds which call sites of *b* are those of *a*. The reports are of their
+ * traces, which are open, with VS_PAGE_SITES_MAX call sites in each list; where each has one device, that of b gets
+ * the number of a's. */
+void vs_page_compare(const struct vs_page_data *a, struct vs_report *report_a,
+                     struct vs_page_data *b, struct vs_report *report_b);
 
 /* vs_page_write: the whole page with *first* and, if it is not NULL, *second* beside it. Write
  * errors show in ferror(out). */

@@ -38,6 +38,7 @@ struct vs_page_site {
     uint32_t library;  /* index */
     bool user;         /* the label is of the user's code */
     uint32_t file, line; /* of a label that is a line of code: index + 1; 0: none */
+    struct vs_report_site named; /* with its frames; of the row of all others: api NULL */
 };
 
 /* Zero-initialise. */
@@ -210,12 +211,17 @@ struct vs_page_data {
     struct vs_page_text text;
     char *head;      /* JSON, safe inside an HTML element */
     size_t head_bytes;
+    char *compared;  /* likewise: the call sites of another page that are those of this one; NULL: none */
+    size_t compared_bytes;
 };
 
 /* vs_page_head_write: fills head; the other parts are complete, *replay* is the state at the end of
  * the reading. */
 void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
                         const struct vs_replay *replay);
+
+/* vs_page_escape: JSON *text* as one line that is safe inside an HTML script element; malloc'ed. */
+char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes);
 
 /* --- page_whatif.c: the member "whatif" of the head, and the columns of its section --- */
 

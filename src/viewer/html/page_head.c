@@ -33,8 +33,7 @@ static const char *escape_of(const unsigned char *p, size_t left, size_t *used)
     }
 }
 
-/* JSON *text* as one line that is safe inside an HTML script element; malloc'ed. */
-static char *escape(const char *text, size_t bytes, size_t *out_bytes)
+char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
 {
     char *out = NULL;
     FILE *stream = vs_xstream(&out, out_bytes);
@@ -330,6 +329,6 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     write_names(&json, &data->names);
     vs_json_end_object(&json);
     vs_xstream_end(json.out);
-    data->head = escape(text, bytes, &data->head_bytes);
+    data->head = vs_page_escape(text, bytes, &data->head_bytes);
     free(text);
 }

@@ -9,8 +9,6 @@
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
 
-#define SITES_MAX 4000
-
 static void add_site(struct vs_page_names *names, const struct vs_summary *summary,
                      const struct vs_site *from)
 {
@@ -24,6 +22,7 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
     row.label = vs_xarena_text(&names->memory, vs_text_label(text, &site));
     row.through = site.through ? site.through : "";
     row.user = site.folds || site.line;
+    row.named = site;
     if (site.line_file && *site.line_file) {
         row.file = vs_intern_text(&names->files, site.line_file) + 1;
         row.line = site.line_number;
@@ -77,11 +76,11 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
     qsort(list, count, sizeof *list, heavier);
     for (size_t i = 0; i < count; i++) {
         names->site_numbers[list[i].site] = (uint32_t)names->site_count;
-        if (i < SITES_MAX)
+        if (i < VS_PAGE_SITES_MAX)
             add_site(names, &summary, &replay->sites.items[list[i].site]);
     }
-    if (count > SITES_MAX || !count) { /* the row of all others */
-        names->unnamed = count ? count - SITES_MAX : 0;
+    if (count > VS_PAGE_SITES_MAX || !count) { /* the row of all others */
+        names->unnamed = count ? count - VS_PAGE_SITES_MAX : 0;
         const struct vs_page_site row = {
             .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
                                               names->unnamed)

@@ -69,6 +69,17 @@ export function flameColor(name, library, theme) {
     return theme === 'dark' ? hslToHex(hue, library ? 30 : 52, 27 + shade) : hslToHex(hue, library ? 55 : 88, 72 + shade * 1.5);
 }
 
+/* As src/viewer/flame/diff_graph.c: equal, then more and more grown, then more and more shrunk. */
+const CHANGE_COLORS = ['#e3e4e6', '#f9ddd6', '#f7c1b4', '#f4a593', '#f18a74', '#ee6f58', '#dbe6f5', '#bdd3ef', '#9fc0e8', '#81aee2',
+    '#659cdc'];
+const CHANGE_SHADES = 5;
+
+/** Red for what has grown from *a* to *b*, blue for what has shrunk, by the share of the larger one. */
+export function changeColor(a, b) {
+    const shade = a === b ? 0 : Math.min(CHANGE_SHADES, Math.ceil(CHANGE_SHADES * Math.abs(b - a) / Math.max(a, b)));
+    return CHANGE_COLORS[b < a ? CHANGE_SHADES + shade : shade];
+}
+
 function hslToHex(hue, saturation, lightness) {
     const l = lightness / 100;
     const a = saturation / 100 * Math.min(l, 1 - l);

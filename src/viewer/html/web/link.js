@@ -25,6 +25,7 @@ const LINK_KEYS = {
     device: {read: (text) => /^\d{1,4}$/.test(text) ? Number(text) : undefined, write: String},
     from: LINK_END, to: LINK_END, cursor: LINK_NUMBER, cursor2: LINK_NUMBER,
     placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER, bytesFrom: LINK_NUMBER, bytesTo: LINK_NUMBER,
+    compareBy: oneOf('site', 'phase', 'kind', 'step', 'library', 'size', 'age', 'stream'),
     color: oneOf('site', 'phase', 'kind', 'step', 'library', 'size', 'age', 'stream'),
     metric: oneOf('bytes', 'count'),
     inverted: LINK_SWITCH, libraries: LINK_SWITCH,

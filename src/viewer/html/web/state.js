@@ -25,6 +25,7 @@ export const STATE_DEFAULTS = Object.freeze({
     sort: 'bytes-', // of the table: a column and its direction
     curves: '', // shown (1) or hidden (0) by the legend: 'used:0,reserved:1'
     align: '', // of the curves of two traces: steps, phases, length, clock; '': the first that they have
+    compareBy: 'site', // a key of GROUPINGS, of the changes between two traces
     step: null, // the number of a step that is looked at
     stepAxis: 'part', // of the steps laid over each other: part (of each step), time
     change: 0, // of head.whatif.rows

@@ -13,7 +13,7 @@ import {mountWhatif} from './panels/whatif.js';
 import {mountBlockmap} from './blockmap.js';
 import {mountLanes} from './lanes.js';
 import {mountSegmentmap} from './segmentmap.js';
-import {STEPS_LEAST} from './stepfold.js';
+import {STEPS_LEAST} from './panels/stepfold.js';
 import {mountTimeline} from './timeline.js';
 
 /** The stack of all allocations, beside the answer of the first screen. */

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two traces side by side: which peaks higher, their curves on one axis, their figures, what is new,
- * gone, grown and shrunk at the peaks, and their phases. A is the first trace of the page. */
-import {choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatBytesChange, formatCount, formatTime, shortenApart} from '../format.js';
+ * Two traces side by side: which peaks higher, their curves on one axis by step, phase or time, their figures, what
+ * is new, gone, grown and shrunk at the peaks or at that of a step, as a table and as a flame graph, and their
+ * phases. A is the first trace of the page. */
+import {alignments, positionOf} from './alignment.js';
+import {button, choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
+import {formatBytes, formatBytesChange, formatCount, formatTime, shorten, shortenApart} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
+import {STEPS_LEAST, foldSteps} from './stepfold.js';
 import {changesTable, plainTable} from './changes.js';
-import {comparedFigures, comparedGroups, comparedPhases, differenceSentence} from './difference.js';
+import {comparedFigures, comparedGroups, comparedPhases, comparedSites, differenceSentence} from './difference.js';
+import {mountFlame} from './flame.js';
+import {buildDifference, sumBySite} from './frames.js';
 import {peakTime} from './moment.js';
 
 const COMPARE_LEFT = 72;
 const COMPARE_BOTTOM = 24;
+const COMPARE_STEP_LEAST = 4; // pixels of a step whose curve is drawn as well
 
 const figureText = (value, unit) => (value === null ? '-' : unit === 'count' ? formatCount(value)
     : unit === 'time' ? formatTime(value) : formatBytes(value));
@@ -33,15 +39,6 @@ function changeCell(row) {
     return make(`span${!text || text === 'same' ? '.muted' : worse ? '.worse' : '.better'}`, {}, text);
 }
 
-/** The curve of a trace as an SVG path: the highest value of each bucket. */
-function curvePath(curve, name, xOf, yOf) {
-    const values = curve[`${name}_max`];
-    const points = [];
-    for (let i = 0; i < curve.count; i++)
-        points.push(`${i ? 'L' : 'M'}${xOf(curve.time[i]).toFixed(1)} ${yOf(values[i]).toFixed(1)}`);
-    return points.join('');
-}
-
 /** A step between marks of a byte axis: 1, 2 or 5 times a power of two units. */
 function byteStep(most) {
     const unit = 1024 ** Math.floor(Math.log2(Math.max(most, 1)) / 10);
@@ -59,35 +56,69 @@ function drawAxes(svg, most, yOf, width, color) {
     }
 }
 
-function curvesSvg(a, b, state, width, height) {
+/** A curve as an SVG path: the highest value of each bucket, where the bucket is on the axis. */
+function curvePath(curve, values, xOf, yOf) {
+    const points = [];
+    let first = null;
+    for (let i = 0; i < curve.count; i++) {
+        const x = xOf(curve.time[i]);
+        if (x === null)
+            continue;
+        points.push(`${first === null ? 'M' : 'L'}${x.toFixed(1)} ${yOf(values[i]).toFixed(1)}`);
+        first = first ?? x;
+    }
+    return {line: points.join(''), first};
+}
+
+/** The peaks of the steps as an SVG path of level pieces. */
+function stepPath(steps, {at}, xOf, yOf) {
+    return steps.map(({peak}, i) => `${i ? 'V' : `M${xOf(at[i]).toFixed(1)} `}${yOf(peak).toFixed(1)}H${xOf(at[i + 1]).toFixed(1)}`).join('');
+}
+
+/** Both curves on one axis, which *axis* of alignments() has; by steps, the peak of each step over them. */
+function curvesSvg([a, b], state, axis, folds, width, height) {
     const device = state.get('device');
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
     const curves = [a, b].map((trace) => trace.loaded.curves && trace.loaded.curves[device]);
     const name = curves.every((curve) => curve && curve.tensors_max) ? 'tensors' : 'allocated';
-    const what = name === 'tensors' ? 'PyTorch tensors' : 'allocated memory';
+    const what = `${name === 'tensors' ? 'PyTorch tensors' : 'allocated memory'}; ${axis.what}`;
     const svg = makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'font-size': 11,
         'font-family': 'system-ui, sans-serif', 'aria-label': `Curves of ${what} of both traces`});
     const most = Math.max(1, ...curves.map((curve) => (curve ? curve[`${name}_max`].reduce((x, y) => Math.max(x, y), 0) : 0)));
-    const ends = [a, b].map((trace) => trace.head.duration || 1);
-    const end = Math.max(...ends);
     const bottom = height - COMPARE_BOTTOM;
     const yOf = (bytes) => bottom - (bottom - 10) * bytes / most;
+    const xOf = (at) => COMPARE_LEFT + (width - COMPARE_LEFT) * at;
     drawAxes(svg, most, yOf, width, color);
+    const number = axis.count ? state.get('step') : null;
+    if (number !== null && number >= axis.first && number < axis.first + axis.count)
+        svg.append(makeSvg('rect', {x: xOf((number - axis.first) / axis.count), y: 10, height: bottom - 10, fill: color('--accent'),
+            'fill-opacity': 0.14, width: Math.max(2, (width - COMPARE_LEFT) / axis.count)}));
     curves.forEach((curve, i) => {
-        const whole = state.get('align') === 'length' ? ends[i] : end;
-        const xOf = (time) => COMPARE_LEFT + (width - COMPARE_LEFT) * time / whole;
         if (!curve)
             return;
-        const path = curvePath(curve, name, xOf, yOf);
         const stroke = color(i ? '--series-b' : '--series-allocated');
-        svg.append(makeSvg('path', {d: `${path}V${bottom}H${COMPARE_LEFT}Z`, fill: stroke, 'fill-opacity': 0.1}),
-            makeSvg('path', {d: path, fill: 'none', stroke, 'stroke-width': 1.5, 'stroke-linejoin': 'round', 'stroke-opacity': 0.9}));
+        const {line, first} = curvePath(curve, curve[`${name}_max`], (time) => {
+            const at = positionOf(axis.sides[i], time);
+            return at === null ? null : xOf(at);
+        }, yOf);
+        if (line && !(axis.count > width / COMPARE_STEP_LEAST))
+            svg.append(makeSvg('path', {d: `${line}V${bottom}H${first}Z`, fill: stroke, 'fill-opacity': 0.1}),
+                makeSvg('path', {d: line, fill: 'none', stroke, 'stroke-width': axis.count ? 1 : 1.5, 'stroke-linejoin': 'round',
+                    'stroke-opacity': axis.count ? 0.5 : 0.9}));
+        if (axis.count)
+            svg.append(makeSvg('path', {d: stepPath(folds[i].steps, axis.sides[i], xOf, yOf), fill: 'none', stroke, 'stroke-width': 2.5}));
     });
-    const last = state.get('align') === 'length' ? 'end of each run' : formatTime(end);
-    svg.append(makeSvg('text', {x: COMPARE_LEFT, y: height - 6, fill: color('--muted')}, '0 s'),
-        makeSvg('text', {x: width, y: height - 6, fill: color('--muted'), 'text-anchor': 'end'}, last),
-        makeSvg('text', {x: (COMPARE_LEFT + width) / 2, y: height - 6, fill: color('--muted'), 'text-anchor': 'middle'}, what));
+    let free = -Infinity;
+    for (const {at, text} of axis.ticks) {
+        const shown = shorten(text, 24);
+        const half = shown.length * 3.2;
+        const x = Math.max(COMPARE_LEFT + (at ? half : 0), Math.min(width - half, xOf(at)));
+        if (x - half < free)
+            continue;
+        free = x + half + 8;
+        svg.append(makeSvg('text', {x, y: height - 6, fill: color('--muted'), 'text-anchor': at ? 'middle' : 'start'}, shown));
+    }
     return svg;
 }
 
@@ -108,61 +139,139 @@ function phasesCard(a, b, device) {
 
 /** @param {Element} element @param {{trace: Object, other: Object, state: Object}} page */
 export function mountCompare(element, {trace, other, state}) {
-    const [a, b] = [trace, other];
+    const traces = [trace, other];
+    const [a, b] = traces;
     const chart = make('div.compare-chart');
     const title = make('h2.compare-title');
+    const what = make('h2');
+    const back = button('At the peaks of the runs', () => state.set({step: null}));
+    const reading = make('p.muted.small', {'aria-live': 'polite'});
     const figures = make('div');
     const phases = make('div');
-    const changes = make('div', {}, make('p.view-words', {}, 'Reading the blocks of both traces…'));
-    const align = toggles('Time axis', [['clock', 'Same clock'], ['length', 'Same length']], state.get('align'),
-        (value) => state.set({align: value}));
-    const grouping = choice('by', Object.entries(GROUPINGS), state.get('color'), (color) => state.set({color}));
+    const changes = make('div.scrolls', {tabindex: 0, role: 'group', 'aria-label': 'Changes'}, make('p.view-words', {}, 'Reading the blocks of both traces…'));
+    const graph = make('div.compare-flame');
+    const align = make('span');
+    const grouping = choice('by', Object.entries(GROUPINGS), state.get('compareBy'), (compareBy) => state.set({compareBy}));
     const titles = shortenApart([a.head.title, b.head.title], 40);
     const name = (which, of) => make('span.legend-line', {title: of.head.command}, make(`span.key.key-${which}`, {'aria-hidden': 'true'}),
         `${which.toUpperCase()}: ${titles[of === a ? 0 : 1]}`);
     fill(element, make('div.hero.compare-hero', {}, make('section.card.curve', {}, title,
-        make('div.toolbar', {}, name('a', a), name('b', b), align), chart), figures),
-    make('section.card', {}, make('div.toolbar', {}, make('h2', {}, 'Live at the peaks'), grouping), changes), phases);
+        make('div.toolbar', {}, name('a', a), name('b', b), align), chart, reading), figures),
+    make('section.card', {}, make('div.toolbar', {}, what, back, grouping), changes),
+    make('section.card', {}, make('h2', {}, 'Flame graph of the difference'), graph), phases);
     let stopped = false;
     let rows = [];
+    let folds = [null, null];
     const size = () => [Math.max(280, chart.clientWidth), Math.max(200, chart.clientHeight)];
 
+    const axisNow = () => {
+        const all = alignments(traces, folds);
+        return all.find(({key}) => key === state.get('align')) || all[0];
+    };
+    const stepsNow = (number) => folds.map((fold) => fold && fold.steps.find((step) => step.number === number));
+
+    /** The times that are compared: of the chosen step in both, else the peaks of the runs. */
+    function momentsNow() {
+        const steps = stepsNow(state.get('step'));
+        const both = steps.every(Boolean);
+        const peaks = traces.map(({head}) => peakTime(head, state.get('device')));
+        return {moments: traces.map((of, i) => ({trace: of, at: both ? steps[i].peakAt : peaks[i]})),
+            words: both ? `Live at the peak of step ${formatCount(state.get('step'))}` : 'Live at the peaks'};
+    }
     function drawFigures() {
         fill(title, differenceSentence(a, b, state.get('device')));
         fill(figures, figuresCard(a, b, state.get('device')));
         fill(phases, phasesCard(a, b, state.get('device')));
     }
+    function say(number) {
+        const steps = stepsNow(number);
+        const parts = steps.map((step, i) => `${'AB'[i]} ${step ? formatBytes(step.peak) : 'has none'}`);
+        const change = steps.every(Boolean) ? `: ${formatBytesChange(steps[1].peak - steps[0].peak)}` : '';
+        fill(reading, number === null ? 'Click a step to compare both traces at its peak.'
+            : `Step ${formatCount(number)}: peak of ${parts.join(', ')}${change}`);
+    }
     function drawCurves() {
-        if (!stopped && a.loaded.curves && b.loaded.curves)
-            fill(chart, curvesSvg(a, b, state, ...size()));
-        align.show(state.get('align') || 'clock');
+        if (stopped || !a.loaded.curves || !b.loaded.curves)
+            return;
+        const axis = axisNow();
+        fill(chart, curvesSvg(traces, state, axis, folds, ...size()));
+        fill(align, toggles('Aligned by', alignments(traces, folds).map(({key, name: text}) => [key, text]), axis.key,
+            (value) => state.set({align: value})));
+        reading.hidden = !axis.count;
+        say(state.get('step'));
     }
     function drawChanges() {
         if (stopped || !a.loaded.blocks || !b.loaded.blocks)
             return;
-        grouping.querySelector('select').value = state.get('color');
-        const device = state.get('device');
-        rows = comparedGroups([a, b].map((trace) => ({trace, at: peakTime(trace.head, device)})), device, state.get('color'));
+        const {moments, words} = momentsNow();
+        fill(what, words);
+        back.hidden = words === 'Live at the peaks';
+        grouping.querySelector('select').value = state.get('compareBy');
+        rows = comparedGroups(moments, state.get('device'), state.get('compareBy'));
         fill(changes, changesTable(rows));
+    }
+    const flame = mountFlame(graph, {trace: a, state}, {
+        follows: ['device', 'step'], heads: traces.map(({head}) => head), loaded: Promise.all([a.blocks, b.blocks]),
+        build(options, words) {
+            const {moments, words: when} = momentsNow();
+            const sides = moments.map(({trace: of, at}) => ({head: of.head,
+                sums: sumBySite(of.loaded.blocks, of.liveAt(at, state.get('device')))}));
+            const root = buildDifference(sides, comparedSites(b).renamed, options);
+            fill(words, make('span', {}, `${when}; the width is the larger of both.`));
+            return {root, words: `${a.head.title} and ${b.head.title}: ${when.toLowerCase()}`};
+        },
+    });
+    async function readSteps() {
+        const device = state.get('device');
+        await Promise.all([a.ranges, b.ranges]);
+        const made = await Promise.all(traces.map((of) => foldSteps(of, device)));
+        folds = made.every(({steps}) => steps.length >= STEPS_LEAST) ? made : [null, null];
+        drawCurves();
+        drawChanges();
+        if (state.get('step') !== null)
+            flame.rebuild();
     }
     const drawAll = () => {
         drawFigures();
         drawCurves();
         drawChanges();
     };
+    /** The number of the step at the pointer; null: there is none. */
+    function numberAt(event) {
+        const {first, count} = axisNow();
+        const part = (event.clientX - chart.getBoundingClientRect().left - COMPARE_LEFT) / (size()[0] - COMPARE_LEFT);
+        return count && part >= 0 && part < 1 ? first + Math.floor(part * count) : null;
+    }
+    chart.addEventListener('pointermove', (event) => say(numberAt(event) ?? state.get('step')));
+    chart.addEventListener('pointerleave', () => say(state.get('step')));
+    chart.addEventListener('click', (event) => {
+        const number = numberAt(event);
+        if (number !== null && stepsNow(number).every(Boolean))
+            state.set({step: number});
+    });
     drawAll();
     const resized = new ResizeObserver(drawCurves);
     resized.observe(chart);
     Promise.all([a.curves, b.curves]).then(drawCurves, () => {});
     Promise.all([a.blocks, b.blocks]).then(drawChanges, (error) => fill(changes, make('p', {}, error.message)));
-    const stops = [state.subscribe(['device', 'theme'], drawAll), state.subscribe(['align'], drawCurves),
-        state.subscribe(['color'], drawChanges)];
+    readSteps().catch(() => {}); // the blocks have told why
+    const stops = [state.subscribe(['theme'], drawAll), state.subscribe(['align'], drawCurves),
+        state.subscribe(['device'], () => {
+            drawAll();
+            readSteps();
+        }),
+        state.subscribe(['step'], () => {
+            drawCurves();
+            drawChanges();
+        }),
+        state.subscribe(['compareBy'], drawChanges)];
     return {
-        svg: () => serializeSvg(curvesSvg(a, b, state, ...size())),
+        svg: () => serializeSvg(curvesSvg(traces, state, axisNow(), folds, ...size())),
         rows: () => [['name', 'status', 'bytes A', 'bytes B', 'change', 'blocks A', 'blocks B'],
             ...rows.map((row) => [row.name, row.status, row.a, row.b, row.b - row.a, row.blocksA, row.blocksB])],
         destroy() {
             stopped = true;
+            flame.destroy();
             resized.disconnect();
             stops.forEach((stop) => stop());
             element.replaceChildren();

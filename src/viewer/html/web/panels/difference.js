@@ -27,31 +27,44 @@ export function comparedFigures(a, b, device) {
     return rows.filter((row) => row.a !== null || row.b !== null);
 }
 
-function groupsAt({trace, at}, device, key) {
+/** What `vramscope diff` finds to be one call site in both traces: {devices: [{names, a, b}], renamed: [{was, is}]};
+ * a and b: of each call site its number, from 1; null without a second trace. */
+export function comparedSites(trace) {
+    const element = document.getElementById('compared');
+    trace.compared = trace.compared || (element ? JSON.parse(element.textContent) : null);
+    return trace.compared;
+}
+
+function groupsAt({trace, at}, device, key, numbers, names) {
     const grouping = groupBlocks(trace, key);
     const {blocks} = trace.loaded;
     const sums = new Map();
     for (const row of trace.liveAt(at, device)) {
         const group = grouping.of[row];
-        const name = grouping.names[group];
-        const sum = sums.get(name) || {group, bytes: 0, blocks: 0};
+        const number = numbers && numbers[blocks.site[row]];
+        const name = number ? names[number - 1] : grouping.names[group];
+        const sum = sums.get(number || name) || {name, group, bytes: 0, blocks: 0};
         sum.bytes += blocks.bytes[row];
         sum.blocks++;
-        sums.set(name, sum);
+        sums.set(number || name, sum);
     }
     return sums;
 }
 
 /** Groups live at two times, of one trace or of two, the largest change first: {name, a, b, blocksA, blocksB,
- * status, group}. @param {{trace: Object, at: number}[]} moments two, in ns @param {string} key of GROUPINGS */
+ * status, group}. Call sites of two traces are one where `vramscope diff` says so.
+ * @param {{trace: Object, at: number}[]} moments two, in ns @param {string} key of GROUPINGS */
 export function comparedGroups(moments, device, key) {
-    const [before, after] = moments.map((moment) => groupsAt(moment, device, key));
+    const two = moments[0].trace !== moments[1].trace && key === 'site' ? comparedSites(moments[1].trace) : null;
+    const {a, b, names} = (two && two.devices[device]) || {};
+    const [before, after] = moments.map((moment, i) => groupsAt(moment, device, key, i ? b : a, names));
     const none = {bytes: 0, blocks: 0};
-    const rows = [...new Set([...before.keys(), ...after.keys()])].map((name) => {
-        const [x, y] = [before.get(name) || none, after.get(name) || none];
-        const status = !before.has(name) ? 'new' : !after.has(name) ? 'gone'
+    const rows = [...new Set([...before.keys(), ...after.keys()])].map((one) => {
+        const [x, y] = [before.get(one) || none, after.get(one) || none];
+        const status = !before.has(one) ? 'new' : !after.has(one) ? 'gone'
             : y.bytes > x.bytes ? 'grown' : y.bytes < x.bytes ? 'shrunk' : 'same';
-        return {name, a: x.bytes, b: y.bytes, blocksA: x.blocks, blocksB: y.blocks, status, group: (before.get(name) || y).group};
+        const {name, group} = before.get(one) || y;
+        return {name, a: x.bytes, b: y.bytes, blocksA: x.blocks, blocksB: y.blocks, status, group};
     });
     return rows.sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a) || y.b - x.b || (x.name < y.name ? -1 : 1));
 }

@@ -3,9 +3,9 @@
  * Flame graph of the blocks in view: width is bytes or blocks, the root is on top. A click or Enter
  * zooms, Escape goes back, arrow keys move between functions, a search marks what it finds.
  * Functions narrower than a pixel are counted in a line below, never left out in silence. */
-import {flameColor, inkFor, themeOf} from '../colors.js';
+import {changeColor, flameColor, inkFor, themeOf} from '../colors.js';
 import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
-import {formatBytes, formatCount, formatNumber, formatPercent, shorten} from '../format.js';
+import {formatBytes, formatBytesApart, formatBytesChange, formatCount, formatNumber, formatPercent, shorten} from '../format.js';
 import {buildFrames, frameAt, frameLabel, hasLibraries, pathOf, searchFrames, sumBySite} from './frames.js';
 import {blocksInView, showMoment} from './moment.js';
 
@@ -67,9 +67,19 @@ function fitted(text, width) {
     return characters < 2 ? '' : `${text.slice(0, characters)}…`;
 }
 
-const boxColor = (node, theme) => (node.library === null || !node.parent ? FLAME_ALL[theme] : flameColor(node.name, node.library, theme));
+/** Of two traces by the change, else by the function. */
+const boxColor = (node, theme) => (node.pair ? changeColor(...node.pair)
+    : node.library === null || !node.parent ? FLAME_ALL[theme] : flameColor(node.name, node.library, theme));
+
+/** "1.2 MiB in A, 3.4 MiB in B, +2.2 MiB". */
+function pairWords([a, b]) {
+    const [before, after] = formatBytesApart(a, b);
+    return `${before} in A, ${after} in B${a === b ? '' : `, ${formatBytesChange(b - a)}`}`;
+}
 
 function flameDescription(node, root, metric) {
+    if (node.pair)
+        return pairWords(node.pair);
     const share = formatPercent(flameValue(node, metric), flameValue(root, metric));
     return `${formatBytes(node.bytes)} in ${formatNumber(node.blocks, 'block')}, ${share} of the ` +
         (metric === 'count' ? 'blocks' : 'bytes');
@@ -82,14 +92,16 @@ function matchWords(hits, root, metric) {
     return hits.found.size ? `${share} matched, ${formatBytes(hits.bytes)}` : 'nothing matches';
 }
 
+const colorKey = (color, text) => {
+    const key = make('span.key', {'aria-hidden': 'true'});
+    key.style.background = color;
+    return make('span.legend-line', {}, key, text);
+};
+
 /** What the colours mean: the user's code, and the libraries of the boxes with the hue that each has. */
 function colorKeys(boxes, theme) {
     const libraries = new Set(boxes.map(({node}) => node.library).filter((library) => library !== null));
-    const item = (library) => {
-        const key = make('span.key', {'aria-hidden': 'true'});
-        key.style.background = flameColor('', library, theme);
-        return make('span.legend-line', {}, key, library || 'your code');
-    };
+    const item = (library) => colorKey(flameColor('', library, theme), library || 'your code');
     const names = [...libraries].sort(); // the user's, '', is the first
     return names.length > 1 ? names.slice(0, FLAME_KEYS).map(item).concat(names.length > FLAME_KEYS
         ? `and ${formatCount(names.length - FLAME_KEYS)} more` : []) : [];
@@ -141,7 +153,7 @@ function flameSvg(view, theme, title) {
         const marked = found && found.has(node);
         const color = marked ? FLAME_MARK[theme] : boxColor(node, theme);
         const top = 24 + node.depth * FLAME_ROW;
-        const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${formatBytes(node.bytes)}`),
+        const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${node.pair ? pairWords(node.pair) : formatBytes(node.bytes)}`),
             makeSvg('rect', {x: (x * width).toFixed(2), y: top, width: wide.toFixed(2), height: FLAME_ROW - 1, fill: color,
                 'fill-opacity': found && !marked ? FLAME_DIM : 1}));
         const text = fitted(boxLabel(node), wide);
@@ -165,9 +177,25 @@ function moveFocus(view, key) {
     return drawn(next) ? next : focus;
 }
 
+/** The blocks of a trace that are in view, as what the graph shows. */
+const blocksOf = (trace, state) => ({
+    follows: ['cursor', 'cursor2', 'device'],
+    heads: [trace.head],
+    loaded: trace.blocks,
+    build(options, words) {
+        if (!trace.loaded.blocks)
+            return null;
+        const moment = blocksInView(trace, state);
+        showMoment(words, moment, state);
+        return {root: buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows), options), words: moment.words};
+    },
+});
+
 /** @param {Element} element @param {{trace: Object, state: Object}} page
+ * @param {Object} [content] follows: keys of the state; heads of the traces; loaded: a promise; build(options, words):
+ * {root, words} as of buildFrames or buildDifference, null: not yet; it may fill the element *words*
  * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
-export function mountFlame(element, {trace, state}) {
+export function mountFlame(element, {trace, state}, content = blocksOf(trace, state)) {
     const words = make('p.view-words.moment', {'aria-live': 'polite'}, 'Reading the blocks…');
     const metric = toggles('Width', [['bytes', 'Bytes'], ['count', 'Blocks']], state.get('metric'),
         (value) => state.set({metric: value}));
@@ -175,7 +203,9 @@ export function mountFlame(element, {trace, state}) {
         {'aria-pressed': 'false', title: 'Start from the functions that allocate'});
     const libraries = button('Libraries', () => state.set({libraries: !state.get('libraries'), zoom: ''}),
         {'aria-pressed': 'false', title: 'Show the functions of libraries as well'});
-    libraries.hidden = !hasLibraries(trace.head);
+    const two = content.heads.length > 1;
+    libraries.hidden = !content.heads.some(hasLibraries);
+    metric.hidden = two; // the changes are of bytes
     const search = make('input', {type: 'search', placeholder: 'Search functions and files', 'aria-label': 'Search functions and files',
         'data-search': true, on: {input: () => state.set({search: search.value})}});
     const matched = make('span.view-words', {'aria-live': 'polite'});
@@ -190,8 +220,9 @@ export function mountFlame(element, {trace, state}) {
 
     const view = {root: null, boxes: [], depth: 1, found: null, focus: null, width: 0, ink: '', focusColor: ''};
     let stopped = false;
-    let moment = null;
+    let title = '';
 
+    const shownMetric = () => (two ? 'bytes' : state.get('metric'));
     function draw() {
         if (!view.root || stopped)
             return;
@@ -201,14 +232,15 @@ export function mountFlame(element, {trace, state}) {
         view.ink = style.getPropertyValue('--ink').trim();
         view.focusColor = style.getPropertyValue('--ink').trim();
         const zoomed = frameAt(view.root, state.get('zoom'));
-        Object.assign(view, layOut(zoomed, state.get('metric'), 0.7 / view.width));
+        Object.assign(view, layOut(zoomed, shownMetric(), 0.7 / view.width));
         const hits = state.get('search') ? searchFrames(view.root, state.get('search')) : null;
         view.found = hits && hits.found;
-        fill(matched, matchWords(hits, view.root, state.get('metric')));
+        fill(matched, matchWords(hits, view.root, shownMetric()));
         fill(note, view.narrow ? `${formatNumber(view.narrow, 'function')} narrower than a pixel ` +
             `${view.narrow === 1 ? 'is' : 'are'} not drawn: zoom in to see them.` : '');
         reset.hidden = zoomed === view.root;
-        fill(keys, colorKeys(view.boxes.filter(({node}) => node.parent), theme));
+        fill(keys, two ? [[0, 1, 'more in B'], [1, 1, 'equal'], [1, 0, 'less in B']].map(([a, b, text]) => colorKey(changeColor(a, b), text))
+            : colorKeys(view.boxes.filter(({node}) => node.parent), theme));
         metric.show(state.get('metric'));
         inverted.setAttribute('aria-pressed', String(state.get('inverted')));
         libraries.setAttribute('aria-pressed', String(state.get('libraries')));
@@ -217,12 +249,10 @@ export function mountFlame(element, {trace, state}) {
         drawFlame(canvas, view, theme);
     }
     function rebuild() {
-        if (stopped || !trace.loaded.blocks)
+        const built = stopped ? null : content.build({inverted: state.get('inverted'), libraries: state.get('libraries')}, words);
+        if (!built)
             return;
-        moment = blocksInView(trace, state);
-        showMoment(words, moment, state);
-        view.root = buildFrames(trace.head, sumBySite(trace.loaded.blocks, moment.rows),
-            {inverted: state.get('inverted'), libraries: state.get('libraries')});
+        ({root: view.root, words: title} = built);
         view.focus = null;
         draw();
     }
@@ -237,14 +267,14 @@ export function mountFlame(element, {trace, state}) {
         if (!node)
             return;
         fill(tip, make('strong', {}, shorten(node.name, FLAME_CHARACTERS)), make('span.muted', {}, node.file ? `${node.file}:${node.line}` : ''),
-            make('span', {}, flameDescription(node, view.root, state.get('metric'))));
+            make('span', {}, flameDescription(node, view.root, shownMetric())));
         const room = canvas.parentElement.clientWidth - tip.offsetWidth;
         tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
         tip.style.top = `${y + 18}px`;
     }
     function zoomTo(node) {
         view.focus = node;
-        state.set({zoom: pathOf(node), selected: node.children.length || !node.sites.length ? state.get('selected')
+        state.set({zoom: pathOf(node), selected: two || node.children.length || !node.sites.length ? state.get('selected')
             : {site: node.sites[0]}});
     }
     tip.hidden = true;
@@ -282,11 +312,11 @@ export function mountFlame(element, {trace, state}) {
     });
     const size = new ResizeObserver(draw);
     size.observe(canvas.parentElement);
-    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'inverted', 'libraries'], rebuild),
+    const stops = [state.subscribe([...content.follows, 'inverted', 'libraries'], rebuild),
         state.subscribe(['metric', 'search', 'zoom', 'theme'], draw)];
-    trace.blocks.then(rebuild, (error) => add(fill(words), [error.message]));
+    content.loaded.then(rebuild, (error) => add(fill(words), [error.message]));
     return {
-        svg: () => flameSvg(view, themeOf(state), moment ? moment.words : ''),
+        svg: () => flameSvg(view, themeOf(state), title),
         rows() {
             const rows = [['depth', 'function', 'file', 'line', 'bytes', 'blocks', 'stack']];
             const zoomed = view.root && frameAt(view.root, state.get('zoom'));
@@ -300,6 +330,7 @@ export function mountFlame(element, {trace, state}) {
             }
             return rows;
         },
+        rebuild,
         destroy() {
             stopped = true;
             size.disconnect();

@@ -97,6 +97,53 @@ export function buildFrames(head, sums, {inverted, libraries}) {
     return root;
 }
 
+const fileBase = (file) => file.slice(file.lastIndexOf('/') + 1);
+
+/** The tree of two traces as `vramscope diff --flamegraph` draws it: a function is one in both if its name and the
+ * name of its file are, whatever the line; *pair* has its bytes in each, *bytes* the larger of both of each stack.
+ * @param {{head: Object, sums: Map<number, {bytes: number}>}[]} sides @param {{was: string, is: string}[]} renamed
+ * functions of the first by their names in the second @param {{inverted, libraries}} options */
+export function buildDifference(sides, renamed, {inverted, libraries}) {
+    const root = {...newFrame({name: 'all', file: '', line: 0, library: ''}, null), pair: [0, 0]};
+    const textOf = ({name, file}) => (file ? `${name} (${fileBase(file)})` : name);
+    const known = sides.map(({head}) => new Set(head.stacks.map(([, frame, file]) =>
+        textOf({name: head.frames[frame], file: file ? head.files[file - 1] : ''}))));
+    const before = new Map(renamed.filter(({was, is}) => known[0].has(was) && !known[1].has(was) && !known[0].has(is))
+        .map(({was, is}) => [is, was]));
+    sides.forEach(({head, sums}, side) => {
+        const table = tableOf(head);
+        for (const [site, {bytes}] of sums) {
+            const path = pathTo(head, table, site, libraries);
+            if (inverted)
+                path.reverse();
+            let node = root;
+            for (const frame of path) {
+                const text = textOf(frame);
+                const was = side ? before.get(text) : null;
+                node = childOf(node, was || text, {...frame, line: 0});
+                node.pair = node.pair || [0, 0];
+                if (was)
+                    Object.assign(node, {name: `${was} -> ${text}`, file: ''});
+            }
+            node.pair[side] += bytes;
+            node.sites.push(site);
+        }
+    });
+    sumPairs(root);
+    orderFrames(root);
+    return root;
+}
+
+/** Until now *pair* has what each stack holds itself. */
+function sumPairs(node) {
+    node.bytes = Math.max(...node.pair);
+    for (const child of node.children) {
+        sumPairs(child);
+        node.bytes += child.bytes;
+        node.pair = node.pair.map((bytes, side) => bytes + child.pair[side]);
+    }
+}
+
 function orderFrames(root) {
     const pending = [root];
     while (pending.length) {
@@ -131,7 +178,7 @@ export function frameAt(root, path) {
 
 /** "forward (model.py:12)". */
 export function frameLabel(node) {
-    const base = node.file.slice(node.file.lastIndexOf('/') + 1);
+    const base = fileBase(node.file);
     return base ? `${node.name} (${base}${node.line ? `:${node.line}` : ''})` : node.name;
 }
 

@@ -5,7 +5,7 @@
  * in a typical step. */
 import {button, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime} from '../format.js';
-import {foldSteps, likeStep} from '../stepfold.js';
+import {foldSteps, likeStep} from './stepfold.js';
 import {fillLegend, tipNode} from '../surface.js';
 import {AXIS_HEIGHT, drawByteGrid, drawTimeGrid, plotOf} from '../timegrid.js';
 import {ChartView} from '../view.js';
@@ -238,7 +238,7 @@ export function mountSteps(element, {trace, state}) {
         (stepAxis) => state.set({stepAxis}));
     const chart = make('div.fold-chart');
     const drawn = make('p.muted.small');
-    const table = make('div.fold-steps', {tabindex: 0, role: 'group', 'aria-label': 'Steps'});
+    const table = make('div.fold-steps.scrolls', {tabindex: 0, role: 'group', 'aria-label': 'Steps'});
     const detail = make('section.card');
     fill(element, make('section.card', {}, title, notes, make('div.toolbar', {}, axis), chart, drawn),
     make('div.fold-below', {}, detail, make('section.card', {}, make('h2', {}, 'Steps'), table)));

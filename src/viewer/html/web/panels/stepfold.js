@@ -4,8 +4,8 @@
  * the level at its begin, what it leaves, and its duration; the step that is typical, and those that are
  * odd. Needs and leftovers are judged, not levels: after a step that leaves memory the next ones are higher,
  * but not odd. Memory that steps leave again and again is growth. */
-import {inSlices} from './slices.js';
-import {formatBytes, toDecimals} from './format.js';
+import {inSlices} from '../slices.js';
+import {formatBytes, toDecimals} from '../format.js';
 
 const POSITIONS = 160; // of a curve
 const CURVE_VALUES = 4e6; // of all curves: with more steps each has fewer positions
