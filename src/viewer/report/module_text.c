@@ -4,7 +4,6 @@
  * it below. Modules with numbers for names, one after the other, that hold alike (the blocks of a model) are one
  * row, and so is what is in them. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_vec.h"
@@ -24,29 +23,23 @@ struct module_node {
     const char *name; /* the last part of its path, *length* bytes */
     int length;
     uint64_t bytes, kinds[VS_KIND_COUNT];
-    size_t first, last, next; /* children, and the next one of its parent; 0: none */
-    size_t like;              /* of the modules that are one row, the last; 0: it is one alone */
-    size_t count;             /* how many that are */
-    bool uneven;              /* they do not have the same bytes */
-};
-
-struct module_tree {
-    struct module_node *items; /* [0]: all */
-    size_t count, capacity;
+    struct module_node *first, *last, *next; /* children, and the next one of its parent */
+    const struct module_node *like; /* of the modules that are one row, the last; NULL: it is one alone */
+    size_t count;                   /* how many that are; 0: it is in the row of another one */
+    bool uneven;                    /* they do not have the same bytes */
 };
 
 /* The child of *parent* with this name, of *at* and those after it, or added. */
-static size_t child_of(struct module_tree *tree, size_t parent, size_t at, const char *name, int length)
+static struct module_node *child_of(struct vs_arena *memory, struct module_node *parent, struct module_node *at,
+                                    const char *name, int length)
 {
-    for (; at; at = tree->items[at].next)
-        if (tree->items[at].length == length && memcmp(tree->items[at].name, name, (size_t)length) == 0)
+    for (; at; at = at->next)
+        if (at->length == length && memcmp(at->name, name, (size_t)length) == 0)
             return at;
-    size_t child = tree->count;
-    VS_VEC_ADD(tree->items, tree->count, tree->capacity,
-               ((struct module_node){.name = name, .length = length, .count = 1}));
-    size_t *link = tree->items[parent].last ? &tree->items[tree->items[parent].last].next : &tree->items[parent].first;
-    *link = tree->items[parent].last = child;
-    return child;
+    at = vs_xarena(memory, sizeof *at);
+    *at = (struct module_node){.name = name, .length = length, .count = 1};
+    *(parent->last ? &parent->last->next : &parent->first) = at;
+    return parent->last = at;
 }
 
 static void count_row(struct module_node *node, const struct vs_module_row *row)
@@ -55,34 +48,31 @@ static void count_row(struct module_node *node, const struct vs_module_row *row)
     node->kinds[row->kind] += row->bytes;
 }
 
-static void build(struct module_tree *tree, const struct vs_module_rows *rows)
+static void build(struct vs_arena *memory, const struct vs_module_rows *rows, struct module_node *all)
 {
-    VS_VEC_ADD(tree->items, tree->count, tree->capacity, ((struct module_node){.name = "", .count = 1}));
     for (size_t i = 0; i < rows->count; i++) {
         const struct vs_module_row *row = &rows->items[i];
         const char *model = *row->model ? row->model : "(in no module)";
-        size_t at = child_of(tree, 0, tree->items[0].last, model, (int)strlen(model));
-        count_row(&tree->items[0], row);
-        count_row(&tree->items[at], row);
+        struct module_node *at = child_of(memory, all, all->last, model, (int)strlen(model));
+        count_row(all, row);
+        count_row(at, row);
         size_t depth = 0;
         for (const char *part = row->path; *part && depth++ < DEPTH_MOST;) {
             int length = (int)strcspn(part, ".");
-            at = child_of(tree, at, tree->items[at].last, part, length); /* rows are sorted by the parts */
-            count_row(&tree->items[at], row);
+            at = child_of(memory, at, at->last, part, length); /* rows are sorted by the parts */
+            count_row(at, row);
             part += length + (part[length] == '.');
         }
     }
 }
 
-static void unite(struct module_tree *tree, size_t into, size_t from)
+static void unite(struct vs_arena *memory, struct module_node *into, const struct module_node *from)
 {
-    tree->items[into].bytes += tree->items[from].bytes;
+    into->bytes += from->bytes;
     for (int k = 0; k < VS_KIND_COUNT; k++)
-        tree->items[into].kinds[k] += tree->items[from].kinds[k];
-    for (size_t at = tree->items[from].first; at; at = tree->items[at].next) {
-        size_t child = child_of(tree, into, tree->items[into].first, tree->items[at].name, tree->items[at].length);
-        unite(tree, child, at);
-    }
+        into->kinds[k] += from->kinds[k];
+    for (const struct module_node *at = from->first; at; at = at->next)
+        unite(memory, child_of(memory, into, into->first, at->name, at->length), at);
 }
 
 static long number_of(const struct module_node *node)
@@ -98,61 +88,56 @@ static long number_of(const struct module_node *node)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct module_node *const *x = a, *const *y = b;
+    struct module_node *const *x = a, *const *y = b;
     return VS_ORDER(number_of(*x), number_of(*y));
 }
 
 static int by_bytes(const void *a, const void *b)
 {
-    const struct module_node *const *x = a, *const *y = b;
+    struct module_node *const *x = a, *const *y = b;
     return VS_ORDER((*y)->bytes, (*x)->bytes);
 }
 
-/* The children of *parent* that are shown, in the order of *compare*, as indices, because nodes move; the caller
- * frees them. *numbered*: only those with a number for a name. */
-static size_t *children_of(const struct module_tree *tree, size_t parent, bool numbered,
-                           int (*compare)(const void *, const void *), size_t *count)
+/* The children of *parent* that are rows, in the order of *compare*. */
+static struct module_node **children_of(struct vs_arena *memory, const struct module_node *parent,
+                                        int (*compare)(const void *, const void *), size_t *count)
 {
     size_t most = 0;
-    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
+    for (const struct module_node *at = parent->first; at; at = at->next)
         most++;
-    const struct module_node **nodes = vs_xcalloc(most + 1, sizeof *nodes);
-    size_t *order = vs_xcalloc(most + 1, sizeof *order);
+    struct module_node **nodes = vs_xarena(memory, (most + 1) * sizeof *nodes);
     *count = 0;
-    for (size_t at = tree->items[parent].first; at; at = tree->items[at].next)
-        if (tree->items[at].bytes && (!numbered || number_of(&tree->items[at]) >= 0))
-            nodes[(*count)++] = &tree->items[at];
+    for (struct module_node *at = parent->first; at; at = at->next)
+        if (at->bytes && at->count)
+            nodes[(*count)++] = at;
     vs_vec_sort(nodes, *count, sizeof *nodes, compare);
-    for (size_t i = 0; i < *count; i++)
-        order[i] = (size_t)(nodes[i] - tree->items);
-    free(nodes);
-    return order;
+    return nodes;
 }
 
 /* Makes one row of the numbered children of *parent* that follow each other and are alike. */
-static void fold(struct module_tree *tree, size_t parent)
+static void fold(struct vs_arena *memory, const struct module_node *parent)
 {
-    size_t count, *order = children_of(tree, parent, true, by_number, &count);
+    size_t count;
+    struct module_node **order = children_of(memory, parent, by_number, &count);
     for (size_t i = 0, k; i < count; i = k) {
-        uint64_t first = tree->items[order[i]].bytes;
+        uint64_t first = order[i]->bytes;
         for (k = i + 1; k < count; k++) {
-            const struct module_node *node = &tree->items[order[k]];
-            uint64_t apart = node->bytes > first ? node->bytes - first : first - node->bytes;
-            if (number_of(node) != number_of(&tree->items[order[k - 1]]) + 1 || apart > first / 100 * ALIKE_PER_CENT)
+            uint64_t bytes = order[k]->bytes, apart = bytes > first ? bytes - first : first - bytes;
+            if (number_of(order[i]) < 0 || number_of(order[k]) != number_of(order[k - 1]) + 1 ||
+                apart > first / 100 * ALIKE_PER_CENT)
                 break;
         }
         for (size_t m = i + 1; m < k; m++) {
-            unite(tree, order[i], order[m]);
-            tree->items[order[i]].uneven |= tree->items[order[m]].bytes != first;
-            tree->items[order[m]].bytes = 0; /* it is not shown */
-            tree->items[order[i]].count++;
-            tree->items[order[i]].like = order[m];
+            unite(memory, order[i], order[m]);
+            order[i]->uneven |= order[m]->bytes != first;
+            order[i]->like = order[m];
+            order[i]->count++;
+            order[m]->count = 0;
         }
     }
-    free(order);
 }
 
-static void print_row(const struct vs_style *style, const char *name, int indent, uint64_t bytes, const uint64_t *kinds,
+static void print_row(const struct vs_style *style, const char *name, int indent, const struct module_node *node,
                       uint64_t parts)
 {
     int pad = NAME_COLUMNS - indent - (int)vs_text_width(name);
@@ -160,66 +145,62 @@ static void print_row(const struct vs_style *style, const char *name, int indent
     vs_text_put(style->out, name);
     if (pad < 1)
         fprintf(style->out, "\n%*s", NAME_COLUMNS + 4, "");
-    fprintf(style->out, "%*s%10s", pad > 0 ? pad : 0, "", vs_size_text(bytes / parts));
+    fprintf(style->out, "%*s%10s", pad > 0 ? pad : 0, "", vs_size_text(node->bytes / parts));
     int skipped = 0;
     for (size_t i = 0; i < COLUMNS; i++) {
         skipped += 11;
-        if (!kinds[columns[i]])
+        if (!node->kinds[columns[i]])
             continue;
-        fprintf(style->out, "%*s", skipped, vs_size_text(kinds[columns[i]] / parts));
+        fprintf(style->out, "%*s", skipped, vs_size_text(node->kinds[columns[i]] / parts));
         skipped = 0;
     }
     fputc('\n', style->out);
 }
 
-static void print(struct module_tree *tree, size_t at, const char *before, int indent, uint64_t least,
-                  const struct vs_style *style)
+static void print(struct vs_arena *memory, const struct module_node *node, const char *before, int indent,
+                  uint64_t least, const struct vs_style *style)
 {
-    fold(tree, at);
-    struct module_node node = tree->items[at];
-    size_t count, *order = children_of(tree, at, false, by_bytes, &count);
-    uint64_t inside = 0, small = 0, small_count = 0, small_kinds[VS_KIND_COUNT] = {0}, own[VS_KIND_COUNT];
-    memcpy(own, node.kinds, sizeof own);
+    fold(memory, node);
+    size_t count;
+    struct module_node **order = children_of(memory, node, by_bytes, &count);
+    struct module_node own = *node, small = {.count = 0};
     for (size_t i = 0; i < count; i++) {
-        inside += tree->items[order[i]].bytes;
+        own.bytes -= order[i]->bytes;
         for (int k = 0; k < VS_KIND_COUNT; k++)
-            own[k] -= tree->items[order[i]].kinds[k];
+            own.kinds[k] -= order[i]->kinds[k];
     }
-    const struct module_node *last = node.like ? &tree->items[node.like] : NULL;
-    char *name = last ? vs_xprintf("%s%s%.*s-%.*s (%zu×)", before, *before ? "." : "", node.length, node.name,
-                                   last->length, last->name, node.count)
-                      : vs_xprintf("%s%s%.*s", before, *before ? "." : "", node.length, node.name);
-    bool only = count == 1 && inside == node.bytes && !last; /* has nothing itself: its name is a part of the next one's */
-    if (at && !only) {
-        print_row(style, name, indent, node.bytes, node.kinds, 1);
+    const struct module_node *last = node->like;
+    const char *name = last ? vs_xarena_printf(memory, "%s%s%.*s-%.*s (%zu×)", before, *before ? "." : "", node->length,
+                                               node->name, last->length, last->name, node->count)
+                            : vs_xarena_printf(memory, "%s%s%.*s", before, *before ? "." : "", node->length, node->name);
+    bool model = node->length != 0;
+    bool only = count == 1 && !own.bytes && !last; /* has nothing itself: its name is a part of the next one's */
+    if (model && !only) {
+        print_row(style, name, indent, node, 1);
         if (last)
-            print_row(style, node.uneven ? "mean" : "each", indent + 2, node.bytes, node.kinds, node.count);
+            print_row(style, node->uneven ? "mean" : "each", indent + 2, node, node->count);
         indent += 2;
     }
     for (size_t i = 0; i < count; i++) {
-        if (tree->items[order[i]].bytes >= least) {
-            print(tree, order[i], at && only ? name : "", indent, least, style);
+        if (order[i]->bytes >= least) {
+            print(memory, order[i], model && only ? name : "", indent, least, style);
         } else {
+            small.bytes += order[i]->bytes;
+            small.count += order[i]->count;
             for (int k = 0; k < VS_KIND_COUNT; k++)
-                small_kinds[k] += tree->items[order[i]].kinds[k];
-            small += tree->items[order[i]].bytes;
-            small_count += tree->items[order[i]].count;
+                small.kinds[k] += order[i]->kinds[k];
         }
     }
-    if (at && count && node.bytes - inside >= least)
-        print_row(style, "itself", indent, node.bytes - inside, own, 1);
-    if (small >= least && small_count) {
-        char text[64];
-        snprintf(text, sizeof text, "%s smaller", vs_count_text(small_count));
-        print_row(style, text, indent, small, small_kinds, 1);
-    }
-    free(name);
-    free(order);
+    if (model && count && own.bytes >= least)
+        print_row(style, "itself", indent, &own, 1);
+    if (small.bytes >= least && small.count)
+        print_row(style, vs_xarena_printf(memory, "%s smaller", vs_count_text(small.count)), indent, &small, 1);
 }
 
 void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
 {
-    struct module_tree tree = {0};
+    struct vs_arena memory = {0};
+    struct module_node all = {.name = "", .count = 1};
     if (!held->modules.count) {
         vs_text_lines(style, "  by module: ", "%s", held->modules.known ? "no tensor of PyTorch is live" :
                                                    "the trace does not have modules of PyTorch: record with "
@@ -228,7 +209,7 @@ void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
     }
     fprintf(style->out, "  %sby module of PyTorch\n    %-*s%10s %10s %10s %10s %10s%s\n", vs_paint(style, VS_DIM), NAME_COLUMNS, "",
             "all", "parameters", "gradients", "optimizer", "activat.", vs_unpaint(style));
-    build(&tree, &held->modules);
-    print(&tree, 0, "", 0, style->small_sites ? 1 : held->modules.bytes / 100 * SHOWN_PER_CENT, style);
-    free(tree.items);
+    build(&memory, &held->modules, &all);
+    print(&memory, &all, "", 0, style->small_sites ? 1 : held->modules.bytes / 100 * SHOWN_PER_CENT, style);
+    vs_arena_free_all(&memory);
 }
