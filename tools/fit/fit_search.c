@@ -11,23 +11,16 @@
 #include "base/reading/vs_xalloc.h"
 #include "tools/fit/fit_internal.h"
 
-struct fit_cell {
-    struct vs_fit_run run;
-    bool done;
-};
-
 /* The search on one GPU. Invariant by halves: all values before *low* fit, none from *high* on does. */
 struct fit_lane {
     struct vs_fit_process process; /* first; its run is NULL while nothing is running */
-    struct fit_cell *cells; /* [value] */
+    struct vs_fit_run *runs; /* [value] */
     size_t low, high, next; /* next: the value that is running, or will be */
 };
 
 struct fit_grid {
     const struct vs_fit_job *job;
-    struct fit_cell *cells; /* [gpu][value] */
     struct fit_lane *lanes; /* [gpu] */
-    size_t values;          /* at least 1 */
     size_t jobs;
     bool halves, stopped; /* stopped: no further run makes sense */
 };
@@ -72,7 +65,7 @@ static struct vs_fit_process *start_lane(void *of, size_t running, int *status)
         if (lane->process.run || lane->low >= lane->high)
             continue;
         lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
-        struct vs_fit_run *run = &lane->cells[lane->next].run;
+        struct vs_fit_run *run = &lane->runs[lane->next];
         *run = (struct vs_fit_run){.gpu = job->gpus[g], .value = job->vary ? job->values[lane->next] : NULL};
         vs_fit_name_place(job, run, &lane->process.place);
         if (!is_free(grid, lane))
@@ -96,22 +89,20 @@ static int end_lane(void *of, struct vs_fit_process *process)
 {
     struct fit_grid *grid = of;
     struct fit_lane *lane = (struct fit_lane *)process;
-    struct fit_cell *cell = &lane->cells[lane->next];
+    struct vs_fit_run *run = process->run;
     process->run = NULL;
     if (vs_fit_interrupted()) {
         if (!grid->job->quiet && grid->jobs == 1)
             fputc('\n', stderr);
         return 0;
     }
-    int status = vs_fit_read_result(grid->job, &process->place, &cell->run);
+    int status = vs_fit_read_result(grid->job, &process->place, run);
     if (status)
         return status;
-    cell->done = true;
     if (!grid->job->vary)
-        vs_fit_add_remedy(grid->job, &cell->run);
-    print_result(grid, &cell->run);
+        vs_fit_add_remedy(grid->job, run);
+    print_result(grid, run);
     /* What the answer of the latest run leaves to try. */
-    const struct vs_fit_run *run = &cell->run;
     if (!grid->halves || run->answer == VS_FIT_YES)
         lane->low = lane->next + 1;
     else
@@ -122,30 +113,26 @@ static int end_lane(void *of, struct vs_fit_process *process)
 
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
 {
-    struct fit_grid grid = {.job = job, .values = job->vary ? job->value_count : 1,
-                            .halves = job->vary && job->ascending && !job->all,
-                            .jobs = vs_fit_at_once(job)};
+    struct fit_grid grid = {.job = job, .halves = job->vary && job->ascending && !job->all, .jobs = vs_fit_at_once(job)};
+    size_t values = job->vary ? job->value_count : 1, count = job->gpu_count * values;
     grid.jobs = grid.jobs < job->gpu_count ? grid.jobs : job->gpu_count;
-    size_t cells = job->gpu_count * grid.values;
-    grid.cells = vs_xcalloc(cells, sizeof *grid.cells);
     grid.lanes = vs_xcalloc(job->gpu_count, sizeof *grid.lanes);
-    set->runs = vs_xcalloc(cells, sizeof *set->runs);
-    for (size_t g = 0; g < grid.job->gpu_count; g++) {
-        grid.lanes[g].cells = grid.cells + g * grid.values;
-        grid.lanes[g].high = grid.values;
+    set->runs = vs_xcalloc(count, sizeof *set->runs);
+    for (size_t g = 0; g < job->gpu_count; g++) {
+        grid.lanes[g].runs = set->runs + g * values;
+        grid.lanes[g].high = values;
     }
     int status = vs_fit_run_all(job, &grid, start_lane, end_lane);
     bool stopped = false;
-    for (size_t i = 0; i < cells; i++) {
-        struct vs_fit_run *run = &grid.cells[i].run;
-        bool again = stopped && is_not_started(run); /* the same for each GPU: shown once */
-        stopped |= grid.cells[i].done && is_not_started(run);
-        if (grid.cells[i].done && !again)
-            set->runs[set->count++] = *run;
+    for (size_t i = 0; i < count; i++) { /* those that were needed */
+        struct vs_fit_run run = set->runs[i];
+        bool again = stopped && is_not_started(&run); /* the same for each GPU: shown once */
+        stopped |= run.started && is_not_started(&run);
+        if (run.started && !again)
+            set->runs[set->count++] = run;
         else
-            vs_fit_run_clear(run);
+            vs_fit_run_clear(&run);
     }
     free(grid.lanes);
-    free(grid.cells);
     return status;
 }
