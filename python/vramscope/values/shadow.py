@@ -189,15 +189,24 @@ class Shadow:
 
     # ---- the ways to run an operation ----
 
+    def quietly(self, plan, function, *args):
+        """function(*args), whose operations are not handled. What it raises is noted; then the result is None."""
+        try:
+            with self.exclude(self.own), self.no_autograd():
+                return function(*args)
+        except Exception as error:
+            notes.failure(plan.name, error)
+            return None
+
+    def alone(self, plan, keys, args, kwargs):
+        """The operation on the device, where those that it calls are not handled."""
+        with self.exclude(self.own):
+            return self.device(plan, keys, args, kwargs)
+
     def skip(self, plan, keys, args, kwargs):
         """Runs it and computes nothing."""
-        with self.exclude(self.own):
-            result = self.device(plan, keys, args, kwargs)
-            try:
-                with self.no_autograd():
-                    self.not_computed(plan, args, kwargs, result)
-            except Exception as error:
-                notes.failure(plan.name, error)
+        result = self.alone(plan, keys, args, kwargs)
+        self.quietly(plan, self.not_computed, plan, args, kwargs, result)
         return result
 
     def both(self, plan, keys, args, kwargs, tensors):
@@ -206,20 +215,15 @@ class Shadow:
         small to be computed: a product of two small matrices may be large."""
         if plan.written or plan.parts or plan.random:
             return self.before(plan, keys, args, kwargs, tensors)
-        with self.exclude(self.own):
-            result = self.device(plan, keys, args, kwargs)
-            try:
-                with self.no_autograd():
-                    if self.is_small(self.flat(result)):
-                        self.after(plan, args, kwargs, tensors, result)
-                    else:
-                        self.not_computed(plan, args, kwargs, result)
-            except Exception as error:
-                notes.failure(plan.name, error)
+        result = self.alone(plan, keys, args, kwargs)
+        self.quietly(plan, self.after, plan, args, kwargs, tensors, result)
         return result
 
     def after(self, plan, args, kwargs, tensors, result):
-        """Computes the values of *result*, which the device has returned."""
+        """Computes the values of *result*, which the device has returned, if they are small."""
+        if not self.is_small(self.flat(result)):
+            self.not_computed(plan, args, kwargs, result)
+            return
         copies = []
         try:
             driver.settle(self.torch, self.device_of(tensors))
@@ -234,30 +238,19 @@ class Shadow:
 
     def before(self, plan, keys, args, kwargs, tensors):
         """Computes the values, then runs the operation on the device."""
-        state, results, copies = KNOWN, None, []
-        with self.exclude(self.own):
-            try:
-                with self.no_autograd():
-                    driver.settle(self.torch, self.device_of(tensors))
-                    state = self.input_state(plan, args, kwargs, tensors)
-                    results = self.compute(plan, args, kwargs, copies)
-            except Exception as error:
-                notes.failure(plan.name, error)
-                plan.failed += 1
-                copies = None
-            if not plan.parts:
-                result = self.device(plan, keys, args, kwargs)
-        if plan.parts:
-            result = self.device(plan, keys, args, kwargs)
-        with self.exclude(self.own):
-            try:
-                with self.no_autograd():
-                    if copies is None:
-                        self.not_computed(plan, args, kwargs, result)
-                    else:
-                        self.finish(plan, result, results, copies, state)
-            except Exception as error:
-                notes.failure(plan.name, error)
+        def values():
+            driver.settle(self.torch, self.device_of(tensors))
+            state = self.input_state(plan, args, kwargs, tensors)
+            copies = []
+            return self.compute(plan, args, kwargs, copies), copies, state
+
+        computed = self.quietly(plan, values)
+        result = (self.device if plan.parts else self.alone)(plan, keys, args, kwargs)
+        if computed is None:
+            plan.failed += 1
+            self.quietly(plan, self.not_computed, plan, args, kwargs, result)
+        else:
+            self.quietly(plan, self.finish, plan, result, *computed)
         return result
 
     def device_of(self, tensors):
@@ -269,14 +262,8 @@ class Shadow:
     def copy(self, plan, keys, args, kwargs, tensors):
         """Runs a copy; afterwards it is done once more on the CPU, since the device converts with
         a kernel."""
-        target, source = args[0], args[1]
-        with self.exclude(self.own):
-            result = self.device(plan, keys, args, kwargs)
-            try:
-                with self.no_autograd():
-                    self.copied(target, source)
-            except Exception as error:
-                notes.failure(plan.name, error)
+        result = self.alone(plan, keys, args, kwargs)
+        self.quietly(plan, self.copied, args[0], args[1])
         return result
 
     def copied(self, target, source):
