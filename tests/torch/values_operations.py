@@ -267,7 +267,7 @@ def broken_parts():
                                             "compute", "write", "finish", "not_computed",
                                             "device_of", "ordinary", "unseen", "copied"))
     yield from ((package.driver, "settle"), (package.alias, "of"), (package.blame, "read"),
-                (package.threads, "one"), (package.owners, "uncount"), (package.cpu, "run"),
+                (package.threads, "one"), (package.cpu, "run"),
                 (package.sparse, "run"))
 
 

@@ -10,7 +10,7 @@ import functools
 import operator
 import threading
 
-from . import alias, assumed, blame, cpu, driver, notes, numbers, owners, plans, sparse, threads
+from . import alias, assumed, blame, cpu, driver, notes, numbers, plans, sparse, threads
 from .known import ASSUMED, KNOWN, UNKNOWN, Table
 
 _TOTAL = 32  # times the limit: the most bytes of one operation that are computed
@@ -46,7 +46,6 @@ class Shadow:
         numbers.start(torch)
         cpu.start(torch)
         blame.start(torch)
-        owners.start(torch)
         threads.start(torch)
 
     # ---- which tensors ----
@@ -356,13 +355,7 @@ class Shadow:
                 if self.host:
                     return self.host.run(plan, keys, args, kwargs, tensors)
                 return self.device(plan, keys, args, kwargs)
-        result = threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
-        if type(result) in self.plain:
-            tensors.append(result)
-        elif result is not None:
-            self.collect(result, tensors) if type(result) in (tuple, list) else None
-        owners.uncount(tensors, 2)
-        return result
+        return threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
 
     def unseen(self, plan, keys, args, kwargs):
         """Sparse tensors and subclasses. The operations that one on a subclass calls are seen; plain
