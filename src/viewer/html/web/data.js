@@ -6,7 +6,6 @@
  * which the page shows them, never two at once. */
 import {readSection} from './columns.js';
 import {createLiveIndex} from './liveindex.js';
-import {readSources} from './sources.js';
 
 /** Types of head.sections.activity. */
 export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device', 'call', 'driver call'];
@@ -49,6 +48,14 @@ function inOrder(table, section, key) {
     }
     table.order = order;
     return table;
+}
+
+/** The lines of source files that the page has. @param {Object|null} table the section
+ * @returns {Map<number, {path: string, changed: boolean, lines: Map<number, string>}>} by index in head.files */
+function readSources(table) {
+    const files = table && table.json.length ? JSON.parse(new TextDecoder().decode(table.json)) : [];
+    return new Map(files.map(({file, path, changed, spans}) => [file, {path, changed,
+        lines: new Map(spans.flatMap(([first, text]) => text.split('\n').map((line, i) => [first + i, line])))}]));
 }
 
 /** Calls *read* once, when the result is first asked for. */
@@ -135,7 +142,7 @@ function liveQueries(blocks) {
  * @param {Document} page @param {string} [prefix] 'b.' for the second trace
  * @returns {Object} trace: head; curves (per device), segments, blocks, steps, ranges, activity:
  *   promises of columns, null where the page has none; loaded.NAME: the same once they are there;
- *   lives(): likewise, read when it is first called; sources(): likewise, of readSources;
+ *   lives(): likewise, read when it is first called; sources(): likewise, a Map of files;
  *   liveAt(t, device), liveBetween(t0, t1, device), overlapping(t0, t1, device): rows of blocks;
  *   cursorAt(state): the cursor, or where to look without one */
 export function openTrace(page, prefix = '') {

@@ -6,10 +6,9 @@ import {button, fill, make} from '../dom.js';
 import {describeBlock, frameText, stackOf} from '../describe.js';
 import {formatBytes, formatNumber, formatTime} from '../format.js';
 import {neighboursOf} from '../life.js';
-import {heatOf} from '../sources.js';
 import {sumBySite} from './frames.js';
 import {blocksInView} from './moment.js';
-import {sourceLines} from './source.js';
+import {heatOf, sourceLines} from './source.js';
 
 function describeSite(trace, site, state) {
     const sum = sumBySite(trace.loaded.blocks, blocksInView(trace, state).rows).get(site);

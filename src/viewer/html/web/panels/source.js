@@ -1,15 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The lines around one of the user's, each with the bytes that are live through it. */
+import {stackOf} from '../describe.js';
 import {make} from '../dom.js';
 import {formatBytes} from '../format.js';
-import {editorLink} from '../sources.js';
+import {sumBySite} from './frames.js';
 
 const LINES_AROUND = 6;
 const TAB = '    ';
 
+/** The address that opens a line in the editor; '' where there is none.
+ * @param {string} editor a template with {path} and {line} */
+function editorLink(editor, path, line) {
+    if (!editor || !path.startsWith('/') || !/^(?!javascript:|vbscript:|data:)[a-z][a-z0-9+.-]*:/.test(editor))
+        return '';
+    return editor.replace('{path}', () => path.split('/').map(encodeURIComponent).join('/')).replace('{line}', () => String(line));
+}
+
+/** Bytes of *rows* of the blocks that were allocated through each line of the user's code.
+ * @returns {function(number, number): number} of the index + 1 of a file, and a line */
+export function heatOf(trace, rows) {
+    const heat = new Map();
+    for (const [site, {bytes}] of sumBySite(trace.loaded.blocks, rows)) {
+        const lines = new Set(stackOf(trace, site).filter((frame) => frame.user).map(({fileRow, line}) => `${fileRow}:${line}`));
+        for (const key of lines)
+            heat.set(key, (heat.get(key) || 0) + bytes);
+    }
+    return (fileRow, line) => heat.get(`${fileRow}:${line}`) || 0;
+}
+
 /** A link that opens the line in the editor, or its name. */
-export function placeLink(trace, sources, frame, text) {
+function placeLink(trace, sources, frame, text) {
     const source = sources.get(frame.fileRow - 1);
     const address = frame.line && editorLink(trace.head.editor, source ? source.path : frame.file, frame.line);
     return address ? make('a', {href: address, title: `Open ${frame.file}:${frame.line} in the editor`}, text) : text;
