@@ -101,6 +101,21 @@ def columns_are_decoded(page):
         return [Array.from(table.bytes), Array.from(table.born), Array.from(table.x), Array.from(table.kind), table.count];
     }""", [columns, packed])
     assert got == [plain, signed, [0.5, -1e300, 3.0], [0, 255, 7], len(plain)]
+    # planes; row 1 is freed before row 2 is born, and says where that is
+    rows = {"born": ("planes_delta", [10, 0, 2]), "kept": ("planes", [3, 1, 0]), "after": ("planes_signed", [4, 2, 0]),
+            "place": ("planes_freed", [2000, 6, 0]), "segment": ("planes_freed", [0, 4, 0])}
+    columns, raw = [], b""
+    for name, (kind, values) in rows.items():
+        planes = [bytes(v >> shift & 255 for v in values) for shift in (0, 8)]
+        planes = [plane.rstrip(b"\0") for plane in planes if any(plane)]
+        columns.append({"name": name, "type": kind, "count": 3, "bytes": len(b"".join(planes)), "planes": [len(p) for p in planes]})
+        raw += b"".join(planes)
+    deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+    text = base64.b64encode(deflate.compress(raw) + deflate.flush()).decode()
+    assert page.evaluate("""async ([columns, text]) => {
+        const {born, died, place, segment} = await decodeSection({columns}, [Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
+        return [born, died, place, segment].map((column) => [...column].map((v) => (v === Infinity ? 'never' : v)));
+    }""", [columns, text]) == [[5, 5, 6], [8, 6, "never"], [1000, 3, 3], [0, 2, 2]]
     damaged = page.evaluate("""async ([columns, packed]) => {
         columns[0].bytes -= 1;
         try {

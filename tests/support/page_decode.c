@@ -82,51 +82,95 @@ static unsigned char *section_bytes(const char *html, struct json_object *sectio
     return bytes;
 }
 
-static void decode(const char *type, const unsigned char *bytes, size_t size, uint64_t *out,
-                   size_t count)
+static uint64_t from_zigzag(uint64_t value)
 {
-    size_t at = 0;
-    uint64_t last = 0;
+    return value >> 1 ^ (0 - (value & 1));
+}
+
+static void decode(struct json_object *column, const unsigned char *bytes, uint64_t *out, size_t count)
+{
+    const char *type = json_object_get_string(member(column, "type"));
+    size_t size = (size_t)json_object_get_int64(member(column, "bytes")), at = 0;
+    bool by_plane = strncmp(type, "planes", 6) == 0;
+    struct json_object *planes = by_plane ? json_object_object_get(column, "planes") : NULL;
+    for (size_t k = 0; planes && k < json_object_array_length(planes); k++) {
+        size_t filled = (size_t)json_object_get_int64(json_object_array_get_idx(planes, k));
+        assert_true(filled <= count);
+        for (size_t i = 0; i < filled; i++)
+            out[i] |= (uint64_t)bytes[at++] << (8 * k);
+    }
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = 0;
-        bool more = true;
+        bool more = !by_plane;
         for (unsigned shift = 0; more; shift += 7) {
             assert_true(at < size);
             more = strcmp(type, "u8") != 0 && bytes[at] >= 0x80;
-            value |= (uint64_t)(strcmp(type, "u8") ? bytes[at] & 0x7f : bytes[at]) << shift;
+            out[i] |= (uint64_t)(strcmp(type, "u8") ? bytes[at] & 0x7f : bytes[at]) << shift;
             at++;
         }
-        if (strcmp(type, "delta") == 0)
-            last = value = last + (value >> 1 ^ (0 - (value & 1)));
-        out[i] = value;
+        if (strcmp(type, "delta") == 0 || strchr(type, '_'))
+            out[i] = from_zigzag(out[i]);
+        if (strstr(type, "delta") && i)
+            out[i] += out[i - 1];
     }
     assert_int_equal(at, size);
+}
+
+/* The column as it is stored. */
+static uint64_t *stored(const char *html, struct json_object *of, const char *section, const char *column, size_t *count)
+{
+    struct json_object *columns = member(of, "columns"), *wanted = NULL;
+    size_t total = 0, before = 0;
+    for (size_t i = 0; i < json_object_array_length(columns); i++) {
+        struct json_object *one = json_object_array_get_idx(columns, i);
+        if (strcmp(json_object_get_string(member(one, "name")), column) == 0) {
+            before = total;
+            wanted = one;
+        }
+        total += (size_t)json_object_get_int64(member(one, "bytes"));
+    }
+    if (!wanted)
+        fail_msg("no column %s", column);
+    *count = (size_t)json_object_get_int64(member(wanted, "count"));
+    unsigned char *bytes = section_bytes(html, of, section, total);
+    uint64_t *values = calloc(*count + 1, sizeof *values);
+    assert_non_null(values);
+    decode(wanted, bytes + before, values, *count);
+    free(bytes);
+    return values;
+}
+
+/* Of blocks: "lived", or a column of differences to the block that was freed last. */
+static uint64_t *follow_frees(const char *html, struct json_object *of, const char *section, const char *column,
+                              size_t *count)
+{
+    bool lived = strcmp(column, "lived") == 0;
+    uint64_t *born = stored(html, of, section, "born", count), *kept = stored(html, of, section, "kept", count);
+    uint64_t *values = stored(html, of, section, lived ? "after" : column, count);
+    uint64_t *after = stored(html, of, section, "after", count), *last = calloc(*count + 1, sizeof *last), freed = 0;
+    for (size_t i = 0; i < *count; i++) {
+        uint64_t died = kept[i] ? born[i + kept[i] - 1] + after[i] : 0, next = i + kept[i];
+        after[i] = died;
+        if (kept[i] && died > born[i] && (!last[next] || died >= after[last[next] - 1]))
+            last[next] = i + 1;
+        if (lived)
+            values[i] = kept[i] ? died - born[i] + 1 : 0;
+    }
+    for (size_t i = 0; i < *count && !lived; i++) {
+        freed = last[i] ? last[i] : freed;
+        values[i] += freed ? values[freed - 1] : 0;
+    }
+    free(born);
+    free(kept);
+    free(after);
+    free(last);
+    return values;
 }
 
 uint64_t *vs_page_decoded(const char *html, struct json_object *head, const char *section,
                           const char *column, size_t *count)
 {
     struct json_object *of = member(member(head, "sections"), section);
-    struct json_object *columns = member(of, "columns");
-    size_t total = 0, before = 0, size = 0;
-    const char *type = NULL;
-    for (size_t i = 0; i < json_object_array_length(columns); i++) {
-        struct json_object *one = json_object_array_get_idx(columns, i);
-        size_t bytes = (size_t)json_object_get_int64(member(one, "bytes"));
-        if (strcmp(json_object_get_string(member(one, "name")), column) == 0) {
-            before = total;
-            size = bytes;
-            type = json_object_get_string(member(one, "type"));
-            *count = (size_t)json_object_get_int64(member(one, "count"));
-        }
-        total += bytes;
-    }
-    if (!type)
-        fail_msg("no column %s", column);
-    unsigned char *bytes = section_bytes(html, of, section, total);
-    uint64_t *values = calloc(*count + 1, sizeof *values);
-    assert_non_null(values);
-    decode(type, bytes + before, size, values, *count);
-    free(bytes);
-    return values;
+    bool follows = strcmp(section, "blocks") == 0 &&
+                   (!strcmp(column, "lived") || !strcmp(column, "place") || !strcmp(column, "segment"));
+    return follows ? follow_frees(html, of, section, column, count) : stored(html, of, section, column, count);
 }

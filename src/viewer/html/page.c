@@ -17,20 +17,21 @@
 #define PROGRESS_EVENTS 65536
 #define BEFORE_PERCENT 80 /* of a chosen window's events come before the failure or the peak */
 
-/* Columns in the order of their enum; "~": stored as differences, ".": as bytes, else as varints. */
+/* Columns in the order of their enum; "~": stored as differences, ".": as bytes, ":", "+", "=", "^": as planes (the
+ * types in their order), else as varints. */
 static const struct {
     const char *name, *columns;
 } section_kinds[VS_SECTIONS] = {
     [VS_SECTION_CURVES] = {"curves", ""}, /* they depend on the devices */
     [VS_SECTION_SEGMENTS] = {"segments",
                              "~born lived bytes ~place address device stream pool .family site"},
-    [VS_SECTION_BLOCKS] = {"blocks", "~born lived bytes waste site ~place segment stream device "
-                                     "phase step .kind .family"},
+    [VS_SECTION_BLOCKS] = {"blocks", "=born :kept +after :bytes :waste site ^place ^segment stream "
+                                     "device phase ~step .kind .family"},
     [VS_SECTION_STEPS] = {"steps", "~number ~start duration"},
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
     [VS_SECTION_WHATIF] = {"whatif", ""}, /* by change */
-    [VS_SECTION_ACTIVITY] = {"activity", "~start duration name stream device .type bytes ~link thread place"},
-    [VS_SECTION_LIVES] = {"lives", "~address freed_phase freed_by .assumed"},
+    [VS_SECTION_ACTIVITY] = {"activity", "=start :duration name stream device .type :bytes ~link thread place"},
+    [VS_SECTION_LIVES] = {"lives", "=address freed_phase freed_by .assumed"},
     [VS_SECTION_SOURCES] = {"sources", ".json"},
 };
 
@@ -40,9 +41,10 @@ struct vs_page_data *vs_page_data_open(const struct vs_span *span)
     for (int s = 0; s < VS_SECTIONS; s++) {
         data->sections[s].name = section_kinds[s].name;
         for (const char *at = section_kinds[s].columns; *at; at += strspn(at, " ")) {
-            enum vs_column_type type = *at == '~'   ? VS_COLUMN_DELTA
-                                       : *at == '.' ? VS_COLUMN_U8 : VS_COLUMN_VARINT;
-            at += type != VS_COLUMN_VARINT;
+            static const char marks[] = ". ~:+=^"; /* by type */
+            const char *mark = strchr(marks, *at);
+            enum vs_column_type type = mark ? (enum vs_column_type)(mark - marks) : VS_COLUMN_VARINT;
+            at += mark != NULL;
             int length = (int)strcspn(at, " ");
             vs_section_column(&data->sections[s], type, "%.*s", length, at);
             at += length;

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "viewer/html/page_column.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,7 +19,8 @@
 
 #define PIECE_BYTES ((size_t)256 << 10)
 #define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.8 MB of base64 */
-#define LEVEL 2 /* 1 to 4 % larger than at level 6, in less than half the time */
+#define LEVEL 4 /* the first that finds out whether a match is worth it; 1 % larger than at level 6 */
+#define PROBE_PART 4 /* of a piece, to see whether matches help */
 #define MEMORY 8
 #define PACKERS_MAX 8
 
@@ -30,7 +32,9 @@ struct vs_column_piece {
 
 const char *vs_column_type_name(enum vs_column_type type)
 {
-    return type == VS_COLUMN_U8 ? "u8" : type == VS_COLUMN_VARINT ? "varint" : "delta";
+    static const char *const names[VS_COLUMN_TYPES] = {"u8", "varint", "delta", "planes", "planes_signed",
+                                                       "planes_delta", "planes_freed"};
+    return names[type];
 }
 
 static size_t used_of(const struct vs_column *column, const struct vs_column_piece *piece)
@@ -52,6 +56,19 @@ void vs_column_room(struct vs_column *column)
     column->newest = piece;
     column->next = piece->bytes;
     column->end = piece->bytes + PIECE_BYTES - VS_VARINT_MAX + 1;
+}
+
+void vs_column_planes(struct vs_column *column, uint64_t value)
+{
+    uint64_t before = column->count++;
+    if (value && !column->planes)
+        column->planes = vs_xcalloc(VS_PLANES_MAX, sizeof *column->planes);
+    for (struct vs_column *plane = column->planes; value; value >>= 8, plane++) {
+        while ((value & 0xff) && plane->count < before)
+            vs_column_add(plane, 0);
+        if (value & 0xff)
+            vs_column_add(plane, value & 0xff);
+    }
 }
 
 struct vs_column *vs_section_column(struct vs_section *section, enum vs_column_type type,
@@ -145,23 +162,54 @@ static void split_column(struct pack_jobs *jobs, struct vs_section *section,
     }
 }
 
+/* Bits that *bytes* need without matches, at least: by how often each value occurs. */
+static double plain_bits(const unsigned char *bytes, size_t count)
+{
+    uint32_t times[256] = {0};
+    double bits = 0;
+    for (size_t i = 0; i < count; i++)
+        times[bytes[i]]++;
+    for (int i = 0; i < 256; i++)
+        bits -= times[i] ? times[i] * log2((double)times[i] / (double)count) : 0;
+    return bits;
+}
+
+static bool deflate_part(z_stream *stream, unsigned char *bytes, size_t count, int flush)
+{
+    stream->next_in = bytes;
+    stream->avail_in = (uInt)count;
+    int code = count || flush == Z_FINISH ? deflate(stream, flush) : Z_OK;
+    return (code == Z_OK || code == Z_STREAM_END) && !stream->avail_in;
+}
+
+/* Compresses a piece; without matches where its first part becomes larger by them: in noise they cost more than the
+ * bytes that they stand for, and most of the time. */
+static bool deflate_piece(z_stream *stream, struct vs_column_piece *piece)
+{
+    size_t probe = piece->used / PROBE_PART, before = stream->total_out;
+    bool good = deflateParams(stream, LEVEL, Z_DEFAULT_STRATEGY) == Z_OK &&
+                deflate_part(stream, piece->bytes, probe, Z_BLOCK);
+    double plain = plain_bits(piece->bytes, probe);
+    if (good && plain && (double)(stream->total_out - before) * 8 > plain)
+        good = deflateParams(stream, LEVEL, Z_HUFFMAN_ONLY) == Z_OK;
+    return good && deflate_part(stream, piece->bytes + probe, piece->used - probe, Z_NO_FLUSH);
+}
+
 /* Compresses the pieces of *job* to its text. */
 static void pack_job(struct pack_job *job)
 {
-    size_t room = job->bytes + job->bytes / 64 + 1024;
+    size_t room = job->bytes + job->bytes / 64 + 4096;
     unsigned char *out = vs_xrealloc(NULL, room, 1);
     z_stream stream = {.next_out = out, .avail_out = (uInt)room};
     bool good = deflateInit2(&stream, LEVEL, Z_DEFLATED, -MAX_WBITS, MEMORY,
                              Z_DEFAULT_STRATEGY) == Z_OK;
     while (good && job->first) {
         struct vs_column_piece *piece = job->first;
-        stream.next_in = piece->bytes;
-        stream.avail_in = (uInt)piece->used;
-        good = !piece->used || (deflate(&stream, Z_NO_FLUSH) == Z_OK && !stream.avail_in);
+        good = deflate_piece(&stream, piece);
         job->first = piece->next;
         free(piece);
     }
-    if (!good || deflate(&stream, Z_FINISH) != Z_STREAM_END)
+    if (!good || !deflate_part(&stream, NULL, 0, Z_FINISH))
         vs_out_of_memory();
     size_t length = (stream.total_out + 2) / 3 * 4;
     char *text = vs_xcalloc(1, length);
@@ -184,8 +232,14 @@ void vs_sections_pack(struct vs_section *sections, size_t count)
 {
     struct pack_jobs jobs = {0};
     for (size_t i = 0; i < count; i++)
-        for (size_t c = 0; c < sections[i].column_count; c++)
-            split_column(&jobs, &sections[i], &sections[i].columns[c]);
+        for (size_t c = 0; c < sections[i].column_count; c++) {
+            struct vs_column *column = &sections[i].columns[c];
+            split_column(&jobs, &sections[i], column);
+            for (int k = 0; column->planes && k < VS_PLANES_MAX; k++) {
+                split_column(&jobs, &sections[i], &column->planes[k]);
+                column->bytes += column->planes[k].bytes;
+            }
+        }
     /* Also on further threads, where there are processors and enough to do. */
     pthread_t threads[PACKERS_MAX - 1];
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -201,14 +255,23 @@ void vs_sections_pack(struct vs_section *sections, size_t count)
     free(jobs.items);
 }
 
+static void free_pieces(struct vs_column *column)
+{
+    for (struct vs_column_piece *piece = column->first, *next; piece; piece = next) {
+        next = piece->next;
+        free(piece);
+    }
+}
+
 void vs_section_free(struct vs_section *section)
 {
-    for (size_t i = 0; i < section->column_count; i++)
-        for (struct vs_column_piece *piece = section->columns[i].first,
-             *next; piece; piece = next) {
-            next = piece->next;
-            free(piece);
-        }
+    for (size_t i = 0; i < section->column_count; i++) {
+        struct vs_column *column = &section->columns[i];
+        free_pieces(column);
+        for (int k = 0; column->planes && k < VS_PLANES_MAX; k++)
+            free_pieces(&column->planes[k]);
+        free(column->planes);
+    }
     for (size_t i = 0; i < section->text_count; i++)
         free(section->texts[i]);
     free(section->columns);

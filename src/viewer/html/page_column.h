@@ -14,9 +14,16 @@ enum vs_column_type {
     VS_COLUMN_U8,
     VS_COLUMN_VARINT, /* LEB128, unsigned */
     VS_COLUMN_DELTA,  /* zigzag LEB128 of the difference to the value before, the first one to 0 */
+    /* All lowest bytes, then all second ones, and so on, each up to the last that is not 0: of values that never
+     * repeat, deflate then finds the bits that do. */
+    VS_COLUMN_PLANES,
+    VS_COLUMN_PLANES_SIGNED, /* zigzag */
+    VS_COLUMN_PLANES_DELTA,  /* zigzag of the difference, as above */
+    VS_COLUMN_PLANES_FREED,  /* zigzag of the difference to the row that was freed last, which the caller adds */
+    VS_COLUMN_TYPES
 };
 
-/* vs_column_type_name: "u8", "varint", "delta". */
+/* vs_column_type_name: "u8", "varint", "delta", "planes", "planes_signed", "planes_delta", "planes_freed". */
 const char *vs_column_type_name(enum vs_column_type type);
 
 struct vs_column_piece;
@@ -28,25 +35,36 @@ struct vs_column {
     uint64_t last;         /* the value before */
     unsigned char *next, *end; /* of the newest piece; a value begins before *end* */
     struct vs_column_piece *first, *newest;
+    struct vs_column *planes; /* VS_PLANES_MAX; NULL: all values are 0, or the type has none */
 };
+
+#define VS_PLANES_MAX 8
 
 #define VS_VARINT_MAX 10
 
 /* vs_column_room: a piece with room for one more value. */
 void vs_column_room(struct vs_column *column);
 
+/* vs_column_planes: appends *value*, which is not negative, to the planes. */
+void vs_column_planes(struct vs_column *column, uint64_t value);
+
 /* vs_column_add: appends *value*; of a u8 column its lowest byte. */
 static inline void vs_column_add(struct vs_column *column, uint64_t value)
 {
-    if (column->next >= column->end)
-        vs_column_room(column);
     uint64_t left = value;
-    column->count++;
-    if (column->type == VS_COLUMN_DELTA) {
+    if (column->type == VS_COLUMN_DELTA || column->type > VS_COLUMN_PLANES) {
         int64_t step = (int64_t)(value - column->last);
         left = (uint64_t)step << 1 ^ (uint64_t)(step >> 63);
-        column->last = value;
+        if (column->type == VS_COLUMN_DELTA || column->type == VS_COLUMN_PLANES_DELTA)
+            column->last = value;
     }
+    if (column->type >= VS_COLUMN_PLANES) {
+        vs_column_planes(column, left);
+        return;
+    }
+    if (column->next >= column->end)
+        vs_column_room(column);
+    column->count++;
     unsigned char *p = column->next;
     if (column->type != VS_COLUMN_U8)
         for (; left >= 0x80; left >>= 7)

@@ -317,9 +317,17 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
         vs_json_begin_array(&json, "columns");
         for (size_t c = 0; c < section->column_count; c++) {
             const struct vs_column *column = &section->columns[c];
-            vs_json_object(&json, NULL, VS_J_TEXT("name", column->name),
-                           VS_J_TEXT("type", vs_column_type_name(column->type)),
-                           VS_J_UINT("count", column->count), VS_J_UINT("bytes", column->bytes));
+            vs_json_begin_object(&json, NULL);
+            vs_json_members(&json, VS_J_TEXT("name", column->name),
+                            VS_J_TEXT("type", vs_column_type_name(column->type)),
+                            VS_J_UINT("count", column->count), VS_J_UINT("bytes", column->bytes));
+            if (column->planes) {
+                vs_json_begin_array(&json, "planes");
+                for (int k = 0; k < VS_PLANES_MAX; k++)
+                    vs_json_uint(&json, NULL, column->planes[k].bytes);
+                vs_json_end_array(&json);
+            }
+            vs_json_end_object(&json);
         }
         vs_json_end_array(&json);
         vs_json_end_object(&json);

@@ -51,14 +51,16 @@ static void add_row(struct vs_page_rows *rows, const struct vs_live *live,
     vs_column_add(&c[VS_BLOCK_BORN], born);
     vs_column_add(&c[VS_BLOCK_BYTES], live->size);
     vs_column_add(&c[VS_BLOCK_WASTE], live->size > live->requested ? live->size - live->requested : 0);
-    vs_column_add(&c[VS_BLOCK_PLACE], place);
-    vs_column_add(&c[VS_BLOCK_SEGMENT], segment);
+    vs_column_add(&c[VS_BLOCK_PLACE], place - rows->freed.place);
+    vs_column_add(&c[VS_BLOCK_SEGMENT], (uint64_t)segment - rows->freed.segment);
     vs_column_add(&c[VS_BLOCK_STREAM], stream);
     vs_column_add(&c[VS_BLOCK_PHASE], live->place.phase);
     vs_column_add(&c[VS_BLOCK_FAMILY], live->family);
     c = &rows->life_columns[VS_LIFE_ADDRESS]; /* of a block in a segment the one before: one byte */
     vs_column_add(c, segment ? c->last : live->addr < VS_ADDR_ARRAY ? live->addr : 0);
     slot->row = (uint32_t)++rows->count;
+    slot->place = place;
+    slot->segment = segment;
 }
 
 /* *live* has no segment: it gets a place of its own. */
@@ -97,7 +99,7 @@ static void turn_into_segment(struct vs_page_rows *rows, struct vs_page_room *ro
 {
     struct vs_page_block *block = &rows->blocks[room->block - 1];
     room->block = 0;
-    block->lived = 1;
+    block->lived = block->kept = 1;
     const struct vs_live *live = vs_live_table_find(&rows->replay->device_live, room->addr);
     if (live)
         slot_of(rows, live)->row = 0;
@@ -210,6 +212,19 @@ static void born(struct vs_page_rows *rows, const struct vs_live *live,
     }
 }
 
+/* The row of *block* ends now. */
+static void end_row(struct vs_page_rows *rows, struct vs_page_block *block, const struct vs_page_live *slot)
+{
+    struct vs_page_freed freed = {since_start(rows, rows->replay->now_ns), slot->place, (uint32_t)rows->count, slot->row,
+                                  slot->segment};
+    block->lived = freed.died - block->born + 1;
+    block->kept = freed.rows - slot->row + 1;
+    bool later = freed.rows != rows->freed.rows || freed.died > rows->freed.died ||
+                 (freed.died == rows->freed.died && freed.row > rows->freed.row);
+    if (later && freed.died > block->born)
+        rows->freed = freed;
+}
+
 /* *event*: by which it ends. */
 static void ended(struct vs_page_rows *rows, const struct vs_live *live,
                   const struct vs_event *event)
@@ -226,7 +241,7 @@ static void ended(struct vs_page_rows *rows, const struct vs_live *live,
         return;
     }
     if (block) {
-        block->lived = since_start(rows, rows->replay->now_ns) - block->born + 1;
+        end_row(rows, block, slot);
         block->freed_phase = vs_phases_place(&rows->replay->phases, event->tid).phase;
     }
     if (block && api) {
@@ -363,7 +378,9 @@ void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers
         const struct vs_page_block *block = &rows->blocks[i];
         while (found && begun < found->row_count && found->rows[begun].start_ns <= block->born)
             begun++;
-        vs_column_add(&c[VS_BLOCK_LIVED], block->lived);
+        vs_column_add(&c[VS_BLOCK_KEPT], block->kept);
+        vs_column_add(&c[VS_BLOCK_AFTER], block->kept ? block->born + block->lived - 1 -
+                                                            rows->blocks[i + block->kept - 1].born : 0);
         vs_column_add(&c[VS_BLOCK_SITE], site_numbers[block->site]);
         vs_column_add(&c[VS_BLOCK_DEVICE], device_numbers[block->device]);
         vs_column_add(&c[VS_BLOCK_STEP], block->step_known ? block->step : begun);

@@ -72,8 +72,17 @@ struct vs_page_segment {
 
 /* Of a live allocation, by its slot (vs_replay_slot). */
 struct vs_page_live {
-    uint32_t row;   /* + 1; 0: none */
-    uint64_t place, taken; /* on the axis, by the block itself */
+    uint32_t row;     /* + 1; 0: none */
+    uint32_t segment; /* row + 1; 0: none */
+    uint64_t place, taken; /* on the axis; taken: by the block itself */
+};
+
+/* The block that was freed last: those of allocators are often placed where it was. Of several between the births of
+ * two rows, the one with the latest end, then with the last row, so that a reader finds the same one; blocks that lived
+ * for 0 ns do not count. */
+struct vs_page_freed {
+    uint64_t died, place; /* ns since the start */
+    uint32_t rows, row, segment; /* rows: there were then */
 };
 
 /* A block; some fields are filled in only when it ends or the trace does. */
@@ -85,6 +94,7 @@ struct vs_page_block {
     uint8_t kind, device; /* device: its account */
     bool step_known; /* by a mark of the program; otherwise it may be in a step that is found */
     bool assumed;    /* its kind: from what its stack's other blocks became */
+    uint32_t kept;   /* rows from its own to the last one born before it ended */
     uint32_t freed_phase, freed_by; /* phase of its free; the function that was called, + 1 in *frees* */
 };
 
@@ -110,7 +120,7 @@ uint32_t vs_page_stream(struct vs_page_streams *streams, struct vs_page_stream s
 enum vs_page_pool { VS_PAGE_POOL_UNKNOWN, VS_PAGE_POOL_SMALL, VS_PAGE_POOL_LARGE };
 
 enum vs_page_block_column {
-    VS_BLOCK_BORN, VS_BLOCK_LIVED, VS_BLOCK_BYTES, VS_BLOCK_WASTE, VS_BLOCK_SITE, VS_BLOCK_PLACE,
+    VS_BLOCK_BORN, VS_BLOCK_KEPT, VS_BLOCK_AFTER, VS_BLOCK_BYTES, VS_BLOCK_WASTE, VS_BLOCK_SITE, VS_BLOCK_PLACE,
     VS_BLOCK_SEGMENT, VS_BLOCK_STREAM, VS_BLOCK_DEVICE, VS_BLOCK_PHASE, VS_BLOCK_STEP, VS_BLOCK_KIND,
     VS_BLOCK_FAMILY, VS_BLOCK_COLUMNS
 };
@@ -147,6 +157,7 @@ struct vs_page_rows {
     struct vs_page_live *live;   /* by slot */
     struct vs_page_block *blocks;
     struct vs_page_segment *segments;
+    struct vs_page_freed freed;
     size_t live_capacity, count, capacity, segment_count, segment_capacity;
     struct vs_column *columns, *segment_columns, *life_columns; /* not owned */
     uint64_t imported;           /* allocations of other processes, which have no rows */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * make_view_trace FILE EVENTS [calls]: writes a trace like that of a training program on a caching
+ * make_view_trace FILE EVENTS [calls|random]: writes a trace like that of a training program on a caching
  * allocator, directly through the recorder, for measurements of `vramscope view` and of timelines: steps with a
  * forward and a backward phase, blocks of many sizes in segments, kernels on two streams, with "calls" the call
- * of each, a failed allocation at nine tenths. The same for every run. */
+ * of each, a failed allocation at nine tenths. With "random" sizes do not repeat. The same for every run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +26,7 @@ struct maker {
     uint64_t random, left, events;
     uint64_t sites[SITES], kernels[16], forward, backward, kernel_ns;
     uint64_t launch, correlation; /* launch: 0 without calls */
+    bool random_sizes;
 };
 
 static uint64_t intern(void *recorder, const char *text)
@@ -60,7 +61,10 @@ static void put_range(struct maker *m, uint64_t name)
 
 static void put_alloc(struct maker *m, uint64_t addr, uint64_t size, unsigned site)
 {
-    struct vs_event event = vs_maker_alloc(addr, size - site % 7 * 64, size, 7);
+    if (m->random_sizes)
+        size = 512 * (1 + next_random(m) % 4000);
+    uint64_t unused = m->random_sizes ? next_random(m) % 512 : site % 7 * 64;
+    struct vs_event event = vs_maker_alloc(addr, size - unused, size, 7);
     event.alloc.api = m->sites[site % SITES];
     put(m, event);
 }
@@ -163,11 +167,12 @@ int main(int argc, char **argv)
     struct vs_recorder_config config = {.path = argc >= 3 ? argv[1] : "", .compression = 1,
                                         .flush_ms = 1000};
     if (!m.events || vs_recorder_open(&config, &m.recorder)) {
-        fputs("usage: make_view_trace FILE EVENTS [calls]\n", stderr);
+        fputs("usage: make_view_trace FILE EVENTS [calls|random]\n", stderr);
         return 2;
     }
     m.out = (struct vs_trace_maker){m.recorder, intern, write_event, vs_clock_ns()};
-    m.launch = argc == 4 ? intern(m.recorder, "cudaLaunchKernel_v7000") : 0;
+    m.random_sizes = argc == 4 && strcmp(argv[3], "random") == 0;
+    m.launch = argc == 4 && !m.random_sizes ? intern(m.recorder, "cudaLaunchKernel_v7000") : 0;
     begin(&m);
     bool failed = false;
     for (uint64_t step = 0; m.left; step++) {

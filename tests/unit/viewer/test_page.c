@@ -400,9 +400,9 @@ TEST(names_stay_data_whatever_they_contain)
         vs_builder_kernel(&b, 0, 1, name, 100 * i, 50);
     }
     make(NULL, VS_PAGE_EVENTS_MAX);
-    /* besides head and curves: blocks, ranges, activity */
-    assert_int_equal(times(page.html, "<script"), scripts + 3);
-    assert_int_equal(times(page.html, "</script"), ends + 3);
+    /* besides head and curves: blocks, ranges, activity, lives */
+    assert_int_equal(times(page.html, "<script"), scripts + 4);
+    assert_int_equal(times(page.html, "</script"), ends + 4);
     char *head = vs_page_element(page.html, "head");
     assert_null(strpbrk(head, "<>&\n"));
     for (const char *p = head; *p; p++)
@@ -418,16 +418,20 @@ TEST(long_sections_are_split_and_join_again)
     struct vs_section section = {.name = "blocks"};
     vs_section_column(&section, VS_COLUMN_DELTA, "a");
     vs_section_column(&section, VS_COLUMN_VARINT, "b");
+    vs_section_column(&section, VS_COLUMN_PLANES, "c");
     struct vs_column *columns = section.columns;
     uint64_t random = 1;
     size_t count = 800000, bytes, got;
     for (size_t i = 0; i < count; i++) {
         vs_column_add(&columns[0], (vs_random(&random) >> 33) * 5);
         vs_column_add(&columns[1], i % 3 ? (vs_random(&random) >> 33) : UINT64_MAX - i);
+        vs_column_add(&columns[2], i == 5 ? UINT64_MAX : i % 7 << 8);
     }
     vs_sections_pack(&section, 1);
     assert_true(section.text_count > 1);
-    char *html, text[400];
+    char *html, text[800], lengths[200] = "";
+    for (size_t k = 0, at = 0; k < VS_PLANES_MAX; k++)
+        at += (size_t)snprintf(lengths + at, sizeof lengths - at, "%s%d", k ? "," : "", (int)columns[2].planes[k].bytes);
     FILE *out = open_memstream(&html, &bytes);
     for (size_t k = 0; k < section.text_count; k++) {
         assert_true(section.lengths[k] < 4 * MIB + MIB / 2);
@@ -439,17 +443,22 @@ TEST(long_sections_are_split_and_join_again)
     snprintf(text, sizeof text,
              "{\"sections\":{\"blocks\":{\"chunks\":%zu,\"columns\":["
              "{\"name\":\"a\",\"type\":\"delta\",\"count\":%zu,\"bytes\":%zu},"
-             "{\"name\":\"b\",\"type\":\"varint\",\"count\":%zu,\"bytes\":%zu}]}}}",
-             section.text_count, count, (size_t)columns[0].bytes, count, (size_t)columns[1].bytes);
+             "{\"name\":\"b\",\"type\":\"varint\",\"count\":%zu,\"bytes\":%zu},"
+             "{\"name\":\"c\",\"type\":\"planes\",\"count\":%zu,\"bytes\":%zu,\"planes\":[%s]}]}}}",
+             section.text_count, count, (size_t)columns[0].bytes, count, (size_t)columns[1].bytes, count,
+             (size_t)columns[2].bytes, lengths);
     struct json_object *head = json_tokener_parse(text);
     uint64_t *deltas = vs_page_decoded(html, head, "blocks", "a", &got);
     uint64_t *varints = vs_page_decoded(html, head, "blocks", "b", &got);
+    uint64_t *planes = vs_page_decoded(html, head, "blocks", "c", &got);
     assert_int_equal(got, count);
     random = 1;
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(deltas[i], (vs_random(&random) >> 33) * 5);
         assert_int_equal(varints[i], i % 3 ? (vs_random(&random) >> 33) : UINT64_MAX - i);
+        assert_int_equal(planes[i], i == 5 ? UINT64_MAX : i % 7 << 8);
     }
+    free(planes);
     free(deltas);
     free(varints);
     free(html);

@@ -2,8 +2,8 @@
  *
  * Columns of numbers from the elements of the page: base64 of a raw deflate stream in each; joined,
  * they are the columns one after another (head.sections has names, types and sizes). Types: u8,
- * varint (LEB128), delta (zigzag LEB128 of the difference to the value before), f64. Decoding yields
- * to the event loop. */
+ * varint (LEB128), delta (zigzag LEB128 of the difference to the value before), f64, and planes (docs/internals/
+ * view-format.md). Decoding yields to the event loop. */
 import {inSlices, turn} from './slices.js';
 
 const VALUES_PER_CALL = 1 << 15;
@@ -81,13 +81,33 @@ function decodeVarints(bytes, at, out, from, to) {
     return at;
 }
 
-function addDeltas(out, from, to) {
-    let value = from ? out[from - 1] : 0;
+function undoZigzag(out, from, to) {
     for (let i = from; i < to; i++) {
         const coded = out[i];
-        value += coded % 2 ? -(coded + 1) / 2 : coded / 2;
-        out[i] = value;
+        out[i] = coded % 2 ? -(coded + 1) / 2 : coded / 2;
     }
+}
+
+function addDeltas(out, from, to) {
+    let value = from ? out[from - 1] : 0;
+    for (let i = from; i < to; i++)
+        out[i] = value += out[i];
+}
+
+/** Bytes of *column* from *at* on, a plane after the other: the lowest bytes of all values first. */
+async function addPlanes({planes = []}, bytes, at, out) {
+    let unit = 1;
+    for (const count of planes) {
+        const begin = at;
+        const factor = unit;
+        await inSlices(count, VALUES_PER_CALL * 4, (from, to) => {
+            for (let i = from; i < to; i++)
+                out[i] += bytes[begin + i] * factor;
+        });
+        at += count;
+        unit *= 256;
+    }
+    return at;
 }
 
 async function decodeColumn(column, bytes, at) {
@@ -97,18 +117,53 @@ async function decodeColumn(column, bytes, at) {
         return bytes.slice(at, end);
     if (type === 'f64')
         return new Float64Array(bytes.slice(at, end).buffer);
-    if (type !== 'varint' && type !== 'delta')
+    const [how, what] = type.split('_');
+    const signed = how === 'delta' || what;
+    if (!['varint', 'delta', 'planes'].includes(how))
         throw new Error(`column ${column.name} has the unknown type ${type}`);
-    const Out = type === 'delta' ? Float64Array : COLUMN_ARRAYS[column.name] || Float64Array;
+    const Out = signed ? Float64Array : COLUMN_ARRAYS[column.name] || Float64Array;
     const out = new Out(count);
+    if (how === 'planes')
+        at = await addPlanes(column, bytes, at, out);
     await inSlices(count, VALUES_PER_CALL, (from, to) => {
-        at = decodeVarints(bytes, at, out, from, to);
-        if (type === 'delta')
+        if (how !== 'planes')
+            at = decodeVarints(bytes, at, out, from, to);
+        if (signed)
+            undoZigzag(out, from, to);
+        if (how === 'delta' || what === 'delta')
             addDeltas(out, from, to);
     });
     if (at !== end)
         throw new Error(`column ${column.name} is damaged`);
     return out;
+}
+
+/** Of blocks: died from the rows born in between, and what follows from where the block was that was freed last before
+ * each. */
+async function followFrees(table, names) {
+    const {count, born, kept, after} = table;
+    const died = table.died = after;
+    const last = new Uint32Array(count + 1); // row + 1 of the last block freed before the birth of each row
+    await inSlices(count, VALUES_PER_CALL, (from, to) => {
+        for (let i = from; i < to; i++) {
+            const next = i + kept[i];
+            died[i] = kept[i] ? born[next - 1] + after[i] : Infinity;
+            if (kept[i] && died[i] > born[i] && (!last[next] || died[i] >= died[last[next] - 1]))
+                last[next] = i + 1;
+        }
+    });
+    let freed = 0;
+    await inSlices(count, VALUES_PER_CALL, (from, to) => {
+        for (let i = from; i < to; i++) {
+            freed = last[i] || freed;
+            for (let c = 0; freed && c < names.length; c++)
+                table[names[c]][i] += table[names[c]][freed - 1];
+        }
+    });
+    for (const name of names)
+        table[name] = (COLUMN_ARRAYS[name] || Float64Array).from(table[name]);
+    delete table.after;
+    delete table.kept;
 }
 
 /** Decodes the columns of a section.
@@ -127,6 +182,8 @@ export async function decodeSection(section, packed) {
     }
     if (at !== bytes.length)
         throw new Error('the section has another length than its columns');
+    if (table.kept)
+        await followFrees(table, section.columns.filter(({type}) => type === 'planes_freed').map(({name}) => name));
     return table;
 }
 

@@ -12,6 +12,8 @@ export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device'
 
 function withDeaths(table) {
     const {lived, born, count} = table;
+    if (table.died)
+        return table;
     for (let i = 0; i < count; i++)
         lived[i] = lived[i] ? born[i] + lived[i] - 1 : Infinity;
     table.died = lived;
