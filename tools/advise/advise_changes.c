@@ -50,12 +50,15 @@ static struct json_object *item(struct json_object *list, size_t i)
     return has ? json_object_array_get_idx(list, i) : NULL;
 }
 
-static unsigned number_of(const char *word, const char *const *words, unsigned count)
+/* The bit of the group *word*. */
+static unsigned group_of(const char *word)
 {
+    static const char *const words[] = {"settings", "batch", "gradients", "step", "attention", "blocks", "loss",
+                                        "offload", "state", "type", "adapter"};
     unsigned i = 0;
-    while (i < count && !vs_text_same(word, words[i]))
+    while (i < sizeof words / sizeof *words && !vs_text_same(word, words[i]))
         i++;
-    return i;
+    return 1u << i;
 }
 
 void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out)
@@ -89,22 +92,17 @@ void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, s
 static void put_surveyed(const struct vs_survey *survey, bool model, uint64_t peak, struct vs_arena *memory,
                          struct vs_advise_changes *out)
 {
-    static const char *const tiers[] = {"settings", "free", "recomputation", "copies", "precision", "batch", "model"};
-    static const char *const needs[] = {"", "cache", "optimizer", "activations", "state", "gradients"};
-    static const char *const groups[] = {"settings", "batch", "gradients", "step", "attention", "blocks", "loss",
-                                         "offload", "state", "type", "adapter"};
     struct json_object *row, *group;
     for (size_t i = 0; (row = item(member(survey->json, "changes"), i)); i++) {
         struct vs_advise_change change = {
             .spec = text(row, "change", memory), .label = text(row, "label", memory),
-            .tier = (enum vs_tier)number_of(text(row, "tier", memory), tiers, VS_TIER_MODEL),
-            .need = (enum vs_need)number_of(text(row, "needs", memory), needs, VS_NEED_GRADIENTS),
+            .tier = text(row, "tier", memory), .needs = text(row, "needs", memory),
             .absent = text(row, "absent", memory)};
         for (size_t k = 0; (group = item(member(row, "groups"), k)); k++)
-            change.groups |= 1u << number_of(json_object_get_string(group), groups, sizeof groups / sizeof *groups);
+            change.groups |= group_of(json_object_get_string(group));
         if (!change.absent && number(row, "bytes") * 100 < peak)
             change.absent = text(row, "few", memory);
-        if (change.spec && change.label && model == (change.tier == VS_TIER_MODEL))
+        if (change.spec && change.label && model == vs_text_same(change.tier, "model"))
             put(out, change);
     }
 }
@@ -116,12 +114,12 @@ void vs_changes_list(const struct vs_advise_job *job, const struct vs_survey *su
                                            {"max_split_size_mb:128", "max_split_size_mb:128"}};
     for (size_t i = 0; i < sizeof confs / sizeof *confs; i++)
         put(out, (struct vs_advise_change){.conf = confs[i][0], .label = confs[i][1], .groups = CONF,
-                                           .tier = VS_TIER_SETTINGS, .need = VS_NEED_CACHE});
+                                           .tier = "settings", .needs = "cache"});
     put_surveyed(survey, false, peak, memory, out);
     for (size_t i = job->fit.vary ? job->fit.value_count : 0; i-- > 0;) /* the largest first */
         if (job->fit.values[i] != job->base_value)
             put(out, (struct vs_advise_change){
-                .value = job->fit.values[i], .tier = VS_TIER_BATCH, .groups = BATCH,
+                .value = job->fit.values[i], .tier = "batch", .groups = BATCH,
                 .label = vs_xarena_printf(memory, "%s%s%s", job->fit.vary, *job->fit.vary ? " " : "",
                                           job->fit.values[i])});
     if (job->lora)

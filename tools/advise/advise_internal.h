@@ -36,22 +36,13 @@ struct vs_survey {
 /* vs_survey_read: that of the process *pid* in *folder*, or of another one. Texts are in *memory*. */
 void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, struct vs_survey *out);
 
-/* In the order in which they are tried: what costs least first. */
-enum vs_tier {
-    VS_TIER_SETTINGS, VS_TIER_FREE, VS_TIER_RECOMPUTATION, VS_TIER_COPIES, VS_TIER_PRECISION, VS_TIER_BATCH,
-    VS_TIER_MODEL
-};
-
-/* What there must be at the peak for a change to help. */
-enum vs_need { VS_NEED_NOTHING, VS_NEED_CACHE, VS_NEED_OPTIMIZER, VS_NEED_ACTIVATIONS, VS_NEED_STATE, VS_NEED_GRADIENTS };
-
 struct vs_advise_change {
     const char *spec;  /* of VRAMSCOPE_CHANGES; NULL: none of these */
     const char *conf;  /* of PYTORCH_ALLOC_CONF; NULL */
     const char *value; /* of --vary; NULL */
     const char *label;
-    enum vs_tier tier;
-    enum vs_need need;
+    const char *tier;  /* of what costs alike: "recomputation" */
+    const char *needs; /* what there must be at the peak for it to help: "activations"; "" */
     unsigned groups;    /* bits; changes that share one exclude each other */
     const char *absent; /* why it can do nothing for this program; NULL */
     /* of the search: */

@@ -58,38 +58,33 @@ static const char *phase_of(const struct vs_trial *trial)
     return slash ? slash + 3 : place;
 }
 
-static const char *too_few(const struct vs_search *search, const struct vs_trial *state, enum vs_kind kind,
-                           const char *what)
-{
-    const struct vs_kinds_table *table = &state->shown->run.worst_device->kinds;
-    const struct vs_kind_sum *kinds = table->kinds;
-    uint64_t bytes = kinds[kind].bytes + kinds[VS_KIND_UNKNOWN].bytes;
-    if (kind == VS_KIND_ACTIVATIONS && !strstr(phase_of(state), "optimizer")) /* before backward began */
-        bytes += kinds[VS_KIND_TEMPORARIES].bytes + kinds[VS_KIND_OTHER].bytes;
-    if (!table->total.bytes || bytes * 100 >= table->total.bytes)
-        return NULL;
-    return vs_xarena_printf(search->memory, "%s hold%s %s at the peak", what,
-                            kind == VS_KIND_OPTIMIZER_STATE ? "s" : "", vs_size_text(bytes));
-}
-
 /* Why *change* cannot help at the peak of *state*; NULL: it may. */
 static const char *no_reason(const struct vs_search *search, const struct vs_trial *state,
                              const struct vs_advise_change *change)
 {
+    static const struct {
+        const char *name, *text;
+        enum vs_kind kind;
+    } needs[] = {{"activations", "activations hold", VS_KIND_ACTIVATIONS},
+                 {"state", "the optimizer's state holds", VS_KIND_OPTIMIZER_STATE},
+                 {"gradients", "gradients hold", VS_KIND_GRADIENTS}};
     const char *phase = phase_of(state);
+    const struct vs_kinds_table *table = &state->shown->run.worst_device->kinds;
+    const struct vs_kind_sum *kinds = table->kinds;
     uint64_t cached = state->reserved > state->peak ? state->reserved - state->peak : 0;
-    switch (change->need) {
-    case VS_NEED_CACHE:
-        return cached * 100 >= state->used ? NULL
-            : vs_xarena_printf(search->memory, "only %s is reserved beyond the peak", vs_size_text(cached));
-    case VS_NEED_OPTIMIZER:
-        return strstr(phase, "optimizer") || !*phase ? NULL
-            : vs_xarena_printf(search->memory, "the peak is in %s, not in the optimizer", phase);
-    case VS_NEED_ACTIVATIONS: return too_few(search, state, VS_KIND_ACTIVATIONS, "activations");
-    case VS_NEED_STATE: return too_few(search, state, VS_KIND_OPTIMIZER_STATE, "the optimizer's state");
-    case VS_NEED_GRADIENTS: return too_few(search, state, VS_KIND_GRADIENTS, "gradients");
-    default: return NULL;
+    bool in_optimizer = strstr(phase, "optimizer") != NULL;
+    if (vs_text_same(change->needs, "cache") && cached * 100 < state->used)
+        return vs_xarena_printf(search->memory, "only %s is reserved beyond the peak", vs_size_text(cached));
+    if (vs_text_same(change->needs, "optimizer") && *phase && !in_optimizer)
+        return vs_xarena_printf(search->memory, "the peak is in %s, not in the optimizer", phase);
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        uint64_t bytes = kinds[needs[i].kind].bytes + kinds[VS_KIND_UNKNOWN].bytes;
+        if (needs[i].kind == VS_KIND_ACTIVATIONS && !in_optimizer) /* before backward began */
+            bytes += kinds[VS_KIND_TEMPORARIES].bytes + kinds[VS_KIND_OTHER].bytes;
+        if (vs_text_same(change->needs, needs[i].name) && bytes * 100 < table->total.bytes)
+            return vs_xarena_printf(search->memory, "%s %s at the peak", needs[i].text, vs_size_text(bytes));
     }
+    return NULL;
 }
 
 static uint64_t set_with(const struct vs_search *search, uint64_t set, size_t change)
@@ -137,7 +132,7 @@ static void next_wave(struct vs_search *search, const struct vs_trial *state, bo
     wave->count = 0;
     for (size_t i = 0; i < search->changes.count; i++) {
         struct vs_advise_change *change = &search->changes.items[i];
-        bool settings = change->tier == VS_TIER_SETTINGS;
+        bool settings = change->conf != NULL;
         bool done = change->tried == state->set + 1 || change->tried == NEVER_AGAIN ||
                     (change->tried && change->phase && strcmp(change->phase, phase_of(state)) == 0);
         if (change->absent || (state->set >> i & 1) || (done && !all))
@@ -145,7 +140,7 @@ static void next_wave(struct vs_search *search, const struct vs_trial *state, bo
         change->idle = all ? NULL : no_reason(search, state, change);
         if (change->idle)
             continue;
-        if (!all && wave->count && (search->changes.items[wave->changes[0]].tier != change->tier ||
+        if (!all && wave->count && (!vs_text_same(search->changes.items[wave->changes[0]].tier, change->tier) ||
                                     (!settings && wave->count == most)))
             return;
         struct vs_trial *trial = trial_beside(search, state, set_with(search, state->set, i));

@@ -162,18 +162,6 @@ static int is_trace(const struct dirent *entry)
     return entry->d_name[0] != '.' && vs_text_ends(entry->d_name, ".vst");
 }
 
-/* The number in *report* of the failure that is shown; 0: it is not among those that are kept. */
-static uint64_t number_of(const struct vs_report *report, const struct vs_fit_device *shown)
-{
-    for (size_t i = 0; i < report->failure_count; i++) {
-        const struct vs_report_failure *failure = &report->failures[i];
-        if (!failure->recovered && failure->device == shown->device &&
-            failure->requested == shown->failure.requested)
-            return report->failure_total - report->failure_count + i + 1;
-    }
-    return 0;
-}
-
 /* What the post-mortem of the failed process replayed, with the allocator's settings first. Without it
  * the answer stays as it is: a trace with a part of the allocations has no diagnosis. */
 void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
@@ -184,8 +172,7 @@ void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     if (run->answer != VS_FIT_NO || *run->why || run->worst->partial ||
         !vs_tool_report(job->who, run->worst->path, true, "", 0, &reader, &report))
         return;
-    uint64_t number = number_of(report, run->worst_device);
-    if (number && vs_oom_tool_build(reader, report, NULL, number, true, &oom))
+    if (vs_oom_tool_build(reader, report, NULL, run->worst_device->failure.number, true, &oom))
         oom = NULL;
     for (size_t i = 0; oom && !run->remedy.text && i < oom->remedy_count; i++) {
         const struct vs_remedy *remedy = &oom->remedies[i];

@@ -56,6 +56,7 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
 /* A failed allocation. */
 struct vs_fit_failure {
     uint64_t requested; /* 0: there is none */
+    uint64_t number;    /* among all failures of the trace, from 1 */
     uint64_t missing;   /* bytes that the device lacked; 0: unknown, or the free ones were scattered */
     uint64_t free_bytes; /* of the device, at that time */
     uint64_t time_ns;   /* CLOCK_MONOTONIC */

@@ -122,8 +122,8 @@ static bool is_other_error(const struct vs_failure *failure)
 }
 
 /* The first failure on *account* that the program did not recover from, out of memory before other errors; NULL
- * without one. */
-static const struct vs_failure *first_failure(const struct vs_replay *replay, unsigned account)
+ * without one. *number*: of it, among all. */
+static const struct vs_failure *first_failure(const struct vs_replay *replay, unsigned account, uint64_t *number)
 {
     const struct vs_failure *other = NULL;
     for (size_t i = 0; i < replay->firsts.count + replay->failure_count; i++) {
@@ -131,9 +131,13 @@ static const struct vs_failure *first_failure(const struct vs_replay *replay, un
                                                                 : &replay->failures[i - replay->firsts.count];
         if (one->account != account || one->recovered || one->overhead)
             continue;
+        if (other && is_other_error(one))
+            continue;
+        other = one;
+        *number = i < replay->firsts.count ? replay->firsts.items[i].number
+                                           : replay->failure_total - (replay->firsts.count + replay->failure_count - i) + 1;
         if (!is_other_error(one))
-            return one;
-        other = other ? other : one;
+            break;
     }
     return other;
 }
@@ -143,7 +147,7 @@ static enum vs_err fill_failure(struct fit_pass *pass, const struct vs_failure *
     const struct vs_replay *replay = pass->replay;
     struct vs_fit_failure *out = &device->failure;
     *out = (struct vs_fit_failure){
-        .requested = failure->requested, .free_bytes = failure->device_free, .time_ns = failure->time_ns,
+        .number = out->number, .requested = failure->requested, .free_bytes = failure->device_free, .time_ns = failure->time_ns,
         .framework = failure->framework, .other_error = is_other_error(failure),
         .error = failure->framework ? 0 : failure->error,
         .place = vs_text_copy(&pass->trace->memory, vs_place_text(&replay->phases, failure->place)),
@@ -182,7 +186,7 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
             ++*(tensors && !one->framework ? &out->retries : &out->recovered);
     }
     uint64_t event = tensors ? watch->tensors_event : account->peak_allocated.event;
-    const struct vs_failure *refused = first_failure(pass->replay, index);
+    const struct vs_failure *refused = first_failure(pass->replay, index, &out->failure.number);
     enum vs_err err = VS_OK;
     if (event)
         err = vs_fit_holders(pass->reader, &pass->summary, event, account->device, tensors,
@@ -224,7 +228,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->devices = devices;
     for (unsigned i = 0; i < replay->account_count; i++) {
         const struct vs_account *account = replay->accounts[i];
-        if (!account->sums.peak.reserved && !first_failure(replay, i))
+        if (!account->sums.peak.reserved && !first_failure(replay, i, &(uint64_t){0}))
             continue;
         enum vs_err err = fill_device(pass, i, &devices[trace->device_count]);
         if (err)
