@@ -25,9 +25,10 @@ while [ "$1" != -- ]; do
         need=$((need - effect)) ;;
     esac
 done
-python3 -c 'import json, sys; sys.path.insert(0, sys.argv[1]); import advised
+if [ ! -e survey.json ]; then # the same in each run
+    LD_PRELOAD='' LD_AUDIT='' python3 -ISc 'import json, sys; sys.path.insert(0, sys.argv[1]); import advised
 survey = json.load(sys.stdin); print(json.dumps({**survey, "changes": advised.rows(survey)}))' \
-    "${0%/*}/../../../python/vramscope/changes" >"${VRAMSCOPE_SURVEY%%%p*}$$${VRAMSCOPE_SURVEY##*%p}" <<E
+        "${0%/*}/../../../python/vramscope/changes" >survey.$$ <<E
 {"schema": "vramscope.survey/1", "torch": "2.15.0", "module_lists": [
   {"path": "head", "class": "Norm", "count": 2, "place": "train.py:9", "activation_bytes": 1024},
   {"path": "blocks", "class": "Block", "count": 24, "place": "train.py:40", "activation_bytes": 200000000,
@@ -37,4 +38,7 @@ survey = json.load(sys.stdin); print(json.dumps({**survey, "changes": advised.ro
    "set_to_none": true}], "autocast": "bfloat16", "attention": [],
  "losses": [{"function": "cross_entropy", "rows": 8, "classes": 9, "bytes": 40000000}]}
 E
+    mv survey.$$ survey.json
+fi
+cp survey.json "${VRAMSCOPE_SURVEY%%%p*}$$${VRAMSCOPE_SURVEY##*%p}"
 exec "$victim" steps $need
