@@ -307,14 +307,7 @@ void vs_fit_trace_free(struct vs_fit_trace *trace)
     free(trace);
 }
 
-/* The allocations of one device that are live at the event, summed by stack and mark, and those
- * sums by the text of their line. */
-
-#define NAMED_MAX 400 /* sums whose line is looked up: the largest */
-
-struct fit_sum {
-    uint64_t stack, mark, bytes, count;
-};
+#define NAMED_MAX 400 /* call sites whose line is looked up: those that hold most */
 
 /* Of native code the innermost function alone is not enough: in many programs it is a helper that
  * checks the error of each allocation. */
@@ -329,16 +322,11 @@ const char *vs_fit_where(const struct vs_summary *summary, uint64_t stack, uint6
     return vs_text_copy(summary->memory, known ? vs_text_label(text, &site) : "");
 }
 
-static int by_stack(const void *a, const void *b)
-{
-    const struct fit_sum *x = a, *y = b;
-    return vs_then(VS_ORDER(x->stack, y->stack), VS_ORDER(x->mark, y->mark));
-}
-
 static int by_bytes(const void *a, const void *b)
 {
-    const struct fit_sum *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), by_stack(a, b));
+    const struct vs_site *const *x = a, *const *y = b;
+    return vs_then(VS_ORDER((*y)->live_bytes, (*x)->live_bytes), vs_then(VS_ORDER((*x)->stack, (*y)->stack),
+                                                                      VS_ORDER((*x)->mark, (*y)->mark)));
 }
 
 static int larger_holder(const void *a, const void *b)
@@ -352,20 +340,36 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
 {
     const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = event}};
     struct vs_replay *replay = vs_replay_open(reader);
-    struct fit_sum *sums = NULL;
-    size_t count = 0, capacity = 0, kept = 0;
     *out = (struct vs_fit_holders){0};
     vs_reader_rewind(reader);
     enum vs_err err = vs_reading_run(reader, replay, &window, NULL, 0);
-    const struct vs_live_table *table = tensors ? &replay->framework_live : &replay->device_live;
-    for (size_t i = 0; i < table->slots; i++) {
-        const struct vs_live *live = &table->items[i];
-        if (!live->used || replay->accounts[live->device]->device != device ||
-            !(tensors || vs_family_on_device(live->family)))
+    size_t count = 0, named = 0;
+    const struct vs_site **sites = vs_xcalloc(replay->sites.count + 1, sizeof *sites);
+    for (size_t i = 0; !err && i < replay->sites.count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        bool wanted = tensors ? site->level == VS_LEVEL_FRAMEWORK
+                              : site->level == VS_LEVEL_DEVICE && vs_family_on_device(site->family);
+        if (wanted && site->live_count && site->device < replay->account_count &&
+            replay->accounts[site->device]->device == device)
+            sites[count++] = site;
+    }
+    vs_vec_sort(sites, count, sizeof *sites, by_bytes);
+    size_t limit = count < NAMED_MAX ? count : NAMED_MAX;
+    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_site *site = sites[i];
+        out->total_bytes += site->live_bytes;
+        if (i >= limit || !site->live_bytes)
             continue;
-        VS_VEC_ADD(sums, count, capacity,
-                   (struct fit_sum){replay->sites.items[live->site].stack, live->mark, live->size,
-                                    1});
+        const char *where = vs_fit_where(summary, site->stack, site->mark, !tensors);
+        size_t k = 0;
+        while (k < named && strcmp(lines[k].where, where) != 0)
+            k++;
+        vs_summary_part(summary, site->stack, site->live_bytes, site->live_count, &lines[k].parts);
+        named += k == named;
+        lines[k].where = where;
+        lines[k].bytes += site->live_bytes;
+        lines[k].count += site->live_count;
     }
     for (unsigned i = 0; i < replay->account_count; i++)
         if (replay->accounts[i]->device == device) {
@@ -373,35 +377,6 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
             vs_replay_holes(replay, i, &holes);
             out->cached_bytes = holes.empty_bytes;
         }
-    vs_replay_close(replay);
-    vs_vec_sort(sums, count, sizeof *sums, by_stack);
-    for (size_t i = 0; i < count; i++) {
-        struct fit_sum *sum = kept ? &sums[kept - 1] : NULL;
-        if (sum && sum->stack == sums[i].stack && sum->mark == sums[i].mark) {
-            sum->bytes += sums[i].bytes;
-            sum->count++;
-        } else {
-            sums[kept++] = sums[i];
-        }
-    }
-    vs_vec_sort(sums, kept, sizeof *sums, by_bytes);
-    size_t named = 0, limit = kept < NAMED_MAX ? kept : NAMED_MAX;
-    struct vs_fit_holder *lines = vs_xcalloc(limit + 1, sizeof *lines);
-    for (size_t i = 0; !err && i < kept; i++) {
-        const struct fit_sum *sum = &sums[i];
-        out->total_bytes += sum->bytes;
-        if (i >= limit || !sum->bytes)
-            continue;
-        const char *where = vs_fit_where(summary, sum->stack, sum->mark, !tensors);
-        size_t k = 0;
-        while (k < named && strcmp(lines[k].where, where) != 0)
-            k++;
-        vs_summary_part(summary, sum->stack, sum->bytes, sum->count, &lines[k].parts);
-        named += k == named;
-        lines[k].where = where;
-        lines[k].bytes += sum->bytes;
-        lines[k].count += sum->count;
-    }
     qsort(lines, named, sizeof *lines, larger_holder);
     for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
         if (lines[i].bytes) {
@@ -409,6 +384,7 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
             out->items[out->count++] = lines[i];
         }
     free(lines);
-    free(sums);
+    free(sites);
+    vs_replay_close(replay);
     return err;
 }
