@@ -20,12 +20,13 @@ from test_page_views import check_axe, axe_source, download, settle, wait_until 
 STEP = "push step;a make_activation tensor 9000000 1;a stage_batch tensor 400000 2;f 1;f 2;pop;"
 MORE = STEP.replace("f 1;", "a build_index tensor 30000000 3;f 1;f 3;")
 LEAVES = STEP.replace("f 1;", "a append_history tensor 6000000 -1;f 1;")
+BELOW = STEP.replace("push step;", "push step;a build_index tensor 4000000 3;f 3;")
 DEVICE_STEP = f"push step;push forward;a make_activation device {8 << 20} 1;pop;f 1;pop;"
 LAST = DEVICE_STEP.replace("f 1;", "%s;f 1;")
 BEFORE = LAST % f"a build_index device {4 << 20} 2;a append_history device {6 << 20} 3"
 AFTER = (LAST % f"a stage_batch device {5 << 20} 2;a append_history device {2 << 20} 3").replace(str(8 << 20), str(16 << 20))
 FIXED = f"a load_weights device {30 << 20} -1;"
-TRACES = {"odd": STEP * 37 + MORE + STEP * 21, "left": STEP * 20 + LEAVES + STEP * 30,
+TRACES = {"odd": STEP * 37 + MORE + STEP * 21, "below": STEP * 30 + BELOW + STEP * 9, "left": STEP * 20 + LEAVES + STEP * 30,
           "equal": STEP * 40, "growth": LEAVES * 40, "few": STEP * 2}
 
 
@@ -70,6 +71,14 @@ def what_a_step_leaves_is_odd_once(pages):
         assert "append_history" in page.inner_text(".fold-below > :first-child")
 
 
+def what_a_step_allocates_below_its_peak_is_odd(pages):
+    with browser.opened(pages.page("below"), fragment="#tab=steps") as (page, _faults):
+        settle(page)
+        assert odd_memory(steps_of(page)) == {31}
+        assert "Step 31 of 40 is odd: allocates 3.8 MiB more below its peak" in page.inner_text(".view-is-steps h2")
+        assert "build_index" in page.inner_text(".fold-below > :first-child")
+
+
 def equal_steps_are_not_odd_and_growth_is_growth(pages):
     for name in ("equal", "growth"):
         report = pages.report(name)["steps"]
@@ -80,7 +89,8 @@ def equal_steps_are_not_odd_and_growth_is_growth(pages):
             assert len(rows) == report["done"] == 40, (rows, report)
             peaks = [int(row["peak"]) for row in rows]
             assert min(peaks) == report["lowest_peak_bytes"], (peaks, report)
-            assert ("leaves memory: 5.7 MiB" in page.inner_text(".view-is-steps h2")) == (name == "growth")
+            grows = "leave 5.7 MiB each" in page.inner_text(".view-is-steps h2"), "append_history" in page.inner_text(".fold-below")
+            assert grows == ((True, True) if name == "growth" else (False, False)), grows
 
 
 def two_steps_have_no_tab(pages):
@@ -134,6 +144,7 @@ def main():
             pages.record(name, made.DEVICE, [pages.scenario, pages.script(name, made.WEIGHTS + steps)],
                          "--allocator=observe")
         browser.run((the_odd_step_is_named_with_its_line, what_a_step_leaves_is_odd_once,
+                     what_a_step_allocates_below_its_peak_is_odd,
                      equal_steps_are_not_odd_and_growth_is_growth, two_steps_have_no_tab, compare_has_the_figures_of_diff), pages)
     return 0
 

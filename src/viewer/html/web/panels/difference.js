@@ -35,11 +35,11 @@ export function comparedSites(trace) {
     return trace.compared;
 }
 
-function groupsAt({trace, at}, device, key, numbers, names) {
+function groupsAt({trace, at, rows}, device, key, numbers, names) {
     const grouping = groupBlocks(trace, key);
     const {blocks} = trace.loaded;
     const sums = new Map();
-    for (const row of trace.liveAt(at, device)) {
+    for (const row of rows || trace.liveAt(at, device)) {
         const group = grouping.of[row];
         const number = numbers && numbers[blocks.site[row]];
         const name = number ? names[number - 1] : grouping.names[group];
@@ -53,7 +53,7 @@ function groupsAt({trace, at}, device, key, numbers, names) {
 
 /** Groups live at two times, of one trace or of two, the largest change first: {name, a, b, blocksA, blocksB,
  * status, group}. Call sites of two traces are one where `vramscope diff` says so.
- * @param {{trace: Object, at: number}[]} moments two, in ns @param {string} key of GROUPINGS */
+ * @param {{trace: Object, at: number}[]} moments two, in ns; or with *rows* of blocks instead of those live then @param {string} key of GROUPINGS */
 export function comparedGroups(moments, device, key) {
     const two = moments[0].trace !== moments[1].trace && key === 'site' ? comparedSites(moments[1].trace) : null;
     const {a, b, names} = (two && two.devices[device]) || {};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The steps of a trace laid over each other: of each its curve by position, its peak, what it needs above
- * the level at its begin, what it leaves, and its duration; the step that is typical, and those that are
- * odd. Needs and leftovers are judged, not levels: after a step that leaves memory the next ones are higher,
+ * the level at its begin, what it leaves and allocates, and its duration; the step that is typical, and
+ * those that are odd. Needs and leftovers are judged, not levels: after a step that leaves memory the next ones are higher,
  * but not odd. Memory that steps leave again and again is growth. */
 import {inSlices} from '../slices.js';
 import {formatBytes, toDecimals} from '../format.js';
@@ -15,6 +15,9 @@ const WARM_UP_PART = 4; // at most a quarter of the steps
 /** Steps that a trace must have. */
 export const STEPS_LEAST = 3;
 
+/** Whether a step is one of those that the others are compared with. */
+export const isUsual = (step) => step.finished && !step.odd && !step.warmUp;
+
 /** The rows of trace.loaded.steps of which the page has all blocks. */
 function wholeSteps({head, loaded: {steps}}) {
     const part = head.window || {from: 0, to: Infinity};
@@ -23,7 +26,8 @@ function wholeSteps({head, loaded: {steps}}) {
         const start = steps.start[i];
         const end = Math.min(start + steps.duration[i], i + 1 < steps.count ? steps.start[i + 1] : Infinity);
         if (start >= part.from && end <= part.to)
-            rows.push({number: steps.number[i], start, end, duration: end - start, begin: 0, peak: 0, peakAt: start, finish: 0});
+            rows.push({number: steps.number[i], start, end, duration: end - start, begin: 0, peak: 0, peakAt: start, finish: 0,
+                allocated: 0});
     }
     return rows;
 }
@@ -64,8 +68,13 @@ async function sweepSteps(blocks, device, steps, curves, positions) {
             const t = Math.min(birth, death);
             hold(t);
             level += death <= birth ? -bytes[row] : bytes[row];
-            if (column >= 0 && level > steps[at].peak)
-                Object.assign(steps[at], {peak: level, peakAt: t});
+            if (column < 0)
+                continue;
+            const step = steps[at];
+            if (level > step.peak)
+                Object.assign(step, {peak: level, peakAt: t});
+            if (birth < death && died[row] > birth)
+                step.allocated += bytes[row];
         }
     });
     hold(Infinity);
@@ -95,6 +104,7 @@ function judge(fold) {
         return;
     const least = Math.max(512, middleOf(Float64Array.from(judged, ({peak}) => peak).sort()) / 1000);
     const needs = spreadOf(judged.map((step) => step.needs), least);
+    const allocated = spreadOf(judged.map((step) => step.allocated), least);
     const lasting = spreadOf(judged.map(({duration}) => duration), 0).middle;
     const durations = spreadOf(judged.map(({duration}) => duration), Math.max(LONGER_MIN_NS, lasting / 5));
     fold.growth = growthOf(judged, least);
@@ -102,18 +112,22 @@ function judge(fold) {
     const left = spreadOf((growing.length ? growing : judged).map((step) => step.left), least);
     for (const step of judged) {
         const far = {needs: (step.needs - needs.middle) / needs.usual, left: (step.left - left.middle) / left.usual,
-            duration: (step.duration - durations.middle) / durations.usual};
+            duration: (step.duration - durations.middle) / durations.usual,
+            allocated: (step.allocated - allocated.middle) / allocated.usual};
         if (fold.growth && Math.abs(step.left) <= least)
             far.left = 0; // memory that grows in some of the steps
-        step.memory = Math.max(Math.abs(far.needs), Math.abs(far.left)) > ODD;
+        step.leaves = Math.abs(far.left) > ODD && Math.abs(far.needs) <= ODD;
+        step.allocates = Math.abs(far.allocated) > ODD && Math.max(Math.abs(far.needs), Math.abs(far.left)) <= ODD; // below the peak
+        step.memory = step.allocates || Math.max(Math.abs(far.needs), Math.abs(far.left)) > ODD;
         if (Math.abs(far.needs) > ODD)
             step.why.push(`needs ${formatBytes(Math.abs(step.needs - needs.middle))} ${far.needs > 0 ? 'more' : 'less'}`);
         if (Math.abs(far.left) > ODD)
             step.why.push(`${step.left < 0 ? 'frees' : 'leaves'} ${formatBytes(Math.abs(step.left))}`);
+        if (step.allocates)
+            step.why.push(`allocates ${formatBytes(Math.abs(step.allocated - allocated.middle))} ${far.allocated > 0 ? 'more' : 'less'} below its peak`);
         if (far.duration > ODD)
             step.why.push(`${toDecimals(step.duration / durations.middle, 1)} times as long`);
-        step.odd = step.why.length ? Math.max(Math.abs(far.needs), Math.abs(far.left), far.duration) : 0;
-        step.leaves = Math.abs(far.left) > ODD && Math.abs(far.needs) <= ODD;
+        step.odd = step.why.length ? Math.max(...Object.values(far).map(Math.abs)) : 0;
     }
     const first = judged.findIndex((step) => !step.odd);
     fold.warmUp = first > 0 && first <= judged.length / WARM_UP_PART ? first : 0;
@@ -124,7 +138,7 @@ function judge(fold) {
  * step whose curve is nearest to the median. */
 async function findTypical(fold) {
     const {curves, positions} = fold;
-    const usual = fold.steps.filter((step) => step.finished && !step.odd && !step.warmUp);
+    const usual = fold.steps.filter(isUsual);
     const rows = usual.length ? usual : fold.steps;
     const values = new Float64Array(rows.length);
     const away = new Float64Array(rows.length);
@@ -152,7 +166,7 @@ async function foldOf(trace, device) {
     await sweepSteps(blocks, device, steps, fold.curves, positions);
     const {done} = trace.head.report.steps;
     steps.forEach((step, row) => Object.assign(step, {row, needs: step.peak - step.begin, left: step.finish - step.begin,
-        finished: trace.head.steps_found || trace.head.window || row < done, why: [], odd: 0, warmUp: false}));
+        finished: trace.head.steps_found ? row < steps.length - 1 : trace.head.window || row < done, why: [], odd: 0, warmUp: false}));
     judge(fold);
     await findTypical(fold);
     return fold;
@@ -175,7 +189,7 @@ export function likeStep(fold, step) {
     const near = Math.max(512, fold.typical.peak / 1000);
     if (Math.abs(fold.typical.begin - step.begin) <= near)
         return fold.typical;
-    const usual = fold.steps.filter((other) => other !== step && other.finished && !other.odd && !other.warmUp);
+    const usual = fold.steps.filter((other) => other !== step && isUsual(other));
     return usual.reduce((best, other) =>
         (Math.abs(other.row - step.row) < Math.abs(best.row - step.row) ? other : best), usual[0] || fold.typical);
 }

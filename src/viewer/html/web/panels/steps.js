@@ -5,13 +5,14 @@
  * in a typical step. */
 import {button, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime} from '../format.js';
-import {foldSteps, likeStep} from './stepfold.js';
+import {upperBound} from '../liveindex.js';
 import {fillLegend, tipNode} from '../surface.js';
 import {AXIS_HEIGHT, drawByteGrid, drawTimeGrid, plotOf} from '../timegrid.js';
 import {ChartView} from '../view.js';
 import {byteTicks, showTime} from '../viewport.js';
 import {changesTable, plainTable} from './changes.js';
 import {comparedGroups} from './difference.js';
+import {foldSteps, isUsual, likeStep} from './stepfold.js';
 import {arrangeRows} from './table.js';
 
 const FOLD_LINES = 250; // of steps that are not odd
@@ -47,7 +48,7 @@ export function foldSentence(fold) {
     if (odd.length === 1)
         return `Step ${formatCount(odd[0].number)} of ${formatCount(fold.steps.length)} is odd: ${odd[0].why.join(', ')}`;
     if (!memory.length && fold.growth)
-        return `Each of ${count} leaves memory: ${formatBytes(fold.growth)} in the mean`;
+        return `Memory grows: ${count} leave ${formatBytes(fold.growth)} each, in the mean`;
     if (!odd.length)
         return `None of ${count} is odd`;
     const names = odd.slice(0, FOLD_ODD_NAMES).map((step) => formatCount(step.number)).join(', ');
@@ -64,11 +65,21 @@ function foldNotes(fold, head) {
             `above its start, and takes ${formatTime(typical.duration)}.`,
         growth && steps.some((step) => step.odd && step.memory) ? `Memory grows by ${formatBytes(growth)} a step, in the mean: that is not odd.` : '',
         warmUp ? `The first ${first} from the later ones and ${many} taken for warm-up.` : '',
-        steps.every((step) => step.finished) ? '' : 'The last step is not finished, and is not judged.',
+        steps.every((step) => step.finished) ? '' : 'The last step is not judged: its end is not known.',
         head.steps_found ? 'The program marks no steps: these were found from requests that repeat.' : '',
         head.steps_found > 1 ? `Each row is ${formatCount(head.steps_found)} steps.` : '',
         head.window ? 'Only steps of the part with blocks are here.' : '',
     ].filter(Boolean).join(' ');
+}
+
+/** The blocks of *device* that were born in *step*. */
+function bornIn({born, died, device: devices}, step, device) {
+    const rows = [];
+    for (let i = upperBound(born, step.start - 1); i < born.length && born[i] < step.end; i++) {
+        if (devices[i] === device && died[i] > born[i])
+            rows.push(i);
+    }
+    return rows;
 }
 
 class FoldView extends ChartView {
@@ -99,13 +110,6 @@ class FoldView extends ChartView {
         const sample = Array.from({length: Math.floor(plain.length / every)}, (_, i) => plain[Math.floor(i * every)]);
         this.lines = [...sample, ...odd.reverse()];
         this.longest = Math.min(fold.typical.duration * FOLD_LONG, fold.steps.reduce((most, step) => Math.max(most, step.duration), 1));
-        const {colors} = this.surface;
-        fillLegend(this.surface.legend, [
-            {color: colors['series-allocated'], text: 'median'},
-            {color: `${colors['series-allocated']}40`, text: '10th to 90th percentile'},
-            ...(odd.length ? [{color: colors.danger, line: true, text: 'odd'}] : []),
-            ...(fold.warmUp ? [{color: colors.warning, line: true, text: 'warm-up'}] : []),
-        ]);
         this.redrawAll();
     }
 
@@ -158,6 +162,12 @@ class FoldView extends ChartView {
         }
         const {from, to, y} = this.scale();
         const count = 2 * fold.positions;
+        fillLegend(surface.legend, [
+            {color: colors['series-allocated'], text: 'median'},
+            {color: `${colors['series-allocated']}40`, text: '10th to 90th percentile'},
+            ...(fold.steps.some((step) => step.odd) ? [{color: colors.danger, line: true, text: 'odd'}] : []),
+            ...(fold.warmUp ? [{color: colors.warning, line: true, text: 'warm-up'}] : []),
+        ]);
         drawByteGrid(pen, surface, area, byteTicks(from, to, area.height), y);
         if (this.isTime())
             drawTimeGrid(pen, surface, area, {from: 0, to: this.longest});
@@ -232,7 +242,7 @@ class FoldView extends ChartView {
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page */
 export function mountSteps(element, {trace, state}) {
-    const title = make('h2', {}, 'Reading the blocks…');
+    const title = make('h2.compare-title', {}, 'Reading the blocks…');
     const notes = make('p.muted');
     const axis = toggles('Axis', [['part', 'Part of each step'], ['time', 'Time since its begin']], state.get('stepAxis'),
         (stepAxis) => state.set({stepAxis}));
@@ -263,26 +273,30 @@ export function mountSteps(element, {trace, state}) {
         hidden ? make('p.muted', {}, `${formatNumber(hidden, 'more step')} not listed; the CSV has all.`) : null);
     }
 
-    /** What the chosen step holds more or less than one like it: at the peaks, or what is left at their ends. */
+    /** The call sites of the chosen step beside those of one like it, at their peaks or, of what it leaves, at their
+     * ends; where none is chosen those of the oddest, or of a growth. */
     function drawDetail() {
-        const step = fold.steps.find((one) => one.number === state.get('step')) || oddSteps(fold).find(({memory}) => memory);
+        const chosen = fold.steps.find((one) => one.number === state.get('step')) || oddSteps(fold).find(({memory}) => memory);
+        const usual = fold.steps.filter(isUsual);
+        const step = chosen || (fold.growth ? usual[usual.length - 1] : null);
         if (!step) {
             fill(detail, make('p.muted', {}, 'Choose a step in the picture or in the table: its call sites beside those of a typical step.'));
             return;
         }
-        const like = likeStep(fold, step);
-        const end = step.leaves;
-        const [now, then] = [step, like].map((one) => ({trace, at: end ? Math.max(one.start, one.end - 1) : one.peakAt}));
-        const name = formatCount(step.number);
-        const times = button('Show it on the Timeline', () => {
+        const like = chosen ? likeStep(fold, step) : usual[0];
+        const end = !chosen || step.leaves;
+        const [then, now] = [like, step].map((one) => ({trace, at: end ? Math.max(one.start, one.end - 1) : one.peakAt,
+            rows: chosen && step.allocates ? bornIn(trace.loaded.blocks, one, state.get('device')) : null}));
+        const what = now.rows ? 'Allocated in' : `Live at the ${end ? 'end' : 'peak'} of`;
+        const [before, name] = [like, step].map(({number}) => `step ${formatCount(number)}`);
+        const title = !chosen ? `What grew from ${before} to ${name}` : step.odd || step.warmUp ? `What made ${name} odd` : `S${name.slice(1)}`;
+        const beside = !chosen ? '' : like === fold.typical ? ', which is typical' : ', a usual one near it';
+        fill(detail, make('div.toolbar', {}, make('h2', {}, title), button('Show it on the Timeline', () => {
             showTime(trace, state, step.start - step.duration / 10, step.end + step.duration / 10);
             state.set({tab: 'timeline', cursor: now.at});
-        });
-        fill(detail, make('div.toolbar', {}, make('h2', {}, step.odd || step.warmUp ? `What made step ${name} odd` : `Step ${name}`), times),
-            make('p', {}, `${step.odd && !step.memory ? 'Its memory is as usual, it only took longer. ' : ''}Live at ${end ? 'the end' : 'the peak'} of step ${name}, beside ${end ? 'that' : 'the peak'} of step ` +
-                `${formatCount(like.number)}${like === fold.typical ? ', which is typical' : ', a usual one near it'}.`),
-            changesTable(comparedGroups([then, now], state.get('device'), 'site'),
-                [`Step ${formatCount(like.number)}`, `Step ${name}`], (row) => state.set({selected: {site: row.group}, cursor: now.at})));
+        })), make('p', {}, `${step.odd && !step.memory ? 'Its memory is as usual, it only took longer. ' : ''}${what} ${name}, beside ${before}${beside}.`),
+        changesTable(comparedGroups([then, now], state.get('device'), 'site'), [before, name],
+            (row) => state.set({selected: {site: row.group}, cursor: now.at})));
     }
 
     async function draw() {
