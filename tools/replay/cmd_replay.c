@@ -65,20 +65,20 @@ static int open_log(const struct vs_replay_job *job, struct vs_reader *reader,
             vs_whatif_found_steps(*log, steps.items, steps.count, steps.done == steps.begun);
         vs_found_steps_free(&steps);
     }
-    if (err == VS_ERR_NOT_FOUND)
+    if (err == VS_ERR_NOT_FOUND && !job->until)
         return vs_tool_fail(job->who, "%s: the trace has no requests for device memory%s, so there "
                             "is nothing to replay", job->trace,
                             job->device == VS_WHATIF_DEVICE_ANY ? "" : " on that device");
     if (err == VS_ERR_IO)
         return vs_tool_fail(job->who, "cannot write a temporary file in $TMPDIR or /var/tmp; set "
                             "TMPDIR to a folder with room");
-    if (err)
+    if (err && err != VS_ERR_NOT_FOUND)
         return vs_tool_fail(job->who, "%s: cannot replay: %s", job->trace, vs_err_text(err));
-    const struct vs_whatif_recorded *recorded = vs_whatif_recorded(*log);
-    if (job->until > recorded->events)
+    const struct vs_whatif_recorded *recorded = err ? NULL : vs_whatif_recorded(*log);
+    if (recorded && job->until > recorded->events)
         return vs_tool_fail(job->who, "%s: --until %llu: there is no such event: the trace has %llu "
                             "events", job->trace, job->until, (unsigned long long)recorded->events);
-    if (!recorded->request_count && !recorded->failures) /* --until leaves out all of them */
+    if (!recorded || (!recorded->request_count && !recorded->failures)) /* --until leaves out all of them */
         return vs_tool_fail(job->who, "%s: no request for device memory up to event %llu, so there is "
                             "nothing to replay; give --until a later event", job->trace, job->until);
     if (vs_recording_partial(&recorded->recording))

@@ -410,8 +410,8 @@ enum vs_err vs_requests_after(void *context, struct vs_replay *replay, const str
             recorded->held_peak = held;
     }
     /* the framework's failure follows the device's */
-    uint64_t until = r->until_event;
-    return until && r->number >= until && !r->refused_tid ? VS_ERR_END : VS_OK;
+    r->stopped = r->until_event && r->number >= r->until_event && !r->refused_tid;
+    return VS_OK;
 }
 
 enum vs_err vs_requests_conclude(struct vs_requests_reading *r)
@@ -423,7 +423,7 @@ enum vs_err vs_requests_conclude(struct vs_requests_reading *r)
     const struct vs_replay *replay = r->replay;
     r->log->slot_count = (uint32_t)(r->framework ? replay->framework_live : replay->device_live).slots;
     recorded->recording = replay->recording;
-    recorded->events = replay->events;
+    recorded->events = r->stopped ? r->number : replay->events;
     recorded->total_bytes = r->memory.total;
     recorded->other_peak = r->memory.other_peak;
     recorded->outside_peak = r->memory.outside_peak;
@@ -459,28 +459,4 @@ void vs_requests_end(struct vs_requests_reading *r)
     vs_map_free(&r->lanes);
     vs_segments_free(&r->holders);
     vs_map_free(&r->memory.pages);
-}
-
-enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
-                             struct vs_whatif_log *log)
-{
-    struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
-    const struct vs_observer observer = {VS_KINDS_EVERY, vs_requests_before, vs_requests_after, r};
-    uint64_t device = query->device;
-    enum vs_whatif_requests requests;
-    enum vs_err err = vs_requests_choose(reader, &device, &requests);
-    if (!err) {
-        vs_requests_begin(r, log, device, requests);
-        r->until_event = query->until_event;
-        r->replay = vs_replay_open(reader);
-        vs_replay_subscribe(r->replay, VS_REQUESTS_CHANGES, vs_requests_changed, r);
-        vs_reader_rewind(reader);
-        err = vs_reading_run(reader, r->replay, NULL, &observer, 1);
-    }
-    if (!err)
-        err = vs_requests_conclude(r);
-    vs_replay_close(r->replay);
-    vs_requests_end(r);
-    free(r);
-    return err;
 }

@@ -162,15 +162,6 @@ struct vs_whatif_log {
     size_t edge_count;                   /* 0: no curves */
 };
 
-/* vs_requests_choose: the device and the level to read. *device*: see vs_whatif_query; receives the
- * one with most memory in use. VS_ERR_NOT_FOUND. */
-enum vs_err vs_requests_choose(struct vs_reader *reader, uint64_t *device,
-                               enum vs_whatif_requests *requests) VS_MUST_CHECK;
-
-/* vs_requests_read: fills *log* of which everything but the store's start is zero. */
-enum vs_err vs_requests_read(struct vs_reader *reader, const struct vs_whatif_query *query,
-                             struct vs_whatif_log *log) VS_MUST_CHECK;
-
 /* What a block of the replay's device_live is to the log. */
 struct vs_request_block {
     enum vs_recorded_role role;
@@ -186,6 +177,7 @@ struct vs_requests_reading {
     struct vs_whatif_log *log;
     struct vs_replay *replay;
     uint64_t until_event; /* as in the query */
+    bool stopped;         /* there: no more events */
     const struct vs_event *event; /* the present one */
     uint64_t number, device;
     bool framework;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * See the header: opening a log, settings, and runs of several settings. Worker threads share the
+ * See the header: a log's facts, settings, and runs of several settings. Worker threads share the
  * log, which does not change, and take the next setting from one counter. */
 #include "analysis/whatif/whatif.h"
 
@@ -17,19 +17,6 @@
 #include "base/reading/vs_xalloc.h"
 
 #define WORKERS_MAX 16
-
-enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_query *query,
-                           struct vs_whatif_log **out)
-{
-    struct vs_whatif_log *log = vs_xcalloc(1, sizeof *log);
-    vs_request_store_init(&log->store);
-    enum vs_err err = vs_requests_read(reader, query, log);
-    if (err)
-        vs_whatif_close(log);
-    else
-        *out = log;
-    return err;
-}
 
 const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *log)
 {

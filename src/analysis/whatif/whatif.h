@@ -72,7 +72,8 @@ struct vs_whatif_recorded {
 /* vs_whatif_open: reads the trace from its start. VS_ERR_NOT_FOUND: no requests on that device;
  * VS_ERR_NOMEM; VS_ERR_IO: the log outgrew its buffer and no temporary file could be written;
  * VS_ERR_LIMIT. The position of *reader* is lost; it is not needed afterwards. Memory: 96 MiB for
- * the log, whatever its length, and 60 bytes per live allocation. *Cost*: two passes. */
+ * the log, whatever its length, and 60 bytes per live allocation. *Cost*: one pass; two in the rare case
+ * that a framework's memory appears long after that of the program. */
 enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_query *query,
                            struct vs_whatif_log **out) VS_MUST_CHECK;
 const struct vs_whatif_recorded *vs_whatif_recorded(const struct vs_whatif_log *log);
@@ -96,9 +97,8 @@ struct vs_whatif_watch *vs_whatif_watch_open(uint64_t start_ns, uint64_t end_ns)
 void vs_whatif_watch_begin(struct vs_whatif_watch *watch, struct vs_replay *replay);
 struct vs_observer vs_whatif_watch_observer(struct vs_whatif_watch *watch);
 
-/* vs_whatif_watch_log: the log of *device* after the last event, while the replay is there: as
- * vs_whatif_open of the whole trace, with its errors, which reads *reader* again in the rare case that
- * memory of a framework appears long after that of the program. At most once. */
+/* vs_whatif_watch_log: the log of *device* after the last event, while the replay is there, with the errors of
+ * vs_whatif_open, which reads *reader* again in the rare case above. At most once. */
 enum vs_err vs_whatif_watch_log(struct vs_whatif_watch *watch, struct vs_reader *reader, uint64_t device,
                                 struct vs_whatif_log **out) VS_MUST_CHECK;
 void vs_whatif_watch_close(struct vs_whatif_watch *watch); /* NULL does nothing */

@@ -18,8 +18,10 @@
 
 struct watched_device {
     struct vs_requests_reading *levels[LEVELS]; /* NULL: not needed, or given up */
-    uint64_t requests;  /* of the program */
-    bool framework;     /* it has reported memory */
+    uint64_t births;     /* blocks of the driver so far */
+    uint64_t live, peak; /* of the program's requests */
+    uint64_t framework_peak;       /* as it counted */
+    bool framework;                /* it has reported memory */
 };
 
 struct vs_whatif_watch {
@@ -27,6 +29,7 @@ struct vs_whatif_watch {
     struct vs_requests_reading *base[LEVELS]; /* of no device */
     struct watched_device devices[VS_DEVICES_MAX]; /* by account */
     unsigned device_count;
+    bool patient; /* nothing is given up */
     uint64_t start_ns, width_ns; /* of the buckets */
     uint64_t edges[VS_WHATIF_BUCKETS];
     size_t edge_count;
@@ -92,10 +95,16 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
     look_for_devices(watch);
     struct watched_device *device = &watch->devices[account];
     for (int level = 0; level < LEVELS; level++)
-        if (device->levels[level])
+        if (device->levels[level] && !device->levels[level]->stopped)
             vs_requests_changed(device->levels[level], replay, change);
-    bool request = change->live && change->kind == VS_CHANGE_BORN && change->live->level == VS_LEVEL_DEVICE;
-    if (request && ++device->requests > WITHOUT_FRAMEWORK_MAX && !device->framework)
+    const struct vs_live *live = change->live;
+    if (!live || live->level != VS_LEVEL_DEVICE)
+        return;
+    device->births += change->kind == VS_CHANGE_BORN;
+    if (live->family == VS_FAMILY_DEVICE)
+        device->live += change->kind == VS_CHANGE_BORN ? live->size : -live->size;
+    device->peak = device->live > device->peak ? device->live : device->peak;
+    if (device->births > WITHOUT_FRAMEWORK_MAX && !device->framework && !watch->patient)
         close_reading(&device->levels[VS_WHATIF_FRAMEWORK]);
 }
 
@@ -114,29 +123,39 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
     for (int level = 0; level < LEVELS && !changes_memory(event); level++)
         (void)!vs_requests_before(watch->base[level], replay, event);
     for (unsigned i = 0; i < watch->device_count; i++)
-        for (int level = 0; level < LEVELS; level++)
-            if (watch->devices[i].levels[level])
-                (void)!vs_requests_before(watch->devices[i].levels[level], replay, event);
+        for (int level = 0; level < LEVELS; level++) {
+            struct vs_requests_reading *r = watch->devices[i].levels[level];
+            if (r && !r->stopped)
+                (void)!vs_requests_before(r, replay, event);
+        }
     return VS_OK;
 }
 
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_whatif_watch *watch = context;
+    uint64_t until = watch->base[0]->until_event;
+    bool all_stopped = until && replay->events >= until;
     look_for_devices(watch);
     for (int level = 0; level < LEVELS && !changes_memory(event); level++)
         (void)!vs_requests_after(watch->base[level], replay, event);
     for (unsigned i = 0; i < watch->device_count; i++)
-        for (int level = 0; level < LEVELS; level++)
-            if (watch->devices[i].levels[level])
-                (void)!vs_requests_after(watch->devices[i].levels[level], replay, event);
+        for (int level = 0; level < LEVELS; level++) {
+            struct vs_requests_reading *r = watch->devices[i].levels[level];
+            if (r && !r->stopped)
+                (void)!vs_requests_after(r, replay, event);
+            all_stopped &= !r || r->stopped;
+        }
     unsigned account = event->kind == VS_EVENT_framework_alloc
                            ? vs_replay_account(replay, event->framework_alloc.device) : VS_ACCOUNT_NONE;
-    if (account < watch->device_count && !watch->devices[account].framework) {
-        watch->devices[account].framework = true;
-        close_reading(&watch->devices[account].levels[VS_WHATIF_PROGRAM]);
+    if (account < watch->device_count) {
+        struct watched_device *device = &watch->devices[account];
+        uint64_t total = event->framework_alloc.total_allocated;
+        device->framework_peak = total > device->framework_peak ? total : device->framework_peak;
+        device->framework = true;
+        close_reading(&device->levels[VS_WHATIF_PROGRAM]);
     }
-    return VS_OK;
+    return all_stopped ? VS_ERR_END : VS_OK;
 }
 
 struct vs_whatif_watch *vs_whatif_watch_open(uint64_t start_ns, uint64_t end_ns)
@@ -163,26 +182,75 @@ struct vs_observer vs_whatif_watch_observer(struct vs_whatif_watch *watch)
     return (struct vs_observer){kinds, before_event, after_event, watch};
 }
 
-enum vs_err vs_whatif_watch_log(struct vs_whatif_watch *watch, struct vs_reader *reader, uint64_t device,
-                                struct vs_whatif_log **out)
+/* The account of *device*, or the one with most memory in use, whose framework counts where it has one. */
+static unsigned choose_device(const struct vs_whatif_watch *watch, uint64_t device)
 {
-    unsigned account = vs_replay_account(watch->replay, device);
-    if (account >= watch->device_count)
+    unsigned chosen = VS_ACCOUNT_NONE;
+    uint64_t most = 0;
+    for (unsigned i = 0; i < watch->device_count; i++) {
+        const struct watched_device *d = &watch->devices[i];
+        uint64_t number = watch->replay->accounts[i]->device;
+        uint64_t peak = d->framework_peak > d->peak ? d->framework_peak : d->peak;
+        const struct vs_requests_reading *program = d->levels[VS_WHATIF_PROGRAM];
+        bool any = d->peak || d->framework || (program && program->log->recorded.failures);
+        bool better = chosen == VS_ACCOUNT_NONE || peak > most ||
+                      (peak == most && number < watch->replay->accounts[chosen]->device);
+        if (!any || !better || (device != VS_WHATIF_DEVICE_ANY && device != number))
+            continue;
+        most = peak;
+        chosen = i;
+    }
+    return chosen;
+}
+
+/* VS_ERR_STATE: the reading was given up. */
+static enum vs_err take_log(struct vs_whatif_watch *watch, uint64_t device, struct vs_whatif_log **out)
+{
+    unsigned account = choose_device(watch, device);
+    if (account == VS_ACCOUNT_NONE)
         return VS_ERR_NOT_FOUND;
     struct watched_device *of = &watch->devices[account];
     struct vs_requests_reading *r = of->levels[of->framework ? VS_WHATIF_FRAMEWORK : VS_WHATIF_PROGRAM];
-    enum vs_err err = VS_OK;
-    if (!r) {
-        err = vs_whatif_open(reader, &(struct vs_whatif_query){.device = device}, out);
-    } else if (!(err = vs_requests_conclude(r))) {
+    enum vs_err err = r ? vs_requests_conclude(r) : VS_ERR_STATE;
+    if (!err) {
         *out = r->log;
         r->log = NULL;
     }
+    return err;
+}
+
+enum vs_err vs_whatif_watch_log(struct vs_whatif_watch *watch, struct vs_reader *reader, uint64_t device,
+                                struct vs_whatif_log **out)
+{
+    enum vs_err err = take_log(watch, device, out);
+    if (err == VS_ERR_STATE)
+        err = vs_whatif_open(reader, &(struct vs_whatif_query){.device = device}, out);
     for (; !err && watch->edge_count < VS_WHATIF_BUCKETS; watch->edge_count++)
         watch->edges[watch->edge_count] = UINT64_MAX; /* after the last event */
     if (!err) {
         memcpy((*out)->edges, watch->edges, sizeof watch->edges);
         (*out)->edge_count = VS_WHATIF_BUCKETS;
+    }
+    return err;
+}
+
+enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_query *query, struct vs_whatif_log **out)
+{
+    enum vs_err err = VS_ERR_STATE;
+    for (int pass = 0; pass < 2 && err == VS_ERR_STATE; pass++) {
+        struct vs_whatif_watch *watch = vs_whatif_watch_open(0, 0);
+        struct vs_replay *replay = vs_replay_open(reader);
+        const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, watch};
+        for (int level = 0; level < LEVELS; level++)
+            watch->base[level]->until_event = query->until_event;
+        watch->patient = pass > 0;
+        vs_whatif_watch_begin(watch, replay);
+        vs_reader_rewind(reader);
+        err = vs_reading_run(reader, replay, NULL, &observer, 1);
+        if (!err)
+            err = take_log(watch, query->device, out);
+        vs_replay_close(replay);
+        vs_whatif_watch_close(watch);
     }
     return err;
 }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "analysis/growth/growth.h"
 #include "analysis/whatif/requests_reading.h"
 #include "analysis/whatif/whatif.h"
 #include "support/policy_run.h"
@@ -272,7 +273,7 @@ TEST(blocks_of_a_site_can_end_with_their_step)
     read_log(0, 0);
     const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
     assert_int_equal(count, 2);
-    struct vs_whatif_site site = {stacks[1], VS_WHATIF_FREE_AT_STEP_END, 0};
+    struct vs_whatif_site site = {.stack = stacks[1], .rule = VS_WHATIF_FREE_AT_STEP_END};
     assert_int_equal(as_recorded().reserved_peak, 210 * MIB);
     vs_whatif_setting_init(&setting);
     setting.sites = &site;
@@ -280,6 +281,66 @@ TEST(blocks_of_a_site_can_end_with_their_step)
     assert_int_equal(run(&setting).reserved_peak, 130 * MIB); /* the permanent one stays */
     site.rule = VS_WHATIF_ABSENT;
     assert_int_equal(run(&setting).reserved_peak, 100 * MIB);
+}
+
+TEST(without_a_site_its_failed_request_is_not_made)
+{
+    struct vs_whatif_setting setting;
+    size_t count;
+    start("alloc 0 600M; at site; fail 500M free 400M");
+    read_log(0, 1);
+    const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
+    struct vs_whatif_site site = {.stack = stacks[count - 1], .rule = VS_WHATIF_ABSENT};
+    vs_whatif_setting_init(&setting);
+    setting.sites = &site;
+    setting.site_count = 1;
+    assert_false(run(&setting).survives);
+    site.failed_too = true;
+    assert_true(run(&setting).survives);
+}
+
+TEST(steps_that_only_requests_show_end_in_the_runs)
+{
+    struct vs_whatif_setting setting;
+    size_t count;
+    start("alloc 0 100M; at site; repeat 5 { alloc 20i+300 20M }");
+    read_log(0, 0);
+    const uint64_t events = vs_whatif_recorded(whatif_log)->events;
+    struct vs_growth_step steps[5] = {{.event = 0}};
+    for (uint64_t i = 0; i < 5; i++) /* each begins with an allocation; the last event ends the trace */
+        steps[i].event = events - 5 + i;
+    vs_whatif_found_steps(whatif_log, steps, 5, false);
+    assert_int_equal(vs_whatif_recorded(whatif_log)->steps, 4);
+    const uint64_t *stacks = vs_whatif_stacks(whatif_log, &count);
+    struct vs_whatif_site site = {.stack = stacks[1], .rule = VS_WHATIF_FREE_AT_STEP_END};
+    vs_whatif_setting_init(&setting);
+    setting.sites = &site;
+    setting.site_count = 1;
+    assert_int_equal(run(&setting).reserved_peak, 120 * MIB);
+}
+
+/* --- one reading for every device and level --- */
+
+TEST(a_framework_that_comes_late_is_read_again)
+{
+    start("repeat 20000 { alloc 0 1M; free 0 }");
+    vs_trace(&b, "alloc 0 20M; tensor 0 4M of 4M 20M");
+    const struct vs_whatif_recorded *recorded = read_log(0, 0);
+    assert_int_equal(recorded->requests, VS_WHATIF_FRAMEWORK);
+    assert_int_equal(recorded->request_count, 1);
+    assert_int_equal(recorded->reserved_peak, 20 * MIB);
+}
+
+TEST(the_device_with_most_memory_in_use_is_replayed)
+{
+    start("alloc 0 100M; step 1; pop");
+    for (uint64_t i = 0; i < 2; i++)
+        vs_builder_event(&b, (struct vs_event){.kind = VS_EVENT_alloc, .alloc = {
+            .family = VS_FAMILY_DEVICE, .device = 1, .addr = A(5000 + 1000 * i), .size = 80 * MIB, .requested = 80 * MIB}});
+    const struct vs_whatif_recorded *recorded = read_log(0, 0);
+    assert_int_equal(recorded->device, 1);
+    assert_int_equal(recorded->steps, 1); /* also those before the device appeared */
+    assert_int_equal(as_recorded().reserved_peak, 160 * MIB);
 }
 
 /* --- runs --- */
