@@ -99,6 +99,7 @@ static int explain(const char *who, const char *path, const struct oom_arguments
         code = vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     else {
         struct vs_style style = vs_tool_style_full(&args->colour, args->top, args->full);
+        style.started_ns = report->start_realtime_ns;
         if (args->json)
             vs_oom_json(oom, report, false, stdout);
         else if (oom)

@@ -51,7 +51,8 @@ static const char usage[] =
     "  --windows FILE    with --json: the peak of each of many time windows, and the\n"
     "                    call sites that made the difference; FILE has their begins\n"
     "                    and ends\n"
-    "  --full            whole call stacks, one frame per line\n"
+    "  --full            whole call stacks, one frame per line, with the source lines\n"
+    "                    of your code\n"
     "  --partial         use the readable events of a trace that is cut off or\n"
     "                    damaged\n"
     "  --color WHEN      auto (default), always or never; NO_COLOR is respected\n"
@@ -208,6 +209,7 @@ static bool report_one(const char *who, const char *path, const struct report_ar
         report->window_count = count;
     }
     struct vs_style style = vs_tool_style_full(&args->colour, args->top, args->full);
+    style.started_ns = report->start_realtime_ns;
     if (good && args->json)
         vs_report_json(report, false, stdout);
     else if (good)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/naming/source_text.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,4 +44,32 @@ bool vs_source_text_read(const char *path, struct vs_source_file *out)
     }
     *out = (struct vs_source_file){text, got, (uint64_t)info.st_mtim.tv_sec * 1000000000u + (uint64_t)info.st_mtim.tv_nsec};
     return true;
+}
+
+bool vs_source_line(const char *path, unsigned number, char *out, size_t size, uint64_t *changed_ns)
+{
+    struct vs_source_file file;
+    if (!number || !vs_source_text_read(path, &file))
+        return false;
+    char *line = file.text;
+    for (unsigned i = 1; line && i < number; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (line) {
+        line[strcspn(line, "\n")] = 0;
+        char *text = line + strspn(line, " \t"), *comment = strstr(text, "  #");
+        size_t n = comment ? (size_t)(comment - text) : strlen(text);
+        while (n && isspace((unsigned char)text[n - 1]))
+            n--;
+        bool cut = n + sizeof "…" > size;
+        if (cut)
+            for (n = size - sizeof "…"; n && ((unsigned char)text[n] & 0xc0) == 0x80;)
+                n--;
+        snprintf(out, size, "%.*s%s", (int)n, text, cut ? "…" : "");
+    }
+    if (changed_ns)
+        *changed_ns = file.changed_ns;
+    free(file.text);
+    return line && *out;
 }

@@ -22,4 +22,9 @@ struct vs_source_file {
  * frees *text*. */
 bool vs_source_text_read(const char *path, struct vs_source_file *out);
 
+/* vs_source_line: line *number* of *path*, without its indentation and a comment of Python at its end, in *out*
+ * of *size* bytes, "…" for the rest of a longer one; *changed_ns* (may be NULL) as above. False where there is
+ * no such line, or an empty one. */
+bool vs_source_line(const char *path, unsigned number, char *out, size_t size, uint64_t *changed_ns);
+
 #endif

@@ -4,7 +4,6 @@
  * present folder, where `vramscope fit` starts its programs. */
 #include "analysis/naming/naming.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,42 +41,10 @@ void vs_line_mark_event(struct vs_line_mark *mark, const struct vs_reader *reade
         *mark = (struct vs_line_mark){0};
 }
 
-/* Reads line *number* of *path* into *out* without its indentation and comment; false when it
- * cannot be read. Cut at SOURCE_MAX bytes, not within a character. */
-static bool read_source(const char *path, unsigned number, char out[SOURCE_MAX + 8])
-{
-    struct vs_source_file file;
-    if (!number || !vs_source_text_read(path, &file))
-        return false;
-    char *line = file.text;
-    for (unsigned i = 1; line && i < number; i++) {
-        line = strchr(line, '\n');
-        line = line ? line + 1 : NULL;
-    }
-    if (!line) {
-        free(file.text);
-        return false;
-    }
-    line[strcspn(line, "\n")] = 0;
-    char *text = line + strspn(line, " \t"), *comment = strstr(text, "  #");
-    size_t n = comment ? (size_t)(comment - text) : strlen(text);
-    while (n && isspace((unsigned char)text[n - 1]))
-        n--;
-    bool cut = n > SOURCE_MAX;
-    if (cut) {
-        n = SOURCE_MAX;
-        while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-            n--;
-    }
-    snprintf(out, SOURCE_MAX + 8, "%.*s%s", (int)n, text, cut ? "…" : "");
-    free(file.text);
-    return *out;
-}
-
 const char *vs_line_text(struct vs_arena *memory, const char *path, unsigned line)
 {
     char text[SOURCE_MAX + 512], code[SOURCE_MAX + 8];
-    bool shown = read_source(path, line, code);
+    bool shown = vs_source_line(path, line, code, sizeof code, NULL);
     snprintf(text, sizeof text, shown ? "%s (%.255s:%u)" : "%s%.255s:%u", shown ? code : "",
              vs_text_base_name(path), line);
     return vs_text_copy(memory, vs_text_clean(text));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/naming/name_text.h"
+#include "analysis/naming/source_text.h"
 #include "base/vs_text.h"
 #include "trace/format/event.h"
 
@@ -127,6 +128,19 @@ char *vs_text_part(char *out, const struct vs_site_part *part)
         snprintf(out + n, VS_PART_TEXT_MAX - (size_t)n, " (%.120s:%u)", vs_text_base_name(part->file), part->line);
     else if (part->file)
         snprintf(out + n, VS_PART_TEXT_MAX - (size_t)n, " (%.120s)", vs_text_base_name(part->file));
+    return vs_text_clean(out);
+}
+
+char *vs_text_code(char *out, const char *path, unsigned line, uint64_t started_ns)
+{
+    static const char changed[] = "  (changed since then)";
+    uint64_t changed_ns = 0;
+    *out = 0;
+    if (!path || !vs_source_is_code(path) ||
+        !vs_source_line(path, line, out, VS_CODE_TEXT_MAX - sizeof changed, &changed_ns))
+        return strcpy(out, "");
+    if (started_ns && changed_ns > started_ns)
+        strcat(out, changed);
     return vs_text_clean(out);
 }
 

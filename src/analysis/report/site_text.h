@@ -34,6 +34,12 @@ char *vs_text_called(char *out, const struct vs_report_site *site);
 #define VS_PART_TEXT_MAX 384
 char *vs_text_part(char *out, const struct vs_site_part *part);
 
+/* vs_text_code: line *line* of the source file *path* in *out* of VS_CODE_TEXT_MAX bytes, with a remark if the
+ * file changed after *started_ns* (of the program, since the Unix epoch; 0: not known); "" without it. Returns
+ * out. */
+#define VS_CODE_TEXT_MAX 200
+char *vs_text_code(char *out, const char *path, unsigned line, uint64_t started_ns);
+
 /* vs_text_percent: writes "23.3 %" to *out* (16 bytes); "-" when *whole* is 0. */
 char *vs_text_percent(char *out, uint64_t part, uint64_t whole);
 /* vs_percent_text: the same in memory of the enclosing block, valid until its end. */

@@ -597,6 +597,13 @@ void vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
     name_row(w, row, false, &memory, &named);
     vs_text_label(chain, &named);
     vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);
-    vs_text_site(chain, &named, CHAIN_FRAMES);
+    size_t length = strlen(vs_text_site(chain, &named, CHAIN_FRAMES));
+    char code[VS_CODE_TEXT_MAX] = "";
+    if (!named.line && named.wrappers < named.frame_count) {
+        const struct vs_report_frame *frame = &named.frames[named.wrappers];
+        vs_text_code(code, frame->file, frame->line, w->replay->process.process.start_realtime_ns);
+    }
+    if (*code && length + strlen(code) + 2 <= VS_WATCH_CHAIN_MAX)
+        snprintf(chain + length, VS_WATCH_CHAIN_MAX - length, "\n%s", code);
     vs_arena_free_all(&memory);
 }

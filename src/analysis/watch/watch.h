@@ -179,7 +179,8 @@ bool vs_watch_line(struct vs_watch *watch, const struct vs_watch_site *site, cha
 
 #define VS_WATCH_CHAIN_MAX 4096
 /* vs_watch_name: the names that need symbols, which may take seconds: the innermost functions, and
- * the call chain. */
+ * the call chain, behind which a second line is the source line of its first function, where that can be
+ * read. */
 void vs_watch_name(struct vs_watch *watch, const struct vs_watch_site *site,
                    char name[VS_WATCH_NAME_MAX], char chain[VS_WATCH_CHAIN_MAX]);
 

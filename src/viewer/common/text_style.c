@@ -223,17 +223,25 @@ void vs_text_sites(const struct vs_style *style, const struct vs_report_sites *s
             indent += (size_t)fprintf(style->out, "±%3.0f %%  ", site->bytes ? 100.0 *
                           (double)vs_report_site_error(sites, site) / (double)site->bytes : 0.0) - 1;
         if (style->full && site->frame_count) {
+            if (site->line) { /* the thread's own frames follow */
+                vs_text_put(style->out, site->line);
+                fputc('\n', style->out);
+            }
             for (size_t k = 0; k < site->frame_count; k++) {
                 struct vs_report_site one = *site;
                 struct vs_report_frame frame = site->frames[k];
-                char text[VS_CHAIN_TEXT_MAX];
+                char text[VS_CHAIN_TEXT_MAX], code[VS_CODE_TEXT_MAX];
                 frame.library = NULL; /* not folded */
                 one.frames = &frame;
                 one.folds = false;
                 one.frame_count = 1;
                 one.wrappers = 0;
-                fprintf(style->out, "%*s%s\n", k ? VS_ROW_COLUMNS + 2 : 0, "",
+                one.line = NULL;
+                fprintf(style->out, "%*s%s\n", k || site->line ? VS_ROW_COLUMNS + 2 : 0, "",
                         vs_text_site(text, &one, 1));
+                if (!site->frames[k].library && *vs_text_code(code, frame.file, frame.line, style->started_ns))
+                    fprintf(style->out, "%*s%s%s%s\n", VS_ROW_COLUMNS + 4, "", vs_paint(style, VS_DIM),
+                            vs_text_clip(text, code, style->width - VS_ROW_COLUMNS - 4), vs_unpaint(style));
             }
         } else
             vs_text_chain(style, indent, site);

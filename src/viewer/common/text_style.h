@@ -22,7 +22,9 @@ struct vs_style {
     size_t sites;   /* call sites per list */
     bool small_sites; /* also those of less than 1 % of the list */
     size_t kernels; /* kernels per device */
-    bool full;      /* whole call chains, one frame per line */
+    bool full;      /* whole call chains, one frame per line, with the source lines of the user's */
+    uint64_t started_ns; /* of the program, since the Unix epoch: source files changed later are marked; 0:
+                          * not known */
 };
 
 /* vs_style_init: sets colour and width for *out*: colour only on a terminal and without NO_COLOR;

@@ -167,13 +167,16 @@ static void site_row(const struct vs_watch_device *device, const struct vs_watch
     site_name(site->name ? site->name : "?", site->growing ? VS_WARN : VS_PLAIN, grid, row, at, end);
 }
 
-/* The chain after its first function, on a few rows. */
+/* The source line of the chain's first function, and the chain after it, on a few rows. */
 static unsigned chain_rows(const char *chain, struct vs_grid *grid, unsigned row, unsigned end)
 {
+    const char *code = strchr(chain, '\n'), *stop = code ? code : chain + strlen(chain);
     const char *more = strstr(chain, " < ");
+    if (code && row < end)
+        vs_grid_put(grid, row++, 4, grid->columns, VS_PLAIN, "%s", code + 1);
     unsigned width = grid->columns > 24 ? grid->columns - 4 : 20;
-    for (unsigned n = 0; more && *more && n < CHAIN_ROWS && row < end; n++, row++) {
-        size_t length = strlen(more), take = length;
+    for (unsigned n = 0; more && more < stop && n < CHAIN_ROWS && row < end; n++, row++) {
+        size_t length = (size_t)(stop - more), take = length;
         if (length > width && n + 1 < CHAIN_ROWS) {
             take = width;
             while (take > width / 2 && more[take] != ' ')

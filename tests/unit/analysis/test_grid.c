@@ -59,7 +59,7 @@ TEST(every_size_can_be_drawn)
         .total = 4 << 20, .used = 1 << 20, .used_known = true, .history = &history, .growing = true,
         .growth = {.per_step = 7, .confidence = 1},
         .forecast = {.known = true, .steps_known = true, .steps = 7, .per_step = 7},
-        .sites = {{.bytes = 9, .name = "f (a.py:1)", .chain = "f (a.py:1) < g < main"}},
+        .sites = {{.bytes = 9, .name = "f (a.py:1)", .chain = "f (a.py:1) < g < main\nx = y < 3"}},
         .site_count = 1, .sites_bytes = 9};
     struct vs_top_model *model = calloc(1, sizeof *model);
     struct vs_grid grid = {0};
@@ -90,6 +90,15 @@ TEST(every_size_can_be_drawn)
         vs_top_draw(model, &grid);
         assert_non_null(strstr(line(&grid, 3), left[i].text));
     }
+    model->expanded = true; /* the source line, then the callers */
+    vs_grid_begin(&grid, 24, 80);
+    vs_top_draw(model, &grid);
+    unsigned of_code = 0;
+    while (of_code < 22 && !strstr(line(&grid, of_code), "    x = y < 3"))
+        of_code++;
+    assert_non_null(strstr(line(&grid, of_code + 1), "< g < main"));
+    assert_null(strstr(line(&grid, of_code + 2), "3"));
+    model->expanded = false;
     device.sites[0].name = "a_long_line_of_code(with, many, arguments, to, be, cut) (train.py:123)";
     device.sites[0].growing = true;
     device.sites[0].growth_per_step = 5;
