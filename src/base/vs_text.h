@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Questions about text that every module asks: the file name of a path, whether two texts are equal,
- * how a text begins and ends, and a hash of it. Nothing here allocates or changes its arguments; any
+ * how a text begins and ends, and a hash of it; and a number as hexadecimal text. Nothing here allocates or changes its arguments; any
  * thread may call it, also in a signal handler. */
 #ifndef VS_TEXT_H
 #define VS_TEXT_H
@@ -54,6 +54,18 @@ static inline uint64_t vs_text_hash_bytes(uint64_t hash, const void *bytes, size
     for (size_t i = 0; i < count; i++)
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* vs_text_hex: "0x1f" in *out*, of VS_TEXT_HEX_MAX bytes; returns its end. */
+#define VS_TEXT_HEX_MAX 19
+static inline char *vs_text_hex(char *out, uint64_t value)
+{
+    *out++ = '0';
+    *out++ = 'x';
+    for (int i = value ? (63 - __builtin_clzll(value)) / 4 : 0; i >= 0; i--)
+        *out++ = "0123456789abcdef"[value >> 4 * i & 15];
+    *out = '\0';
+    return out;
 }
 
 #endif

@@ -63,12 +63,20 @@ char *vs_xstrndup(const char *text, size_t length)
 char *vs_xvalid(const char *text)
 {
     const unsigned char *from = (const unsigned char *)text;
-    size_t at = 0, length;
+    size_t at = 0, whole = strlen(text), length;
+    uint64_t eight; /* bytes of ASCII, as most texts are; the last eight may overlap those before */
+    while (whole >= sizeof eight && at < whole) {
+        size_t from_at = at + sizeof eight <= whole ? at : whole - sizeof eight;
+        memcpy(&eight, text + from_at, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
+        at = from_at + sizeof eight;
+    }
     while (from[at] && (length = from[at] < 0x80 ? 1 : vs_utf8_length(from + at, SIZE_MAX)) != 0)
         at += length;
     if (!from[at])
         return NULL;
-    char *out = vs_xcalloc(at + strlen(text + at) * strlen(VS_UTF8_REPLACEMENT) + 1, 1), *to = mempcpy(out, text, at);
+    char *out = vs_xcalloc(at + (whole - at) * strlen(VS_UTF8_REPLACEMENT) + 1, 1), *to = mempcpy(out, text, at);
     for (from += at; *from; from += length + !length) {
         length = vs_utf8_length(from, SIZE_MAX);
         to = length ? mempcpy(to, from, length) : stpcpy(to, VS_UTF8_REPLACEMENT);

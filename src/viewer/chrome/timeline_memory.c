@@ -2,13 +2,14 @@
  *
  * See the header. A block's row has all that is drawn of it, so nothing is kept for one. Its slot is the
  * number of its track: it is used by one block after the other. */
+#define _GNU_SOURCE /* mempcpy */
 #include "viewer/chrome/timeline_memory.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "trace/read/reader.h"
 #include "viewer/common/json_writer.h"
 
@@ -79,10 +80,12 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
                        : m->kinds ? vs_kind_name((enum vs_kind)live->kind) : "tensor";
     const char *label = vs_site_labels_of(&m->labels, replay, live->site)->text;
     const char *caller = strstr(label, " < ");
-    char name[SITE_NAME_MAX + 64], addr[24];
-    snprintf(name, sizeof name, "%.*s: %s %s", caller && caller - label < SITE_NAME_MAX ? (int)(caller - label) : SITE_NAME_MAX, label,
-             vs_size_text(live->size), kind);
-    snprintf(addr, sizeof addr, "0x%" PRIx64, live->addr);
+    char name[SITE_NAME_MAX + 64], addr[VS_TEXT_HEX_MAX];
+    size_t length = caller ? (size_t)(caller - label) : strlen(label);
+    char *end_of = mempcpy(name, label, length < SITE_NAME_MAX ? length : SITE_NAME_MAX); /* printf takes too long */
+    end_of = stpcpy(stpcpy(end_of, ": "), vs_size_text(live->size));
+    stpcpy(stpcpy(end_of, " "), kind);
+    vs_text_hex(addr, live->addr);
     const char *track = tensor ? "lives of tensors" : host ? "lives of host memory" : "lives of blocks";
     uint64_t begin = live->time_ns > m->from_ns ? live->time_ns : m->from_ns;
     struct vs_emitted out = {.phase = 'b', .name = name, .category = "memory", .track = track,

@@ -14,7 +14,7 @@
 #define LENGTH 2u
 #define VARINT_MAX 10
 
-static size_t varint(unsigned char out[VARINT_MAX], uint64_t value)
+static inline size_t varint(unsigned char *out, uint64_t value)
 {
     size_t n = 0;
     for (; value >= 0x80; value >>= 7)
@@ -23,39 +23,30 @@ static size_t varint(unsigned char out[VARINT_MAX], uint64_t value)
     return n;
 }
 
-static void append(struct vs_proto *message, const void *bytes, size_t count)
+/* The begin of a field, with room for *more* bytes behind its number and its value. */
+static inline unsigned char *begin(struct vs_proto *message, uint64_t key, uint64_t value, size_t more)
 {
-    if (!count)
-        return;
-    vs_vec_room(&message->bytes, &message->capacity, message->count + count, 1);
-    memcpy(message->bytes + message->count, bytes, count);
-    message->count += count;
-}
-
-static inline void append_varint(struct vs_proto *message, uint64_t value)
-{
-    if (message->count + VARINT_MAX > message->capacity)
-        vs_vec_room(&message->bytes, &message->capacity, message->count + VARINT_MAX, 1);
-    if (value < 0x80)
-        message->bytes[message->count++] = (unsigned char)value;
-    else
-        message->count += varint(message->bytes + message->count, value);
+    size_t most = message->count + 2 * VARINT_MAX + more;
+    if (most > message->capacity)
+        vs_vec_room(&message->bytes, &message->capacity, most, 1);
+    message->count += varint(message->bytes + message->count, key);
+    message->count += varint(message->bytes + message->count, value);
+    message->count += more;
+    return message->bytes + message->count - more;
 }
 
 void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (values[i]) {
-            append_varint(message, (i + 1) << 3 | VARINT);
-            append_varint(message, values[i]);
-        }
+        if (values[i])
+            vs_proto_uint(message, i + 1, values[i]);
 }
 
 void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count)
 {
-    append_varint(message, field << 3 | LENGTH);
-    append_varint(message, count);
-    append(message, bytes, count);
+    unsigned char *at = begin(message, field << 3 | LENGTH, count, count);
+    if (count)
+        memcpy(at, bytes, count);
 }
 
 void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values, size_t count)
@@ -64,22 +55,20 @@ void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *v
     size_t length = 0;
     for (size_t i = 0; i < count; i++)
         length += varint(bytes, values[i]);
-    append_varint(message, field << 3 | LENGTH);
-    append_varint(message, length);
+    unsigned char *at = begin(message, field << 3 | LENGTH, length, length);
     for (size_t i = 0; i < count; i++)
-        append_varint(message, values[i]);
+        at += varint(at, values[i]);
 }
 
 void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value)
 {
-    append_varint(message, field << 3 | VARINT);
-    append_varint(message, value);
+    begin(message, field << 3 | VARINT, value, 0);
 }
 
 void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value)
 {
-    append_varint(message, field << 3 | FIXED64);
-    append(message, &value, sizeof value);
+    unsigned char *at = begin(message, field << 3 | FIXED64, 0, sizeof value - 1); /* the first byte is a varint of 0 */
+    memcpy(at - 1, &value, sizeof value);
 }
 
 void vs_proto_text(struct vs_proto *message, unsigned field, const char *text)

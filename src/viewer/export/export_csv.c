@@ -13,6 +13,7 @@
 #include "analysis/naming/library.h"
 #include "analysis/report/site_text.h"
 #include "base/reading/vs_vec.h"
+#include "base/vs_text.h"
 #include "viewer/export/site_labels.h"
 
 static const char header[] =
@@ -144,10 +145,7 @@ static enum vs_err write_row(void *context, const struct vs_replay *replay,
     const char *family = life->tensor ? "tensor" : vs_family_name(life->family);
     char *p = put_uint(csv->buffer + csv->used, life->born_event);
     p = life->host ? put_word(p, "host", 4) : put_uint(p, life->device);
-    *p++ = '0';
-    *p++ = 'x';
-    for (int i = life->addr ? (63 - __builtin_clzll(life->addr)) / 4 : 0; i >= 0; i--)
-        *p++ = "0123456789abcdef"[life->addr >> 4 * i & 15];
+    p = vs_text_hex(p, life->addr);
     *p++ = ',';
     p = put_uint(put_uint(put_uint(p, life->requested), life->size), life->born_ns);
     p = put_word(p, ends[life->end].text, ends[life->end].length);
