@@ -204,39 +204,25 @@ static void record_memset(const CUpti_Activity *activity, const struct vs_cupti_
               .graph_node = m->graphNodeId);
 }
 
-/* Calls that only ask: far more than the others, never of interest, and some of them our own. */
-static bool only_asks(bool driver, CUpti_CallbackId id)
+/* Calls that only ask: far more than the others, never of interest, and some of them our own. *name*: CUPTI's, with
+ * a version: cudaGetDevice_v3020. */
+static bool only_asks(const char *name)
 {
-    static const uint16_t of_driver[] = {
-#define ROW(name) CUPTI_DRIVER_TRACE_CBID_##name,
-        ROW(cuCtxGetCurrent) ROW(cuCtxSetCurrent) ROW(cuCtxGetDevice) ROW(cuCtxGetApiVersion)
-        ROW(cuCtxPushCurrent_v2) ROW(cuCtxPopCurrent_v2) ROW(cuDeviceGet) ROW(cuDeviceGetCount)
-        ROW(cuDeviceGetName) ROW(cuDeviceGetUuid_v2) ROW(cuDeviceGetAttribute) ROW(cuDeviceTotalMem_v2)
-        ROW(cuDeviceGetPCIBusId) ROW(cuDevicePrimaryCtxGetState) ROW(cuDriverGetVersion)
-        ROW(cuGetProcAddress) ROW(cuGetProcAddress_v2) ROW(cuMemGetInfo_v2) ROW(cuPointerGetAttribute)
-        ROW(cuPointerGetAttributes) ROW(cuStreamGetId) ROW(cuStreamGetCtx) ROW(cuStreamIsCapturing)
-        ROW(cuEventQuery) ROW(cuStreamQuery) ROW(cuFuncGetAttribute)
-        ROW(cuOccupancyMaxActiveBlocksPerMultiprocessor)
-        ROW(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
-#undef ROW
-    }, of_runtime[] = {
-#define ROW(name) CUPTI_RUNTIME_TRACE_CBID_##name,
-        ROW(cudaGetDevice_v3020) ROW(cudaSetDevice_v3020) ROW(cudaGetLastError_v3020)
-        ROW(cudaPeekAtLastError_v3020) ROW(cudaGetDeviceCount_v3020) ROW(cudaDeviceGetAttribute_v5000)
-        ROW(cudaMemGetInfo_v3020) ROW(cudaPointerGetAttributes_v4000) ROW(cudaEventQuery_v3020)
-        ROW(cudaStreamQuery_v3020) ROW(cudaStreamIsCapturing_v10000)
-        ROW(cudaStreamGetCaptureInfo_v10010) ROW(cudaFuncGetAttributes_v3020)
-        ROW(cudaDeviceGetStreamPriorityRange_v5050)
-        ROW(cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6000)
-        ROW(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000)
-#undef ROW
-    };
-    const uint16_t *ids = driver ? of_driver : of_runtime;
-    size_t count = driver ? sizeof of_driver / sizeof *of_driver : sizeof of_runtime / sizeof *of_runtime;
-    for (size_t i = 0; i < count; i++)
-        if (ids[i] == id)
-            return true;
-    return false;
+    static const char asks[] =
+        " cuCtxGetCurrent cuCtxSetCurrent cuCtxGetDevice cuCtxGetApiVersion cuCtxPushCurrent cuCtxPopCurrent cuDeviceGet"
+        " cuDeviceGetCount cuDeviceGetName cuDeviceGetUuid cuDeviceGetAttribute cuDeviceTotalMem cuDeviceGetPCIBusId"
+        " cuDevicePrimaryCtxGetState cuDriverGetVersion cuGetProcAddress cuMemGetInfo cuPointerGetAttribute"
+        " cuPointerGetAttributes cuStreamGetId cuStreamGetCtx cuStreamIsCapturing cuEventQuery cuStreamQuery"
+        " cuFuncGetAttribute cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        " cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags cudaGetDevice cudaSetDevice cudaGetLastError"
+        " cudaPeekAtLastError cudaGetDeviceCount cudaDeviceGetAttribute cudaMemGetInfo cudaPointerGetAttributes"
+        " cudaEventQuery cudaStreamQuery cudaStreamIsCapturing cudaStreamGetCaptureInfo cudaFuncGetAttributes"
+        " cudaDeviceGetStreamPriorityRange cudaOccupancyMaxActiveBlocksPerMultiprocessor"
+        " cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags ";
+    char word[80];
+    const char *version = strstr(name, "_v");
+    snprintf(word, sizeof word, " %.*s ", version ? (int)(version - name) : (int)strlen(name), name);
+    return strstr(asks, word);
 }
 
 /* Whether the function with this name in CUPTI begins copies; kernels or memsets. */
@@ -269,12 +255,11 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
     uint64_t name = atomic_load_explicit(known, memory_order_relaxed);
     if (!name) {
         const char *text = NULL;
-        if (!only_asks(driver, call->cbid))
-            (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API,
-                                       call->cbid, &text);
+        (void)cupti->callback_name(driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API, call->cbid,
+                                   &text);
         /* __cudaPushCallConfiguration and the like are part of a launch; CUPTI itself asks for names of kernels */
-        bool other = text && (strstr(text, "CallConfiguration") || strstr(text, "GetName"));
-        name = text && !other ? vs_process_string(text) * 4 : CALL_IGNORED;
+        bool other = !text || only_asks(text) || strstr(text, "CallConfiguration") || strstr(text, "GetName");
+        name = other ? CALL_IGNORED : vs_process_string(text) * 4;
         name |= name != CALL_IGNORED && begins_work(text) ? CALL_BEGINS_WORK : 0;
         atomic_store_explicit(known, name, memory_order_relaxed);
     }

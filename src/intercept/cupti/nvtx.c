@@ -84,24 +84,21 @@ struct nvtx_look {
 
 static struct nvtx_look look_of(const nvtxEventAttributes_t *e)
 {
+    static const uint8_t kinds[] = {
+        [NVTX_PAYLOAD_TYPE_UNSIGNED_INT64] = VS_PAYLOAD_UNSIGNED, [NVTX_PAYLOAD_TYPE_UNSIGNED_INT32] = VS_PAYLOAD_UNSIGNED,
+        [NVTX_PAYLOAD_TYPE_INT64] = VS_PAYLOAD_SIGNED,            [NVTX_PAYLOAD_TYPE_INT32] = VS_PAYLOAD_SIGNED,
+        [NVTX_PAYLOAD_TYPE_DOUBLE] = VS_PAYLOAD_DOUBLE,           [NVTX_PAYLOAD_TYPE_FLOAT] = VS_PAYLOAD_DOUBLE};
     struct nvtx_look look = {.colour = e && e->colorType == NVTX_COLOR_ARGB ? e->color : 0};
-    double value = 0;
-    if (!e)
+    uint32_t type = e ? (uint32_t)e->payloadType : 0;
+    if (type >= sizeof kinds || !kinds[type])
         return look;
-    switch (e->payloadType) {
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64: look.payload = e->payload.ullValue; break;
-    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32: look.payload = e->payload.uiValue; break;
-    case NVTX_PAYLOAD_TYPE_INT64: look.payload = (uint64_t)e->payload.llValue; break;
-    case NVTX_PAYLOAD_TYPE_INT32: look.payload = (uint64_t)(int64_t)e->payload.iValue; break;
-    case NVTX_PAYLOAD_TYPE_DOUBLE: value = e->payload.dValue; break;
-    case NVTX_PAYLOAD_TYPE_FLOAT: value = (double)e->payload.fValue; break;
-    default: return look;
-    }
-    bool is_signed = e->payloadType == NVTX_PAYLOAD_TYPE_INT64 || e->payloadType == NVTX_PAYLOAD_TYPE_INT32;
-    bool is_double = e->payloadType == NVTX_PAYLOAD_TYPE_DOUBLE || e->payloadType == NVTX_PAYLOAD_TYPE_FLOAT;
-    look.payload_kind = is_double ? VS_PAYLOAD_DOUBLE : is_signed ? VS_PAYLOAD_SIGNED : VS_PAYLOAD_UNSIGNED;
-    if (is_double)
-        memcpy(&look.payload, &value, sizeof value);
+    double real = type == NVTX_PAYLOAD_TYPE_FLOAT ? (double)e->payload.fValue : 0;
+    look.payload_kind = kinds[type];
+    look.payload = type == NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 ? e->payload.uiValue
+                   : type == NVTX_PAYLOAD_TYPE_INT32        ? (uint64_t)(int64_t)e->payload.iValue
+                                                            : e->payload.ullValue; /* also a double's bits */
+    if (type == NVTX_PAYLOAD_TYPE_FLOAT)
+        memcpy(&look.payload, &real, sizeof real);
     return look;
 }
 
@@ -168,11 +165,6 @@ static void mark_in(const char *name, const char *domain, const nvtxEventAttribu
 void vs_nvtx_mark_in(const char *name, const char *domain)
 {
     mark_in(name, domain, NULL);
-}
-
-static void mark(const char *name, nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
-{
-    mark_in(name, domain_name(domain), attributes);
 }
 
 void vs_nvtx_push(const char *name)
@@ -242,9 +234,9 @@ static int on_pop(void) { return pop(NULL); }
 static nvtxRangeId_t on_start_a(const char *name) { return start(name ? name : "", NULL, NULL); }
 static nvtxRangeId_t on_start_w(const wchar_t *name) { WITH_WIDE(name); return start(text, NULL, NULL); }
 static nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, NULL, a); }
-static void on_mark_a(const char *name) { mark(name ? name : "", NULL, NULL); }
-static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark(text, NULL, NULL); }
-static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, NULL, a); }
+static void on_mark_a(const char *name) { mark_in(name ? name : "", "", NULL); }
+static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark_in(text, "", NULL); }
+static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark_in(text, "", a); }
 
 static void on_end(nvtxRangeId_t id)
 {
@@ -253,7 +245,7 @@ static void on_end(nvtxRangeId_t id)
     VS_RECORD(range_end, .range = id);
 }
 
-static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark(text, d, a); }
+static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark_in(text, domain_name(d), a); }
 static int on_domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, d, a); }
 static int on_domain_pop(nvtxDomainHandle_t d) { return pop(d); }
 static nvtxRangeId_t on_domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, d, a); }
