@@ -11,20 +11,15 @@
 #include "analysis/state/activity.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/user_level.h"
+#include "analysis/state/work_calls.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define PAST_MAX 262144
 #define LATE_MAX 256 /* times of the host that end after one which is recorded later: of other threads */
-#define PENDING_MAX 524288
 #define RECENT 256
 #define LOOKED_AT_MAX 64 /* waits that end about when a gap begins */
 #define SLACK_NS 20000   /* a wait ends later than the work it waits for; clocks differ */
-
-/* A call that begins work. */
-struct call {
-    uint64_t stack, api, tid;
-};
 
 /* A time of the host: a wait, a time in which work is not recorded, or of no length the change of its place. */
 struct host_time {
@@ -47,16 +42,13 @@ struct device_work {
     uint64_t bytes; /* of a copy, as the following */
     uint16_t device, kind;
     uint8_t copy_kind, memory, size;
-    bool graph;
 };
 
 struct vs_timeline {
     uint64_t from_ns, to_ns;
     uint64_t second_step_ns, second_step; /* begin of the second marked step; 0: there is none so far */
-    struct vs_intern calls, keys;
-    /* Correlation -> number of the call + 1: the latest PENDING_MAX, and as many before them. Work that was
-     * never recorded, and launches of graphs, which are the call of several pieces of work, stay. */
-    struct vs_map pending, older;
+    struct vs_intern keys;
+    struct vs_work_calls calls;
     struct past waits, places, pauses;
     unsigned off; /* bit 0: the recording of work is switched off, bit 1: all of the recording is paused */
     struct device_work *held;
@@ -154,7 +146,7 @@ static bool in_later_step(const struct vs_timeline *t, uint64_t time_ns)
 }
 
 static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, const struct device_work *work,
-                    const struct call *call)
+                    const struct vs_work_call *call)
 {
     uint64_t a = device->end_ns, b = work->start_ns, length = b - a;
     if (!is_recorded(t, a, b)) {
@@ -168,7 +160,7 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
         device->short_ns += length;
         return;
     }
-    const struct host_time *waited = wait_before(t, call ? (uint32_t)call->tid : 0, work->device, a, b);
+    const struct host_time *waited = wait_before(t, call ? call->thread : 0, work->device, a, b);
     const struct host_time *copying = work->kind == VS_EVENT_memcpy ? copy_around(t, work->device, b, b) : NULL;
     struct vs_timeline_key key = {.what = VS_ROWS_GAPS, .device = work->device, .cause = VS_GAP_HOST,
                                   .ended_by = work->kind, .later = in_later_step(t, a),
@@ -199,20 +191,7 @@ static void add_gap(struct vs_timeline *t, struct vs_timeline_device *device, co
     sums->time_ns += length;
 }
 
-/* The call that began *work*; NULL: not recorded. */
-static const struct call *call_of(struct vs_timeline *t, const struct device_work *work)
-{
-    if (!work->correlation || !(t->pending.count + t->older.count))
-        return NULL;
-    struct vs_map *map = vs_map_get(&t->pending, work->correlation) ? &t->pending : &t->older;
-    const uint64_t *found = vs_map_get(map, work->correlation);
-    const struct call *call = found ? t->calls.items[*found - 1] : NULL;
-    if (found && !work->graph)
-        vs_map_remove(map, work->correlation, NULL);
-    return call;
-}
-
-static void add_row(struct vs_timeline *t, const struct device_work *work, const struct call *call)
+static void add_row(struct vs_timeline *t, const struct device_work *work, const struct vs_work_call *call)
 {
     struct vs_timeline_key key = {.what = VS_ROWS_KERNELS, .device = work->device, .name = work->name,
                                   .stack = call ? call->stack : 0, .api = call ? call->api : 0};
@@ -232,7 +211,7 @@ static void add_row(struct vs_timeline *t, const struct device_work *work, const
 static void place(struct vs_timeline *t, const struct device_work *work)
 {
     struct vs_timeline_device *device = &t->devices[work->device];
-    const struct call *call = call_of(t, work);
+    const struct vs_work_call *call = vs_work_calls_find(&t->calls, work->correlation);
     if (work->kind != VS_EVENT_memset)
         add_row(t, work, call);
     if (!device->works++)
@@ -307,20 +286,6 @@ static void near_peak(struct vs_timeline_device *device, const struct vs_near_wo
 
 /* --- events --- */
 
-static void add_call(struct vs_timeline *t, const struct vs_event *event)
-{
-    const struct vs_event_work_call *made = &event->work_call;
-    if (!made->correlation)
-        return;
-    struct call call = {made->stack, made->api, made->thread ? made->thread : event->tid};
-    if (t->pending.count >= PENDING_MAX) {
-        vs_map_free(&t->older);
-        t->older = t->pending;
-        t->pending = (struct vs_map){0};
-    }
-    vs_xmap_put(&t->pending, made->correlation, vs_intern(&t->calls, &call, sizeof call) + UINT64_C(1));
-}
-
 /* The recording of work begins or ends. */
 static void add_pause(struct vs_timeline *t, const struct vs_event *event)
 {
@@ -382,17 +347,14 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
     if (ran->device >= VS_DEVICES_MAX || !ran->start_ns)
         return;
     struct vs_timeline_device *device = &t->devices[ran->device];
-    struct device_work work = {.device = (uint16_t)ran->device, .kind = (uint16_t)event->kind};
+    struct vs_work of = vs_work_of(event);
+    struct device_work work = {.device = (uint16_t)ran->device, .kind = (uint16_t)event->kind, .name = of.name,
+                               .correlation = of.correlation};
     struct vs_activity_part inside;
-    if (event->kind == VS_EVENT_kernel) {
-        work.correlation = event->kernel.correlation;
-        work.name = event->kernel.name;
-        work.graph = event->kernel.graph;
-    } else if (event->kind == VS_EVENT_memcpy) {
+    if (event->kind == VS_EVENT_memcpy) {
         uint64_t kind = copy->copy_kind < VS_COPY_KIND_COUNT ? copy->copy_kind : VS_COPY_UNKNOWN;
         uint64_t memory = kind == VS_COPY_HTOD || kind == VS_COPY_HTOA ? copy->src_kind : copy->dst_kind;
         bool known = memory == VS_MEMORY_PAGEABLE || memory == VS_MEMORY_PINNED;
-        work.correlation = copy->correlation;
         work.copy_kind = (uint8_t)kind;
         work.memory = known ? (uint8_t)memory : VS_MEMORY_UNKNOWN;
         work.bytes = copy->bytes;
@@ -400,10 +362,6 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
                     : copy->bytes <= UINT64_C(1) << 20 ? VS_COPY_TO_1MIB
                     : copy->bytes <= UINT64_C(1) << 24 ? VS_COPY_TO_16MIB
                                                        : VS_COPY_LARGE;
-        work.graph = copy->graph;
-    } else {
-        work.correlation = event->memset.correlation;
-        work.graph = event->memset.graph;
     }
     follow_peak(device, replay, ran->device);
     near_peak(device, &(struct vs_near_work){.start_ns = ran->start_ns, .end_ns = ran->end_ns, .name = work.name,
@@ -446,7 +404,7 @@ enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const st
         t->second_step = steps->number;
     }
     if (event->kind == VS_EVENT_work_call)
-        add_call(t, event);
+        vs_work_calls_add(&t->calls, event);
     else if (event->kind == VS_EVENT_sync)
         add_wait(t, replay, event);
     else if (event->kind == VS_EVENT_range_push || event->kind == VS_EVENT_range_pop)
@@ -489,7 +447,7 @@ const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *t,
 
 bool vs_timeline_has_calls(const struct vs_timeline *t)
 {
-    return t->calls.count;
+    return t->calls.ring;
 }
 
 const struct vs_timeline_row *vs_timeline_rows(const struct vs_timeline *t, size_t *count)
@@ -502,10 +460,8 @@ void vs_timeline_close(struct vs_timeline *t)
 {
     if (!t)
         return;
-    vs_intern_free(&t->calls);
     vs_intern_free(&t->keys);
-    vs_map_free(&t->pending);
-    vs_map_free(&t->older);
+    free(t->calls.ring);
     free(t->places.items);
     free(t->pauses.items);
     free(t->waits.items);

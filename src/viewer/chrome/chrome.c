@@ -29,6 +29,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
+#include "analysis/state/work_calls.h"
 #include "base/reading/vs_vec.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
@@ -92,6 +93,7 @@ struct chrome {
     struct vs_map kernel_names; /* vs_summary_name_once */
     struct vs_chrome_stacks stacks;
     struct vs_flows flows;
+    struct vs_work_calls calls;
     struct vs_arena memory;
 };
 
@@ -161,10 +163,9 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
 static void write_slice(struct chrome *c, const struct vs_slice *slice)
 {
     const struct vs_event *event = &slice->event;
-    uint64_t number = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
-                      : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
-                                                       : event->memset.correlation;
-    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, vs_flow_stack(&c->flows, number));
+    uint64_t number = vs_work_of(event).correlation;
+    const struct vs_work_call *call = vs_work_calls_find(&c->calls, number);
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, call ? call->stack : 0);
     uint64_t pid = device_pid(c, event->activity.device);
     const struct vs_summary names = {.memory = &c->memory, .replay = c->replay};
     const char *kernel = event->kind == VS_EVENT_kernel
@@ -250,10 +251,10 @@ static void annotate(struct chrome *c, char phase, const struct vs_event *event,
     if (kind == VS_PAYLOAD_SIGNED)
         number = (struct vs_json_item)VS_J_INT("payload", (int64_t)payload);
     else if (kind == VS_PAYLOAD_DOUBLE)
-        number = (struct vs_json_item)VS_J_RATIO("payload", real);
+        number = (struct vs_json_item)VS_J_REAL("payload", real);
     const struct vs_json_item args[] = {VS_J_TEXT_IF(domain != 0, "domain", text(c, domain)),
                                         VS_J_TEXT_IF(colour != 0, "colour", rgb), number, {.key = NULL}};
-    vs_emit_put(&c->emit, &out, domain || colour || kind ? args : args + 3);
+    vs_emit_put(&c->emit, &out, args);
 }
 
 static void push(struct chrome *c, const struct vs_event *event)
@@ -302,46 +303,59 @@ static void async(struct chrome *c, const struct vs_event *event)
 
 /* --- waits and calls --- */
 
-static void wait(struct chrome *c, const struct vs_event *event)
-{
-    uint64_t from = event->sync.start_ns > c->from_ns ? event->sync.start_ns : c->from_ns,
-             to = event->sync.end_ns < c->to_ns ? event->sync.end_ns : c->to_ns;
-    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, event->sync.stack);
-    const struct vs_emitted out = {.phase = 'X', .name = text(c, event->sync.api),
-                                   .category = "cuda_sync", .pid = host_pid(c), .tid = event->tid,
-                                   .time_ns = from, .duration_ns = to > from ? to - from : 0,
-                                   .stack = &stack};
-    vs_emit_event(&c->emit, &out, VS_J_UINT("device", event->sync.device),
-                  VS_J_UINT_IF(event->sync.sync_kind == VS_WAIT_STREAM, "waits for stream", event->sync.stream));
-}
-
 /* A further track of a thread, which gets its name at first, below the thread's own. */
-static void name_thread_track(struct chrome *c, uint64_t track, const char *what, uint64_t tid)
+static uint64_t thread_track(struct chrome *c, uint64_t tracks, const char *what, uint64_t tid)
 {
     char label[300];
+    uint64_t track = tracks | tid;
     if (vs_map_get(&c->thread_tracks, track))
-        return;
+        return track;
     vs_xmap_put(&c->thread_tracks, track, 1);
     const struct host_thread *thread = thread_of(c, (uint32_t)tid);
     const char *name = thread->name ? text(c, thread->name) : tid == c->replay->process.process.pid ? "main thread" : "thread";
     snprintf(label, sizeof label, "%s %.200s %" PRIu64, what, name, tid);
     vs_emit_name(&c->emit, true, host_pid(c), track, label);
     vs_emit_order(&c->emit, true, host_pid(c), track, 2 * (uint64_t)(thread - c->threads) + 3);
+    return track;
 }
 
-/* CUPTI's own work. */
-static void overhead(struct chrome *c, const struct vs_event *event)
+/* A call that waits; a call of CUDA, its name without CUPTI's version; CUPTI's own work. The last two have tracks of
+ * their own for each thread, because their clock is CUPTI's: they would not nest with ranges and waits. */
+static void host_slice(struct chrome *c, const struct vs_event *event)
 {
-    const struct vs_event_cupti_overhead *own = &event->cupti_overhead;
-    uint64_t track = VS_OVERHEAD_TRACK | own->thread;
-    if (own->start_ns > c->to_ns || own->end_ns < c->from_ns || !own->start_ns)
+    const struct vs_event_api_call *call = event->kind == VS_EVENT_api_call ? &event->api_call : NULL;
+    const struct vs_event_sync *wait = event->kind == VS_EVENT_sync ? &event->sync : NULL;
+    uint64_t from = event->activity.start_ns, to = event->activity.end_ns; /* of all three */
+    char name[128];
+    if (from > c->to_ns || to < c->from_ns || !from)
         return;
-    name_thread_track(c, track, "CUPTI's overhead on", own->thread);
-    const struct vs_emitted out = {.phase = 'X', .name = vs_cupti_overhead_name(own->overhead_kind),
-                                   .category = "overhead", .pid = host_pid(c), .tid = track,
-                                   .time_ns = own->start_ns,
-                                   .duration_ns = own->end_ns > own->start_ns ? own->end_ns - own->start_ns : 0};
-    vs_emit_event(&c->emit, &out);
+    struct vs_chrome_stack stack = vs_chrome_stack(&c->stacks, wait ? wait->stack : 0);
+    struct vs_emitted out = {.phase = 'X', .pid = host_pid(c), .stack = &stack};
+    if (wait) {
+        from = from > c->from_ns ? from : c->from_ns;
+        to = to < c->to_ns ? to : c->to_ns;
+        out.name = text(c, wait->api);
+        out.category = "cuda_sync";
+        out.tid = event->tid;
+    } else if (call) {
+        const char *full = text(c, call->api);
+        snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
+        name[strcspn(name, "_")] = '\0';
+        out.name = name;
+        out.category = call->driver ? "cuda_driver" : "cuda_runtime";
+        out.tid = thread_track(c, VS_CALLS_TRACK, "CUDA calls of", call->thread);
+        out.id = call->correlation;
+    } else {
+        out.name = vs_cupti_overhead_name(event->cupti_overhead.overhead_kind);
+        out.category = "overhead";
+        out.tid = thread_track(c, VS_OVERHEAD_TRACK, "CUPTI's overhead on", event->cupti_overhead.thread);
+    }
+    out.time_ns = from;
+    out.duration_ns = to > from ? to - from : 0;
+    if (vs_emit_event(&c->emit, &out, VS_J_UINT_IF(wait, "device", event->sync.device),
+                      VS_J_UINT_IF(wait && wait->sync_kind == VS_WAIT_STREAM, "waits for stream", event->sync.stream),
+                      VS_J_UINT_IF(call, "correlation", out.id), VS_J_UINT_IF(call, "result", event->api_call.result)))
+        vs_flow_add(&c->flows, &c->emit, false, (struct vs_flow_end){out.id, out.pid, out.tid, from, out.duration_ns});
 }
 
 static void switched(struct chrome *c, const struct vs_event *event)
@@ -355,30 +369,6 @@ static void switched(struct chrome *c, const struct vs_event *event)
     vs_emit_event(&c->emit, &out, VS_J_TEXT_IF(to->by <= VS_SWITCH_SIGNAL, "by", by[to->by & 3]),
                   VS_J_UINT_IF(to->by == VS_SWITCH_STEP, "step", to->step),
                   VS_J_TEXT_IF(to->by == VS_SWITCH_RANGE, "range", text(c, to->range)));
-}
-
-/* A call of CUDA; its name without CUPTI's version. Each thread has a track for them, because their clock is
- * CUPTI's: they would not nest with ranges and waits. */
-static void call(struct chrome *c, const struct vs_event *event)
-{
-    uint64_t from = event->api_call.start_ns, to = event->api_call.end_ns;
-    uint64_t correlation = event->api_call.correlation;
-    uint64_t track = VS_CALLS_TRACK | event->api_call.thread;
-    char name[128];
-    if (from > c->to_ns || to < c->from_ns || !from)
-        return;
-    name_thread_track(c, track, "CUDA calls of", event->api_call.thread);
-    const char *full = text(c, event->api_call.api);
-    snprintf(name, sizeof name, "%s", full + strspn(full, "_")); /* __cudaLaunchKernel_v13000 */
-    name[strcspn(name, "_")] = '\0';
-    const struct vs_emitted out = {.phase = 'X', .name = name,
-                                   .category = event->api_call.driver ? "cuda_driver" : "cuda_runtime",
-                                   .pid = host_pid(c), .tid = track, .time_ns = from,
-                                   .duration_ns = to > from ? to - from : 0, .id = correlation};
-    if (vs_emit_event(&c->emit, &out, VS_J_UINT("correlation", correlation),
-                      VS_J_UINT("result", event->api_call.result)))
-        vs_flow_add(&c->flows, &c->emit, false,
-                    (struct vs_flow_end){correlation, host_pid(c), track, from, out.duration_ns});
 }
 
 /* --- steps --- */
@@ -474,18 +464,18 @@ static void draw(struct chrome *c, const struct vs_event *event)
             add_slice(c, event);
         break;
     case VS_EVENT_sync:
-        if (event->sync.api && vs_activity_within(event, c->from_ns, c->to_ns, NULL))
-            wait(c, event);
+        if (event->sync.api)
+            host_slice(c, event);
         break;
+    case VS_EVENT_api_call:
+    case VS_EVENT_cupti_overhead: host_slice(c, event); break;
     case VS_EVENT_activity_switched: switched(c, event); break;
     case VS_EVENT_range_push: push(c, event); break;
     case VS_EVENT_range_pop: pop(c, event); break;
     case VS_EVENT_range_start:
     case VS_EVENT_range_end: async(c, event); break;
     case VS_EVENT_mark: annotate(c, 'i', event, 0, &event->mark.name); break;
-    case VS_EVENT_api_call: call(c, event); break;
-    case VS_EVENT_work_call: vs_flow_site(&c->flows, event->work_call.correlation, event->work_call.stack); break;
-    case VS_EVENT_cupti_overhead: overhead(c, event); break;
+    case VS_EVENT_work_call: vs_work_calls_add(&c->calls, event); break;
     default: break;
     }
 }
@@ -674,6 +664,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
         c->emit.ids = (uint64_t)(member->index + 1) << MEMBER_IDS_SHIFT;
         c->emit.written = member->written;
     }
+    c->emit.json = (struct vs_json){.out = out, .lines = true, .depth = 1, .used = {c->emit.written > 0}};
     if (perfetto)
         c->emit.perfetto = vs_perfetto_open(out);
     else if (!member || member->index == 0)
@@ -686,6 +677,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
         vs_timeline_memory_end(&c->memory_tracks);
         if (lengths && lengths->left_out)
             say_left_out(c);
+        vs_json_flush(&c->emit.json);
         if (!perfetto && !member)
             write_tail(c);
         else if (!perfetto && member->index + 1 == member->count)
@@ -709,9 +701,9 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
     vs_timeline_memory_free(&c->memory_tracks);
     vs_found_steps_free(&c->steps);
     vs_chrome_stacks_free(&c->stacks);
-    vs_flows_free(&c->flows);
+    free(c->flows.waiting);
+    free(c->calls.ring);
     vs_perfetto_close(c->emit.perfetto);
-    free(c->emit.line);
     vs_map_free(&c->emit.lanes);
     vs_arena_free_all(&c->memory);
     vs_trace_state_close(c->point);

@@ -77,15 +77,13 @@ uint64_t vs_length_begins(unsigned index);
 struct vs_emit {
     FILE *out;
     struct vs_lengths *lengths; /* NULL: nothing is left out */
-    uint64_t bytes;             /* of events, written */
     uint64_t start_ns; /* ts 0 */
     uint64_t host_pid; /* of the program; other "processes" are devices */
     uint64_t written;
     struct vs_perfetto *perfetto; /* NULL: JSON */
     const struct vs_rank_clock *clock; /* times of the trace as those written; NULL: the same */
-    char *line;   /* of JSON, being built; free, and lanes */
-    struct vs_map lanes; /* of lives, that have a name */
-    size_t length, capacity;
+    struct vs_json json; /* its bytes are also those of packets */
+    struct vs_map lanes; /* of lives, that have a name; to be freed */
     uint64_t ids; /* of the trace among several in the file: added to ids; 0: alone */
 };
 
@@ -143,22 +141,14 @@ struct vs_flow_end {
     uint64_t correlation, pid, tid, time_ns, duration_ns;
 };
 
-/* Zero-initialise. */
+/* Zero-initialise; free(waiting). */
 struct vs_flows {
-    struct vs_flow_end *calls, *works;
-    struct vs_flow_site {
-        uint64_t correlation, stack;
-    } *sites;
+    struct vs_flow_end (*waiting)[2]; /* a call, work */
     uint64_t written;
 };
 
-/* vs_flow_site: the call with *correlation* has *stack*. vs_flow_stack: its stack; 0: not known. */
-void vs_flow_site(struct vs_flows *flows, uint64_t correlation, uint64_t stack);
-uint64_t vs_flow_stack(const struct vs_flows *flows, uint64_t correlation);
-
 /* vs_flow_add: a call, or work; where the other is known, the arrow is written. */
 void vs_flow_add(struct vs_flows *flows, struct vs_emit *emit, bool is_work, struct vs_flow_end end);
-void vs_flows_free(struct vs_flows *flows);
 
 /* One counter. Points within *window_ns* of the first are held back; the highest and the last of
  * them are written. Zero-initialise, then set name and pid. */

@@ -147,7 +147,7 @@ static void put_value(struct vs_proto *argument, const struct vs_json_item *item
     case VS_JSON_UINT: vs_proto_uint(argument, ARGUMENT_UINT, item->uint); break;
     case VS_JSON_INT: vs_proto_uint(argument, ARGUMENT_INT, (uint64_t)item->sint); break;
     case VS_JSON_BOOL: vs_proto_uint(argument, ARGUMENT_BOOL, item->uint); break;
-    case VS_JSON_RATIO:
+    case VS_JSON_REAL:
         memcpy(&bits, &item->ratio, sizeof bits);
         vs_proto_fixed64(argument, ARGUMENT_DOUBLE, bits);
         break;
@@ -158,7 +158,7 @@ static void put_value(struct vs_proto *argument, const struct vs_json_item *item
 
 static void put_argument(struct vs_perfetto *p, const struct vs_json_item *item)
 {
-    vs_proto_text(&p->argument, ARGUMENT_NAME, item->key);
+    vs_proto_bytes(&p->argument, ARGUMENT_NAME, item->key, strlen(item->key)); /* ASCII, as all of ours */
     put_value(&p->argument, item);
     for (int i = 0; item->type == VS_JSON_TRIPLE && i < 3; i++) {
         vs_proto_uint(&p->element, ARGUMENT_UINT, item->triple[i]);
@@ -175,7 +175,7 @@ static void end_event(struct vs_perfetto *p, struct vs_emit *emit, uint64_t time
     vs_proto_uint(&p->packet, PACKET_TIMESTAMP,
                   time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
     vs_proto_message(&p->packet, PACKET_EVENT, &p->event);
-    emit->bytes += end_packet(p);
+    emit->json.bytes += end_packet(p);
 }
 
 void vs_perfetto_event(struct vs_perfetto *p, struct vs_emit *emit,

@@ -1,64 +1,123 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text collects in memory: writing to the stream piece by piece would be most of the work. */
+#define _GNU_SOURCE /* fwrite_unlocked */
 #include "viewer/common/json_writer.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_utf8.h"
 #include "viewer/common/text_style.h"
 
-void vs_json_text(FILE *out, const char *text)
+void vs_json_flush(struct vs_json *json)
 {
+    fwrite_unlocked(json->text, 1, json->length, json->out);
+    json->length = 0;
+}
+
+static void put(struct vs_json *json, const char *text, size_t count)
+{
+    json->bytes += count;
+    if (count > sizeof json->text - json->length)
+        vs_json_flush(json);
+    if (count > sizeof json->text) {
+        fwrite_unlocked(text, 1, count, json->out);
+        return;
+    }
+    memcpy(json->text + json->length, text, count);
+    json->length += count;
+}
+#define PUT(json, literal) put(json, literal, sizeof literal - 1)
+
+static void put_text(struct vs_json *json, const char *text)
+{
+    static const bool as_it_is[256] = {[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true};
     const unsigned char *p = (const unsigned char *)text, *plain = p;
-    putc('"', out);
-    while (*p) {
-        size_t n = vs_utf8_length(p, SIZE_MAX);
-        if (n > 0 && *p >= 0x20 && *p != '"' && *p != '\\' && *p != 0x7f) {
-            p += n;
+    PUT(json, "\"");
+    for (;;) {
+        while (as_it_is[*p])
+            p++;
+        size_t n = *p < 0x80 ? 0 : vs_utf8_length(p, SIZE_MAX);
+        p += n;
+        if (n)
             continue;
-        }
-        fwrite(plain, 1, (size_t)(p - plain), out);
-        if (n == 0)
-            fputs(VS_UTF8_REPLACEMENT, out);
-        else if (*p == '"' || *p == '\\')
-            fprintf(out, "\\%c", *p);
+        put(json, (const char *)plain, (size_t)(p - plain));
+        if (!*p)
+            break;
+        char escaped[8];
+        if (*p >= 0x80)
+            PUT(json, VS_UTF8_REPLACEMENT);
         else
-            fprintf(out, "\\u%04x", *p);
+            put(json, escaped,
+                (size_t)snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p));
         plain = ++p;
     }
-    fwrite(plain, 1, (size_t)(p - plain), out);
-    putc('"', out);
+    PUT(json, "\"");
+}
+
+void vs_json_text(FILE *out, const char *text)
+{
+    struct vs_json json = {.out = out};
+    put_text(&json, text);
+    vs_json_flush(&json);
+}
+
+static void put_uint(struct vs_json *json, uint64_t value)
+{
+    char text[24], *first = text + sizeof text;
+    do {
+        *--first = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    put(json, first, (size_t)(text + sizeof text - first));
+}
+
+static void put_us(struct vs_json *json, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+    const char decimals[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+    put_uint(json, ns / 1000);
+    put(json, decimals, sizeof decimals);
 }
 
 static void new_line(struct vs_json *json)
 {
     if (!json->pretty)
         return;
-    putc('\n', json->out);
+    PUT(json, "\n");
     for (unsigned i = 0; i < json->depth; i++)
-        fputs("  ", json->out);
+        PUT(json, "  ");
+}
+
+static void member(struct vs_json *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->used[json->depth - 1])
+            PUT(json, ",");
+        json->used[json->depth - 1] = true;
+        if (json->lines && json->depth == 1)
+            PUT(json, "\n");
+        new_line(json);
+    }
+    if (key) {
+        put_text(json, key);
+        put(json, ": ", json->pretty ? 2 : 1);
+    }
 }
 
 void vs_json_member(struct vs_json *json, const char *key)
 {
-    if (json->depth > 0) {
-        if (json->used[json->depth - 1])
-            putc(',', json->out);
-        json->used[json->depth - 1] = true;
-        new_line(json);
-    }
-    if (key) {
-        vs_json_text(json->out, key);
-        fputs(json->pretty ? ": " : ":", json->out);
-    }
+    member(json, key);
+    vs_json_flush(json);
 }
 
 static void begin(struct vs_json *json, const char *key, char bracket)
 {
-    vs_json_member(json, key);
-    putc(bracket, json->out);
+    member(json, key);
+    put(json, &bracket, 1);
     if (json->depth < VS_JSON_DEPTH_MAX)
         json->used[json->depth] = false;
     json->depth++;
@@ -69,9 +128,11 @@ static void end(struct vs_json *json, char bracket)
     json->depth--;
     if (json->used[json->depth])
         new_line(json);
-    putc(bracket, json->out);
-    if (json->depth == 0)
-        putc('\n', json->out);
+    put(json, &bracket, 1);
+    if (json->depth)
+        return;
+    PUT(json, "\n");
+    vs_json_flush(json);
 }
 
 void vs_json_begin_object(struct vs_json *json, const char *key) { begin(json, key, '{'); }
@@ -81,17 +142,17 @@ void vs_json_end_array(struct vs_json *json) { end(json, ']'); }
 
 void vs_json_string(struct vs_json *json, const char *key, const char *text)
 {
-    vs_json_member(json, key);
+    member(json, key);
     if (text)
-        vs_json_text(json->out, text);
+        put_text(json, text);
     else
-        fputs("null", json->out);
+        PUT(json, "null");
 }
 
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value)
 {
-    vs_json_member(json, key);
-    fprintf(json->out, "%" PRIu64, value);
+    member(json, key);
+    put_uint(json, value);
 }
 
 void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint64_t value)
@@ -104,27 +165,31 @@ void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint6
 
 void vs_json_int(struct vs_json *json, const char *key, int64_t value)
 {
-    vs_json_member(json, key);
-    fprintf(json->out, "%" PRId64, value);
+    member(json, key);
+    put(json, "-", value < 0);
+    put_uint(json, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void vs_json_bool(struct vs_json *json, const char *key, bool value)
 {
-    vs_json_member(json, key);
-    fputs(value ? "true" : "false", json->out);
+    member(json, key);
+    put(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void vs_json_ratio(struct vs_json *json, const char *key, double value)
 {
-    vs_json_member(json, key);
-    if (isfinite(value))
-        fprintf(json->out, "%.6f", value);
-    else
-        fputs("null", json->out);
+    if (!isfinite(value)) {
+        vs_json_string(json, key, NULL);
+        return;
+    }
+    char text[352]; /* a double has up to 309 digits before the point */
+    member(json, key);
+    put(json, text, (size_t)snprintf(text, sizeof text, "%.6f", value));
 }
 
 void vs_json_put_members(struct vs_json *json, const struct vs_json_item *members)
 {
+    char text[32];
     for (const struct vs_json_item *m = members; m->key; m++)
         switch (m->type) {
         case VS_JSON_ABSENT: break;
@@ -133,6 +198,14 @@ void vs_json_put_members(struct vs_json *json, const struct vs_json_item *member
         case VS_JSON_BOOL: vs_json_bool(json, m->key, m->uint); break;
         case VS_JSON_TEXT: vs_json_string(json, m->key, m->text); break;
         case VS_JSON_RATIO: vs_json_ratio(json, m->key, m->ratio); break;
+        case VS_JSON_REAL:
+            member(json, m->key);
+            put(json, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(m->ratio) ? m->ratio : 0));
+            break;
+        case VS_JSON_US:
+            member(json, m->key);
+            put_us(json, m->uint);
+            break;
         case VS_JSON_TRIPLE:
             vs_json_begin_array(json, m->key);
             for (int i = 0; i < 3; i++)

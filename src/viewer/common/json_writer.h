@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writes JSON directly to a stream, never held in memory: it handles commas, escapes and
- * indentation, the caller handles nesting. Text is converted to valid UTF-8 (each invalid byte
+ * Writes JSON to a stream: it handles commas, escapes and indentation, the caller handles nesting. The
+ * stream has all of it when the outermost value ends. Text is converted to valid UTF-8 (each invalid byte
  * becomes U+FFFD). Not thread-safe. */
 #ifndef VS_JSON_WRITER_H
 #define VS_JSON_WRITER_H
@@ -17,8 +17,12 @@ struct vs_json {
     FILE *out;
     bool pretty; /* one member per line, two spaces a level */
     bool brief;  /* of a report: call sites without their frames */
+    bool lines;  /* of an array that the caller began, at depth 1: each element on a line of its own */
     unsigned depth;
     bool used[VS_JSON_DEPTH_MAX]; /* the level has a member already */
+    uint64_t bytes; /* so far */
+    size_t length;  /* of *text*, which the stream does not have yet */
+    char text[1024];
 };
 
 /* For all functions: *key* is the member's name inside an object, NULL inside an array and for the
@@ -33,8 +37,10 @@ void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
 void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint64_t value);
 void vs_json_int(struct vs_json *json, const char *key, int64_t value);
 void vs_json_bool(struct vs_json *json, const char *key, bool value);
-/* vs_json_member: the comma and the key of a value that the caller writes to *out* itself. */
+/* vs_json_member: the comma and the key of a value that the caller writes to *out* itself. vs_json_flush: the stream has
+ * everything written so far. */
 void vs_json_member(struct vs_json *json, const char *key);
+void vs_json_flush(struct vs_json *json);
 /* vs_json_ratio: a number with six decimals; null if it is not finite. */
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 
@@ -52,6 +58,9 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 #define VS_J_BOOL(name, of) {.key = name, .type = VS_JSON_BOOL, .uint = (of)}
 #define VS_J_TEXT(name, of) VS_J_TEXT_IF(true, name, of)
 #define VS_J_RATIO(name, of) {.key = name, .type = VS_JSON_RATIO, .ratio = (of)}
+#define VS_J_REAL(name, of) {.key = name, .type = VS_JSON_REAL, .ratio = (of)} /* nine digits */
+#define VS_J_US_IF(when, name, ns) /* as µs, with three decimals */                                \
+    {.key = name, .type = (when) ? VS_JSON_US : VS_JSON_ABSENT, .uint = (ns)}
 #define VS_J_TRIPLE(name, of) {.key = name, .type = VS_JSON_TRIPLE, .triple = (of)} /* an array */
 #define VS_J_KNOWN(name, is_known, of)                                                             \
     {.key = name, .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
@@ -63,9 +72,9 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 struct vs_json_item {
     const char *key; /* NULL: the end */
     enum { VS_JSON_ABSENT, VS_JSON_UINT, VS_JSON_INT, VS_JSON_BOOL, VS_JSON_TEXT, VS_JSON_RATIO,
-           VS_JSON_TRIPLE, VS_JSON_NULL } type;
+           VS_JSON_REAL, VS_JSON_US, VS_JSON_TRIPLE, VS_JSON_NULL } type;
     union {
-        uint64_t uint; /* and bool */
+        uint64_t uint; /* and bool, ns */
         int64_t sint;
         const char *text;
         double ratio;
