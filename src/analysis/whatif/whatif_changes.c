@@ -231,43 +231,21 @@ static void add_policy(struct change_list *list, enum vs_policy_id policy)
                                      NULL), policy);
 }
 
-/* What is about the whole program, number *i* of them, the most promising first; false after the last. */
-static bool add_whole(struct change_list *list, size_t i)
+/* What is about the whole program, and for the recorded run rather than for its allocator. */
+static void add_whole(struct change_list *list)
 {
     const struct vs_whatif_recorded *recorded = list->recorded;
-    static const char *const first[] = {"expandable_segments:True", "max_split_size_mb:128"};
-    switch (i) {
-    case 0: add_setting(list, first[0]); break;
-    case 1:
-        if (recorded->limit_bytes != VS_WHATIF_NONE)
-            add(list, VS_TRIED_NO_LIMIT, "", "--limit none", NULL)->limit = VS_WHATIF_NONE;
-        break;
-    case 2:
-        if (recorded->others_peak)
-            add(list, VS_TRIED_NO_OTHERS, "", "--others 0", NULL)->others_most = 0;
-        break;
-    case 3:
-        if (recorded->pool_kept_peak)
-            add(list, VS_TRIED_TRIM_POOLS, "", "--pool-keep 0", NULL)->pool_keep = 0;
-        break;
-    case 4: add_setting(list, first[1]); break;
-    case 5:
-        if (recorded->steps && (recorded->cached || recorded->requests == VS_WHATIF_FRAMEWORK))
-            add(list, VS_TRIED_EMPTY_CACHE, "", "--empty-cache", NULL)->empty_cache_at_step_end = true;
-        break;
-    case 6:
-        for (int p = 0; p < VS_POLICY_COUNT; p++)
-            add_policy(list, (enum vs_policy_id)p);
-        if (recorded->requests == VS_WHATIF_PROGRAM && recorded->cached)
-            add(list, VS_TRIED_POLICY, "observe", "--policy observe", NULL)->server = VS_WHATIF_DRIVER;
-        break;
-    default:
-        if (!vs_whatif_swept[i - 7])
-            return false;
-        if (strcmp(vs_whatif_swept[i - 7], first[0]) != 0 && strcmp(vs_whatif_swept[i - 7], first[1]) != 0)
-            add_setting(list, vs_whatif_swept[i - 7]);
-    }
-    return true;
+    bool program = recorded->requests == VS_WHATIF_PROGRAM;
+    if (recorded->limit_bytes != VS_WHATIF_NONE)
+        add(list, VS_TRIED_NO_LIMIT, "", "--limit none", NULL)->limit = VS_WHATIF_NONE;
+    if (recorded->others_peak)
+        add(list, VS_TRIED_NO_OTHERS, "", "--others 0", NULL)->others_most = 0;
+    if (recorded->pool_kept_peak)
+        add(list, VS_TRIED_TRIM_POOLS, "", "--pool-keep 0", NULL)->pool_keep = 0;
+    if (recorded->steps && (recorded->cached || !program))
+        add(list, VS_TRIED_EMPTY_CACHE, "", "--empty-cache", NULL)->empty_cache_at_step_end = true;
+    if (program && recorded->cached)
+        add(list, VS_TRIED_POLICY, "observe", "--policy observe", NULL)->server = VS_WHATIF_DRIVER;
 }
 
 /* By at least a thousandth. */
@@ -307,43 +285,38 @@ static bool is_better(const struct vs_whatif_outcome *a, const struct vs_whatif_
     return a->reserved_peak < b->reserved_peak;
 }
 
-/* All call sites whose blocks, freed at the end of their step, lower the peak, together; and with the best
- * setting. */
+/* All call sites whose blocks, freed at the end of their step, lower the peak, together, and the best
+ * setting with them. */
 static void add_together(struct change_list *list, const struct chosen_frame *frames, size_t frame_count)
 {
     const struct vs_whatif_outcome *before = &list->items[0].outcome;
     const struct vs_whatif_change *best = NULL;
-    struct vs_whatif_setting both;
-    const char *expression = "", *option;
-    size_t sites = 0, count = list->count;
-    vs_whatif_setting_init(&both);
-    for (size_t i = 1; i < count; i++) {
+    struct vs_whatif_setting all;
+    const char *expression = "", *text, *option = "--free-site";
+    size_t sites = 0;
+    vs_whatif_setting_init(&all);
+    for (size_t i = 1; i < list->count; i++) {
         const struct vs_whatif_change *change = &list->items[i];
-        bool setting = change->what == VS_TRIED_SETTING;
-        if (setting && is_better(&change->outcome, best ? &best->outcome : before))
+        if (change->what == VS_TRIED_SETTING && is_better(&change->outcome, best ? &best->outcome : before))
             best = change;
         for (size_t f = 0; f < frame_count && sites < 8; f++)
             if (change->what == VS_TRIED_FREE && change->text == frames[f].shown &&
                 is_better(&change->outcome, before)) {
-                set_sites(list, &both, &frames[f], VS_WHATIF_FREE_AT_STEP_END);
+                set_sites(list, &all, &frames[f], VS_WHATIF_FREE_AT_STEP_END);
                 expression = vs_xarena_printf(list->memory, "%s%s%s", expression, sites++ ? "|" : "",
                                               frames[f].option);
             }
     }
-    if (!sites)
+    if (!sites || (sites == 1 && !best))
         return;
-    const char *text = vs_xarena_printf(list->memory, "%zu call site%s freed at the end of %s step", sites,
-                                        sites == 1 ? "" : "s", sites == 1 ? "its" : "their");
-    option = "--free-site";
-    if (sites > 1)
-        *add(list, VS_TRIED_TOGETHER, text, option, expression) = both;
-    if (!best)
-        return;
-    option = vs_xarena_printf(list->memory, "%s --free-site", best->options);
-    text = vs_xarena_printf(list->memory, "%s, with %s", text, best->text);
-    both.server = best->setting.server;
-    both.config = best->setting.config;
-    *add(list, VS_TRIED_TOGETHER, text, option, expression) = both;
+    text = vs_xarena_printf(list->memory, "%zu call site%s freed at the end of the step%s%s", sites,
+                            sites == 1 ? "" : "s", best ? ", with " : "", best ? best->text : "");
+    if (best) {
+        option = vs_xarena_printf(list->memory, "%s --free-site", best->options);
+        all.server = best->setting.server;
+        all.config = best->setting.config;
+    }
+    *add(list, VS_TRIED_TOGETHER, text, option, expression) = all;
 }
 
 enum vs_err vs_whatif_changes(const struct vs_whatif_log *log, const struct vs_reader *reader,
@@ -356,15 +329,21 @@ enum vs_err vs_whatif_changes(const struct vs_whatif_log *log, const struct vs_r
     size_t most = query->most, kept = 1;
     *out = (struct vs_whatif_changes){.recorded = &log->recorded};
     add(&list, VS_TRIED_NOTHING, "", "", NULL);
-    bool more = true;
-    for (size_t i = 0; more || i < frame_count; i++) { /* in turn, so that a short list has some of each */
-        more = more && add_whole(&list, i);
+    add_setting(&list, vs_whatif_swept[0]); /* helps most often */
+    add_whole(&list);
+    size_t settings = 1;
+    for (size_t i = 0; vs_whatif_swept[settings] || i < VS_POLICY_COUNT || i < frame_count; i++) { /* in turn, so
+                                                        * that a short list has some of each */
         if (i < frame_count)
             set_sites(&list, add(&list, VS_TRIED_WITHOUT, frames[i].shown, "--without-site", frames[i].option),
                       &frames[i], VS_WHATIF_ABSENT);
         if (i < frame_count && log->recorded.steps)
             set_sites(&list, add(&list, VS_TRIED_FREE, frames[i].shown, "--free-site", frames[i].option),
                       &frames[i], VS_WHATIF_FREE_AT_STEP_END);
+        if (vs_whatif_swept[settings])
+            add_setting(&list, vs_whatif_swept[settings++]);
+        if (i < VS_POLICY_COUNT)
+            add_policy(&list, (enum vs_policy_id)i);
     }
     uint64_t entries = log->store.entries ? log->store.entries : 1;
     if (!most)

@@ -41,11 +41,12 @@ function outcomeWords(row) {
         (short ? `, short by ${formatBytes(short)}` : '');
 }
 
-/** The changes, the largest reduction of the peak first; of a run that failed those that get through first. */
+/** The changes, the largest reduction of the peak first; of a run that failed those that get through first. What is
+ * only a bound of others comes after all. */
 export function rankChanges(whatif) {
     const [, ...rows] = whatif.rows.map((row, index) => ({...row, index, saved: whatif.rows[0].reserved_peak - row.reserved_peak,
         words: whatifWords(row, whatif)}));
-    const order = (a, b) => b.survives - a.survives || b.saved - a.saved || a.index - b.index;
+    const order = (a, b) => (a.what === 'without') - (b.what === 'without') || b.survives - a.survives || b.saved - a.saved || a.index - b.index;
     return rows.sort(order);
 }
 
@@ -56,9 +57,8 @@ export function whatifLine({whatif}) {
         return null;
     const rows = rankChanges(whatif);
     const fit = rows.filter((row) => row.survives);
-    const first = fit.find((row) => row.what !== 'without') || fit[0];
     return `${fit.length} of ${formatNumber(whatif.tried, 'change')} that ${whatif.tried === 1 ? 'was' : 'were'} replayed would have fitted` +
-        (first ? `: ${first.words}` : '');
+        (fit.length ? `: ${fit[0].words}` : '');
 }
 
 /** How far the replay of the recorded setting is from the recording, in words; '' where it is not. */
@@ -83,7 +83,9 @@ function summaryWords(whatif) {
         (whatif.left_out ? `; ${formatNumber(whatif.left_out, 'more change')} not tried in so long a trace: ` +
             'vramscope view --what-if 70, or vramscope replay --sweep' : '') + '. ' +
         (whatif.recorded.steps ? '' : 'The trace has no steps, so no block is freed at the end of its step. ') +
-        'Uses of a block are not recorded, so a block cannot be freed at its last use. ' + agreementWords(whatif);
+        'Uses of a block are not recorded, so none is freed at its last use. ' +
+        (whatif.recorded.framework ? 'vramscope advise runs the program with checkpointing and other changes of its code. ' : '') +
+        agreementWords(whatif);
 }
 
 class WhatifChart extends ChartView {
@@ -220,11 +222,7 @@ export function mountWhatif(element, context) {
             column.text(row)))));
     fill(body, lines);
 
-    /** The chosen row; at first the best that is no bound. */
-    function chosen() {
-        const at = list.findIndex((row) => row.index === state.get('change'));
-        return Math.max(0, at >= 0 ? at : list.findIndex((row) => row.what !== 'without'));
-    }
+    const chosen = () => Math.max(0, list.findIndex((row) => row.index === state.get('change')));
     function draw() {
         const at = chosen();
         const row = list[at];
@@ -263,7 +261,7 @@ export function mountWhatif(element, context) {
     trace.whatif = trace.whatif || readSection(document, trace.prefix, 'whatif', trace.head);
     trace.whatif.then((table) => {
         chart.curves = table;
-        chart.show(chart.chosen);
+        draw(); // the legend takes room: the chosen row may have left the screen
     }, (error) => fill(words, error.message));
     draw();
     const texts = () => [WHATIF_COLUMNS.map((c) => c.title), ...list.map((row) => WHATIF_COLUMNS.map((c) => c.text(row)))];
