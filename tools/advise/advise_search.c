@@ -236,7 +236,7 @@ int vs_search_run(struct vs_search *search)
     search->base = both[0]->fits ? both[0] : both[1];
     if (status || vs_fit_interrupted() || !search->base->fits)
         return status;
-    vs_survey_read(search->base->process.place.folder, search->base->run.worst->pid, search->memory,
+    vs_survey_read(search->base->process.folder, search->base->run.worst->pid, search->memory,
                    &search->survey);
     vs_changes_list(search->job, &search->survey, search->base->peak, search->memory, &search->changes);
     struct vs_trial *state = search->base, *next;

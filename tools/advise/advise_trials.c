@@ -133,7 +133,7 @@ static bool read_result(struct vs_trial *trial)
     size_t capacity = 0;
     unsigned long long wall, host;
     int stopped, at = 0;
-    snprintf(path, sizeof path, "%s/result", trial->process.place.folder);
+    snprintf(path, sizeof path, "%s/result", trial->process.folder);
     FILE *file = fopen(path, "r");
     ssize_t length = file ? getdelim(&text, &capacity, 0, file) : -1;
     if (file)
@@ -146,7 +146,7 @@ static bool read_result(struct vs_trial *trial)
         trial->run.wall_ns = wall;
         trial->run.host_bytes = host;
         trial->run.started = true;
-        utimensat(AT_FDCWD, trial->process.place.folder, NULL, 0); /* used: it is kept longer */
+        utimensat(AT_FDCWD, trial->process.folder, NULL, 0); /* used: it is kept longer */
     }
     return found;
 }
@@ -155,7 +155,7 @@ static void write_result(const struct vs_trial *trial)
 {
     char path[PATH_MAX + 512];
     const struct vs_fit_run *run = &trial->run;
-    snprintf(path, sizeof path, "%s/result", trial->process.place.folder);
+    snprintf(path, sizeof path, "%s/result", trial->process.folder);
     FILE *file = fopen(path, "w");
     if (!file)
         return; /* then it is not read again */
@@ -167,10 +167,8 @@ static void write_result(const struct vs_trial *trial)
 
 static void set_folder(struct vs_trials *trials, struct vs_trial *trial, const char *after)
 {
-    struct vs_fit_place *place = &trial->process.place;
-    snprintf(place->folder, sizeof place->folder, "%s/%016llx%s", trials->job->fit.folder,
+    snprintf(trial->process.folder, sizeof trial->process.folder, "%s/%016llx%s", trials->job->fit.folder,
              (unsigned long long)vs_text_hash(VS_TEXT_HASH_START, trial->key), after);
-    vs_fit_name_files(place);
 }
 
 /* Names its files and variables; whether its result is in the cache. */
@@ -198,7 +196,7 @@ static bool prepare(struct vs_trials *trials, struct vs_trial *trial)
 
 static int end(struct vs_trials *trials, struct vs_trial *trial)
 {
-    int status = vs_fit_read_result(&trials->job->fit, &trial->process.place, &trial->run);
+    int status = vs_fit_read_result(&trials->job->fit, &trial->process);
     if (status)
         return status;
     if (!trial->cached && trial->run.answer != VS_FIT_UNKNOWN) /* what failed may work the next time */
@@ -221,10 +219,10 @@ static struct vs_fit_process *next_trial(void *of, size_t running, int *status)
             *status = end(trials, trial);
             continue;
         }
-        vs_fit_folder_clear(trial->process.place.folder); /* not usable, see above */
+        vs_fit_folder_clear(trial->process.folder); /* not usable, see above */
         set_folder(trials, trial, vs_xarena_printf(trials->memory, ".%d", (int)getpid()));
         trial->variables[1] = vs_xarena_printf(trials->memory, "VRAMSCOPE_SURVEY=%s/survey.%%p.json",
-                                               trial->process.place.folder);
+                                               trial->process.folder);
         return &trial->process;
     }
     return NULL;
@@ -234,17 +232,15 @@ static int end_trial(void *of, struct vs_fit_process *process)
 {
     struct vs_trials *trials = of;
     struct vs_trial *trial = (struct vs_trial *)process;
-    char ran[sizeof process->place.folder];
-    strcpy(ran, process->place.folder);
+    char ran[sizeof process->folder];
+    strcpy(ran, process->folder);
     if (vs_fit_interrupted()) {
         vs_fit_folder_clear(ran);
         return 0;
     }
     set_folder(trials, trial, "");
-    if (rename(ran, process->place.folder)) { /* another command was faster */
-        strcpy(process->place.folder, ran);
-        vs_fit_name_files(&process->place);
-    }
+    if (rename(ran, process->folder)) /* another command was faster */
+        strcpy(process->folder, ran);
     return end(trials, trial);
 }
 

@@ -36,43 +36,32 @@ static void append_name(char *path, size_t max, const char *text)
     path[n] = 0;
 }
 
-static int new_file(const struct vs_fit_job *job, const char *path)
+/* *name* in the folder of *process*; NULL: /dev/null. */
+static int new_file(const struct vs_fit_job *job, const struct vs_fit_process *process, const char *name)
 {
+    char path[sizeof process->folder + 16];
+    snprintf(path, sizeof path, "%s/%s", name ? process->folder : "/dev", name ? name : "null");
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         vs_tool_fail(job->who, "cannot create %s: %s", path, strerror(errno));
     return fd;
 }
 
-void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *run,
-                       struct vs_fit_place *place)
+void vs_fit_name_folder(const struct vs_fit_job *job, struct vs_fit_process *process)
 {
-    snprintf(place->folder, sizeof place->folder, "%s/", job->folder);
-    append_name(place->folder, sizeof place->folder, run->gpu);
-    if (run->value) {
-        append_name(place->folder, sizeof place->folder, "-");
-        append_name(place->folder, sizeof place->folder, run->value);
-    }
-    if (run->rank) {
-        append_name(place->folder, sizeof place->folder, "-rank");
-        append_name(place->folder, sizeof place->folder, run->rank);
-    }
-    vs_fit_name_files(place);
-}
-
-void vs_fit_name_files(struct vs_fit_place *place)
-{
-    snprintf(place->errors, sizeof place->errors, "%s/stderr.txt", place->folder);
-    snprintf(place->output, sizeof place->output, "%s/stdout.txt", place->folder);
-    snprintf(place->notes, sizeof place->notes, "%s/notes.txt", place->folder);
+    const struct vs_fit_run *run = process->run;
+    const char *parts[] = {run->gpu, run->value ? "-" : "", run->value, run->rank ? "-rank" : "", run->rank};
+    snprintf(process->folder, sizeof process->folder, "%s/", job->folder);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        append_name(process->folder, sizeof process->folder, parts[i] ? parts[i] : "");
 }
 
 /* Creates the folder, and removes files of an earlier run from one that was kept. */
-static int make_place(const struct vs_fit_job *job, const struct vs_fit_place *place)
+static int make_folder(const struct vs_fit_job *job, const struct vs_fit_process *process)
 {
-    if (mkdir(place->folder, 0777) && errno != EEXIST)
-        return vs_tool_fail(job->who, "cannot create %s: %s", place->folder, strerror(errno));
-    DIR *dir = opendir(place->folder);
+    if (mkdir(process->folder, 0777) && errno != EEXIST)
+        return vs_tool_fail(job->who, "cannot create %s: %s", process->folder, strerror(errno));
+    DIR *dir = opendir(process->folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir))) {
         if (entry->d_name[0] != '.' &&
@@ -81,7 +70,7 @@ static int make_place(const struct vs_fit_job *job, const struct vs_fit_place *p
     }
     if (dir)
         closedir(dir);
-    int notes = new_file(job, place->notes);
+    int notes = new_file(job, process, "notes.txt");
     if (notes < 0)
         return VS_EXIT_UNUSABLE;
     close(notes);
@@ -102,14 +91,14 @@ static size_t word_count(char *const *words)
  * enough to see its highest use. What large copies and memsets write takes no host memory, unless
  * the user decides otherwise: then a large model fits a laptop. Called in the child, which is
  * replaced: nothing is freed. */
-static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
-                            const struct vs_fit_place *place, char *const *command)
+static char **run_arguments(const struct vs_fit_job *job, const struct vs_fit_process *process, char *const *command)
 {
     size_t flags = word_count(job->run_flags), words = word_count(command), n = 0;
+    const char *gpu = process->run->gpu;
     char **arguments = vs_xcalloc(FLAGS_MAX + flags + words + 1, sizeof *arguments);
-    char *pattern = vs_xcalloc(2 * strlen(place->folder) + sizeof "/%r.%p.vst", 1);
+    char *pattern = vs_xcalloc(2 * strlen(process->folder) + sizeof "/%r.%p.vst", 1);
     size_t length = 0;
-    for (const char *c = place->folder; *c; c++) {
+    for (const char *c = process->folder; *c; c++) {
         pattern[length++] = *c;
         if (*c == '%') /* in a folder's name: none of the trace's pattern */
             pattern[length++] = '%';
@@ -125,7 +114,7 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
                                                             : vs_xstrdup("");
     arguments[n++] = vs_xprintf("--simulate=%s%s%s", gpu, devices,
                                 strstr(gpu, ",data=") ? "" : ",data=small");
-    arguments[n++] = vs_xprintf("--simulate-notes=%s", place->notes);
+    arguments[n++] = vs_xprintf("--simulate-notes=%s/notes.txt", process->folder);
     arguments[n++] = vs_xstrdup("-o");
     arguments[n++] = pattern;
     arguments[n++] = vs_xstrdup("--");
@@ -136,10 +125,9 @@ static char **run_arguments(const struct vs_fit_job *job, const char *gpu,
 
 static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_process *process)
 {
-    const struct vs_fit_place *place = &process->place;
     const struct vs_fit_run *run = process->run;
-    int errors = make_place(job, place) ? -1 : new_file(job, place->errors);
-    int output = errors < 0 ? -1 : new_file(job, job->keep ? place->output : "/dev/null");
+    int errors = make_folder(job, process) ? -1 : new_file(job, process, "stderr.txt");
+    int output = errors < 0 ? -1 : new_file(job, process, job->keep ? "stdout.txt" : NULL);
     if (output < 0) {
         if (errors >= 0)
             close(errors);
@@ -151,7 +139,7 @@ static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     pid_t pid = fork();
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
-        char **arguments = run_arguments(job, run->gpu, place, vs_fit_command(job, run->value));
+        char **arguments = run_arguments(job, process, vs_fit_command(job, run->value));
         for (const char *const *text = run->environment; text && *text; text++)
             putenv(vs_xstrdup(*text));
         vs_own_state_end();

@@ -68,15 +68,10 @@ int vs_fit_folder_make(struct vs_fit_job *job);
 void vs_fit_folder_remove(const struct vs_fit_job *job);
 void vs_fit_folder_clear(const char *folder);
 
-/* The files of one run. */
-struct vs_fit_place {
-    char folder[PATH_MAX + 256];
-    char errors[PATH_MAX + 272], output[PATH_MAX + 272], notes[PATH_MAX + 272];
-};
-
+/* One run of the program; its traces, notes and messages are in *folder*. */
 struct vs_fit_process {
     struct vs_fit_run *run;
-    struct vs_fit_place place;
+    char folder[PATH_MAX + 256];
     size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
     int pid;
     uint64_t began, looked, sent; /* looked, sent: of --steps: at the traces, the last signal */
@@ -84,14 +79,11 @@ struct vs_fit_process {
     size_t signals;               /* sent to end it after its steps */
 };
 
-/* vs_fit_name_place: the folder for run->gpu and run->value or run->rank. vs_fit_name_files: the files in
- * place->folder. */
-void vs_fit_name_files(struct vs_fit_place *place);
-void vs_fit_name_place(const struct vs_fit_job *job, const struct vs_fit_run *run,
-                       struct vs_fit_place *place);
+/* vs_fit_name_folder: by the GPU, and the value or rank, of process->run. */
+void vs_fit_name_folder(const struct vs_fit_job *job, struct vs_fit_process *process);
 
 /* vs_fit_run_all: runs the program, several times at the same time, and returns when all runs have ended and
- * *next* has no more. *next*: the process to start, whose run and place are set; NULL: none as long as
+ * *next* has no more. *next*: the process to start, whose run and folder are set; NULL: none as long as
  * *running* others go on. *ended*: the status of its program is in process->run; also after an interrupt. Both
  * report a failure, after which nothing more is started. With --steps a program is ended when it is far
  * enough. */
@@ -102,9 +94,8 @@ int vs_fit_run_all(const struct vs_fit_job *job, void *of,
 /* vs_fit_at_once: --jobs, or the number of processors. */
 size_t vs_fit_at_once(const struct vs_fit_job *job);
 
-/* vs_fit_read_result: fills in *run*, which the caller clears, from the files in *place*. */
-int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
-                       struct vs_fit_run *run);
+/* vs_fit_read_result: fills in process->run, which the caller clears, from the files in its folder. */
+int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_process *process);
 
 /* vs_fit_add_remedy: of a failed allocation, what would have let it fit. */
 void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run);

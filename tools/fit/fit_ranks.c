@@ -175,7 +175,7 @@ static struct vs_fit_process *next_rank(void *of, size_t running, int *status)
     struct vs_fit_run *run = process->run = &queue->runs[queue->next++];
     *run = (struct vs_fit_run){.gpu = queue->gpu, .rank = vs_xprintf("%llu", rank),
                                .environment = variables_of(queue, rank)};
-    vs_fit_name_place(queue->job, run, &process->place);
+    vs_fit_name_folder(queue->job, process);
     return process;
 }
 
@@ -188,7 +188,7 @@ static int end_rank(void *of, struct vs_fit_process *process)
     run->environment = NULL;
     if (vs_fit_interrupted())
         return 0;
-    int status = vs_fit_read_result(queue->job, &process->place, run);
+    int status = vs_fit_read_result(queue->job, process);
     const struct vs_fit_note_list *list = &run->notes.lists[VS_FIT_UNANSWERED];
     for (size_t i = 0; i < list->count && !status; i++)
         if (strcmp(list->items[i].name, "rank") == 0) { /* what was run is not this rank */

@@ -184,15 +184,15 @@ void vs_fit_add_remedy(const struct vs_fit_job *job, struct vs_fit_run *run)
     vs_reader_close(reader);
 }
 
-int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *place,
-                       struct vs_fit_run *run)
+int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_process *process)
 {
+    struct vs_fit_run *run = process->run;
+    char path[2 * PATH_MAX];
     /* In the order of ranks. */
     struct dirent **entries = NULL;
-    int status = 0, count = scandir(place->folder, &entries, is_trace, versionsort);
+    int status = 0, count = scandir(process->folder, &entries, is_trace, versionsort);
     for (int i = 0; i < count; i++) {
-        char path[2 * PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", place->folder, entries[i]->d_name);
+        snprintf(path, sizeof path, "%s/%s", process->folder, entries[i]->d_name);
         if (!status)
             status = add_trace(job, path, run);
         free(entries[i]);
@@ -200,7 +200,8 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
     free(entries);
     if (status)
         return status;
-    enum vs_err err = vs_fit_notes_read(place->notes, &run->notes);
+    snprintf(path, sizeof path, "%s/notes.txt", process->folder);
+    enum vs_err err = vs_fit_notes_read(path, &run->notes);
     /* What the processes read although no kernel had computed it. */
     for (size_t t = 0; !err && t < run->trace_count; t++)
         for (unsigned i = 0; i < run->traces[t]->read_count; i++) {
@@ -216,7 +217,8 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_place *
         err = vs_fit_decide(run);
     if (err)
         return vs_tool_fail(job->who, "cannot read the result of the run: %s", vs_err_text(err));
-    run->errors = read_errors(place->errors, run);
+    snprintf(path, sizeof path, "%s/stderr.txt", process->folder);
+    run->errors = read_errors(path, run);
     if (run->answer == VS_FIT_UNKNOWN)
         add_hint(job->who, run);
     return 0;

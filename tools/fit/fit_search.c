@@ -49,8 +49,8 @@ static void print_result(const struct fit_grid *grid, const struct vs_fit_run *r
 static bool is_free(const struct fit_grid *grid, const struct fit_lane *lane)
 {
     for (size_t g = 0; g < grid->job->gpu_count; g++)
-        if (grid->lanes[g].process.run &&
-            strcmp(grid->lanes[g].process.place.folder, lane->process.place.folder) == 0)
+        if (&grid->lanes[g] != lane && grid->lanes[g].process.run &&
+            strcmp(grid->lanes[g].process.folder, lane->process.folder) == 0)
             return false;
     return true;
 }
@@ -67,13 +67,14 @@ static struct vs_fit_process *start_lane(void *of, size_t running, int *status)
         lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
         struct vs_fit_run *run = &lane->runs[lane->next];
         *run = (struct vs_fit_run){.gpu = job->gpus[g], .value = job->vary ? job->values[lane->next] : NULL};
-        vs_fit_name_place(job, run, &lane->process.place);
-        if (!is_free(grid, lane))
-            continue;
-        if (!job->quiet && grid->jobs == 1)
-            print_name(grid, run);
         lane->process.run = run;
-        return &lane->process;
+        vs_fit_name_folder(job, &lane->process);
+        if (is_free(grid, lane)) {
+            if (!job->quiet && grid->jobs == 1)
+                print_name(grid, run);
+            return &lane->process;
+        }
+        lane->process.run = NULL;
     }
     return NULL;
 }
@@ -90,13 +91,13 @@ static int end_lane(void *of, struct vs_fit_process *process)
     struct fit_grid *grid = of;
     struct fit_lane *lane = (struct fit_lane *)process;
     struct vs_fit_run *run = process->run;
-    process->run = NULL;
     if (vs_fit_interrupted()) {
         if (!grid->job->quiet && grid->jobs == 1)
             fputc('\n', stderr);
         return 0;
     }
-    int status = vs_fit_read_result(grid->job, &process->place, run);
+    int status = vs_fit_read_result(grid->job, process);
+    process->run = NULL;
     if (status)
         return status;
     if (!grid->job->vary)

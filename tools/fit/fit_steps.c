@@ -36,14 +36,14 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
     static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
     uint64_t now = vs_clock_ns();
     if (!process->signals && now - process->looked >= LOOK_NS) {
-        DIR *dir = opendir(process->place.folder);
+        DIR *dir = opendir(process->folder);
         struct dirent *entry;
         uint64_t least = 0;
         while (dir && (entry = readdir(dir))) {
             char path[2 * PATH_MAX];
             if (entry->d_name[0] == '.' || !vs_text_ends(entry->d_name, ".vst"))
                 continue;
-            snprintf(path, sizeof path, "%s/%s", process->place.folder, entry->d_name);
+            snprintf(path, sizeof path, "%s/%s", process->folder, entry->d_name);
             uint64_t steps = steps_in(path);
             if (steps && (!least || steps < least))
                 least = steps;
