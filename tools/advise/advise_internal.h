@@ -100,6 +100,10 @@ int vs_trials_run(struct vs_trials *trials, struct vs_trial **wanted, size_t cou
 struct vs_trial *vs_trial_replay(struct vs_trials *trials, const struct vs_trial *of, uint64_t set,
                                  const char *gpu, uint64_t total_bytes);
 
+/* vs_note_of: the first note about *change* in *list*, or the next one *after* another. NULL: there is none. */
+const struct vs_fit_note *vs_note_of(const struct vs_fit_note_list *list, const struct vs_advise_change *change,
+                                     const struct vs_fit_note *after);
+
 size_t vs_trials_at_once(const struct vs_trials *trials);
 void vs_trials_free(struct vs_trials *trials);
 

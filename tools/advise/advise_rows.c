@@ -104,12 +104,8 @@ static void set_lines(const struct vs_search *search, const struct vs_trial *tri
             .place = "", .count = 1,
             .code = change->conf ? vs_xarena_printf(search->memory, "PYTORCH_ALLOC_CONF=%s", change->conf)
                                  : change->label};
-    size_t length = change->spec ? strcspn(change->spec, ":;") : 0;
-    for (size_t i = 0; i < list->count && length; i++) {
-        const struct vs_fit_note *note = &list->items[i];
-        if (strlen(note->library) == length && strncmp(note->library, change->spec, length) == 0)
-            lines[step->line_count++] = (struct vs_advice_line){note->name, note->text, note->count};
-    }
+    for (const struct vs_fit_note *note = NULL; (note = vs_note_of(list, change, note));)
+        lines[step->line_count++] = (struct vs_advice_line){note->name, note->text, note->count};
 }
 
 static void add_steps(const struct vs_search *search, uint64_t set, struct vs_advice *advice)

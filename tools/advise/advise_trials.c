@@ -56,30 +56,29 @@ static const char *last_line(const char *text)
     return newline ? newline + 1 : text ? text : "";
 }
 
+const struct vs_fit_note *vs_note_of(const struct vs_fit_note_list *list, const struct vs_advise_change *change,
+                                     const struct vs_fit_note *after)
+{
+    size_t length = change->spec ? strcspn(change->spec, ":;") : 0;
+    for (size_t i = after ? (size_t)(after - list->items) + 1 : 0; length && i < list->count; i++)
+        if (strlen(list->items[i].library) == length && strncmp(list->items[i].library, change->spec, length) == 0)
+            return &list->items[i];
+    return NULL;
+}
+
 /* Every change of the set must have taken effect, or it is not what was run. */
 static const char *not_applied(const struct vs_trials *trials, const struct vs_trial *trial)
 {
     const struct vs_fit_note_list *lists = trial->run.notes.lists;
     for (size_t c = 0; c < trials->changes->count; c++) {
         const struct vs_advise_change *change = &trials->changes->items[c];
-        const char *why = "nothing was reported about it";
-        bool applied = false;
-        if (!(trial->set >> c & 1) || !change->spec)
+        if (!(trial->set >> c & 1) || !change->spec || vs_note_of(&lists[VS_FIT_CHANGED], change, NULL))
             continue;
-        size_t length = strcspn(change->spec, ":;");
-        for (size_t i = 0; i < lists[VS_FIT_CHANGED].count; i++) {
-            const char *name = lists[VS_FIT_CHANGED].items[i].library;
-            applied |= strlen(name) == length && strncmp(name, change->spec, length) == 0;
-        }
-        for (size_t i = 0; i < lists[VS_FIT_UNCHANGED].count && !applied; i++) {
-            const struct vs_fit_note *note = &lists[VS_FIT_UNCHANGED].items[i];
-            if (strlen(note->library) == length && strncmp(note->library, change->spec, length) == 0)
-                why = note->text;
-        }
-        if (!applied)
-            return trial->set == UINT64_C(1) << c
-                       ? vs_xarena_printf(trials->memory, "no effect: %s", why)
-                       : vs_xarena_printf(trials->memory, "%s had no effect: %s", change->label, why);
+        const struct vs_fit_note *note = vs_note_of(&lists[VS_FIT_UNCHANGED], change, NULL);
+        const char *why = note ? note->text : "nothing was reported about it";
+        return trial->set == UINT64_C(1) << c
+                   ? vs_xarena_printf(trials->memory, "no effect: %s", why)
+                   : vs_xarena_printf(trials->memory, "%s had no effect: %s", change->label, why);
     }
     return NULL;
 }

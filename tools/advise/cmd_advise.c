@@ -59,14 +59,6 @@ static int set_margin(const char *who, const char *value, void *of)
     return good ? 0 : vs_tool_usage(who, "--margin takes a share of the GPU, such as 5%%, or a size, such as 2GiB");
 }
 
-/* With {} in the command it has no value of its own: the largest is the program as it is. */
-static void choose_base(struct vs_advise_job *job)
-{
-    for (char **word = job->fit.program; *word && job->fit.value_count; word++)
-        if (strstr(*word, "{}"))
-            job->base_value = job->fit.values[job->fit.ascending ? job->fit.value_count - 1 : 0];
-}
-
 /* Some of `run` would take the place of what is tried. */
 static int check_flags(struct vs_fit_job *fit)
 {
@@ -103,8 +95,6 @@ static int advise_gpu(struct vs_search *search, struct vs_advice *advice)
 
 static int answer(struct vs_advise_job *job)
 {
-    static const int codes[] = {[VS_FIT_UNKNOWN] = VS_EXIT_UNUSABLE, [VS_FIT_NO] = VS_EXIT_NO,
-                                [VS_FIT_YES] = VS_EXIT_OK};
     struct vs_fit_job *fit = &job->fit;
     struct vs_arena memory = {0};
     struct vs_search *searches = vs_xcalloc(fit->gpu_count, sizeof *searches);
@@ -121,7 +111,7 @@ static int answer(struct vs_advise_job *job)
         status = advise_gpu(&searches[g], &set.items[set.count]);
         if (status || vs_fit_interrupted())
             break;
-        int one = codes[set.items[set.count++].answer];
+        int one = vs_fit_exit_code(set.items[set.count++].answer);
         code = one > code ? one : code;
     }
     if (!status && !vs_fit_interrupted()) {
@@ -159,14 +149,12 @@ static int advise_main(int argc, char **argv)
     if (!status) {
         if (!job->fit.steps)
             job->fit.steps = STEPS;
-        choose_base(job);
+        /* with {} the command has no value of its own: the largest is the program as it is */
+        if (job->fit.value_count && vs_fit_has_hole(job->fit.program))
+            job->base_value = job->fit.values[job->fit.ascending ? job->fit.value_count - 1 : 0];
         status = answer(job);
     }
-    vs_fit_job_clear(&job->fit);
-    free(job);
-    if (vs_fit_interrupted())
-        vs_fit_signals_leave();
-    return status < 0 ? VS_EXIT_OK : status;
+    return vs_fit_end(&job->fit, status);
 }
 
 const struct vs_command vs_cmd_advise = {

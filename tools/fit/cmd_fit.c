@@ -49,15 +49,6 @@ static const char usage[] =
     "on one; 2 no answer: the program failed for another reason or used no GPU\n"
     "memory, or wrong usage.\n";
 
-static int exit_code(const struct vs_fit_set *set)
-{
-    switch (vs_fit_set_answer(set, NULL)) {
-    case VS_FIT_YES: return VS_EXIT_OK;
-    case VS_FIT_NO: return VS_EXIT_NO;
-    default: return VS_EXIT_UNUSABLE;
-    }
-}
-
 static int add_ranks(const char *who, const char *value, void *of)
 {
     struct vs_fit_job *job = of;
@@ -116,7 +107,7 @@ static int answer(struct vs_fit_job *job)
             vs_fit_json(&set, stdout);
         else
             vs_fit_text(&set, &style);
-        status = vs_tool_finish(job->who, stdout, exit_code(&set));
+        status = vs_tool_finish(job->who, stdout, vs_fit_exit_code(vs_fit_set_answer(&set, NULL)));
     }
     for (size_t i = 0; i < set.count; i++)
         vs_fit_run_clear(&set.runs[i]);
@@ -137,11 +128,7 @@ static int fit_main(int argc, char **argv)
         status = check_ranks(job);
     if (!status)
         status = answer(job);
-    vs_fit_job_clear(job);
-    free(job);
-    if (vs_fit_interrupted())
-        vs_fit_signals_leave();
-    return status < 0 ? VS_EXIT_OK : status;
+    return vs_fit_end(job, status);
 }
 
 const struct vs_command vs_cmd_fit = {

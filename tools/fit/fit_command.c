@@ -11,7 +11,7 @@
 
 #define HOLE "{}"
 
-static bool has_hole(char *const *program)
+bool vs_fit_has_hole(char *const *program)
 {
     for (; *program; program++)
         if (strstr(*program, HOLE))
@@ -118,7 +118,7 @@ char **vs_fit_command(const struct vs_fit_job *job, const char *value)
     while (job->program[count])
         count++;
     char **command = vs_xcalloc(count + 3, sizeof *command);
-    if (value && !has_hole(job->program))
+    if (value && !vs_fit_has_hole(job->program))
         place_value(command, job->program, job->vary, value);
     else
         for (size_t i = 0; i < count; i++)

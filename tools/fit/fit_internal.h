@@ -46,10 +46,12 @@ struct vs_fit_job {
 };
 
 /* vs_fit_parse: parses the arguments; -1: help was printed. *more*: the options of one verb alone.
- * vs_fit_job_clear frees what it set. */
+ * vs_fit_end: frees *job*, and ends by the signal that came, if any; returns the exit status.
+ * vs_fit_exit_code: of an answer. */
 int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_tool_option *more, int argc,
                  char **argv);
-void vs_fit_job_clear(struct vs_fit_job *job);
+int vs_fit_end(struct vs_fit_job *job, int status);
+int vs_fit_exit_code(enum vs_fit_answer answer);
 
 /* vs_fit_add_flag: an option that is passed on to `run`; *value*: NULL, or its next word. */
 void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value);
@@ -57,9 +59,10 @@ void vs_fit_add_flag(struct vs_fit_job *job, const char *name, const char *value
 /* vs_fit_parse_vary: parses "NAME=V1,V2…" or "V1,V2…" for *job*, a struct vs_fit_job. */
 int vs_fit_parse_vary(const char *who, const char *text, void *job);
 
-/* vs_fit_command: the program's arguments with *value* (NULL: as they are): in place of {}, or of
+/* vs_fit_has_hole: whether a word has a {}. vs_fit_command: the program's arguments with *value* (NULL: as they are): in place of {}, or of
  * the value that follows the name, or at the end. NULL-terminated. Called in
  * the process that becomes the program: nothing is freed. */
+bool vs_fit_has_hole(char *const *program);
 char **vs_fit_command(const struct vs_fit_job *job, const char *value);
 
 /* vs_fit_folder_make, _remove: job->folder, new below TMPDIR, or --keep's. vs_fit_folder_clear: a

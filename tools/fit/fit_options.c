@@ -140,16 +140,20 @@ int vs_fit_parse(struct vs_fit_job *job, const char *usage, const struct vs_tool
         vs_simulated_names(why);
         return vs_tool_usage(job->who, "no GPU given; --gpu takes one of: %s", why);
     }
-    if (!job->vary || *job->vary)
+    if (!job->vary || *job->vary || vs_fit_has_hole(job->program))
         return 0;
-    for (char **word = job->program; *word; word++)
-        if (strstr(*word, "{}"))
-            return 0;
     return vs_tool_usage(job->who, "the command has no {}, where the values of --vary go; write {} "
                          "there, or give their name: --vary --batch=1,2,4");
 }
 
-void vs_fit_job_clear(struct vs_fit_job *job)
+int vs_fit_exit_code(enum vs_fit_answer answer)
+{
+    static const int codes[] = {[VS_FIT_UNKNOWN] = VS_EXIT_UNUSABLE, [VS_FIT_NO] = VS_EXIT_NO,
+                                [VS_FIT_YES] = VS_EXIT_OK};
+    return codes[answer];
+}
+
+int vs_fit_end(struct vs_fit_job *job, int status)
 {
     for (size_t i = 0; i < job->gpu_count; i++)
         free(job->gpus[i]);
@@ -159,4 +163,8 @@ void vs_fit_job_clear(struct vs_fit_job *job)
         free(*flag);
     free(job->run_flags);
     free(job->vary);
+    free(job);
+    if (vs_fit_interrupted())
+        vs_fit_signals_leave();
+    return status < 0 ? VS_EXIT_OK : status;
 }
