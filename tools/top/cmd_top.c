@@ -29,19 +29,21 @@ static const char usage[] =
     "  --interval S    seconds between two updates (default: 1; 0.1 to 3600)\n"
     "  --sort KEY      auto (default: by time left while memory of a process is about to\n"
     "                  run out, otherwise by pid), allocated, reserved, rate, left or pid\n"
+    "  --by-growth     call sites by growth instead of bytes (key g)\n"
     "  --sites N       with --once: call sites shown (default: 5)\n"
     "  --full          with --once: the call chains of the sites\n"
     "  --color WHEN    with --once: auto (default), always or never\n"
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Keys: up, down, Tab select; s sort; e call chains; p pause; ? help; q quit.\n"
+    "Keys: up, down, Tab select; s sort; e call tree; g call sites by growth; p pause;\n"
+    "? help; q quit.\n"
     "\n"
     "Exit codes: 0 shown; 1 with --once: no process is recorded; 2 a process or trace\n"
     "cannot be read, or wrong usage.\n";
 
 struct top_arguments {
-    bool once, json, full;
+    bool once, json, full, by_growth;
     struct vs_tool_colour colour;
     unsigned long long sites;
     double interval;
@@ -76,6 +78,7 @@ static int parse(int argc, char **argv, struct top_arguments *args)
         {"once", .flag = &args->once},
         {"json", .flag = &args->json},
         {"full", .flag = &args->full},
+        {"by-growth", .flag = &args->by_growth},
         {"interval", .parse = parse_interval, .to = &args->interval,
          .takes = "seconds, from 0.1 to 3600"},
         {"sort", .parse = parse_sort, .to = &args->sort,
@@ -155,6 +158,7 @@ static int top_main(int argc, char **argv)
         code = vs_tool_fail(argv[0], "%s", vs_terminal_missing());
     } else if (take_words(argv[0], argv + optind, (size_t)(argc - optind), sources)) {
         sources->model.sort = args.sort;
+        sources->model.by_growth = args.by_growth;
         sources->model.interval_ms = (unsigned)(args.interval * 1000);
         vs_top_sources_search(sources);
         if (*sources->why && (args.once || !sources->may_come))

@@ -62,6 +62,11 @@ void vs_top_names_fill(struct vs_top_names *names, struct vs_watch *watch,
 bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view);
 void vs_top_names_free(struct vs_top_names *names);
 
+/* --- top_utilisation.c --- */
+
+/* vs_top_utilisation: sets how busy *device* is now, where this machine has NVML and the device. */
+void vs_top_utilisation(struct vs_watch_device *device);
+
 /* --- top_sources.c: what is watched --- */
 
 struct vs_top_source {
@@ -104,7 +109,7 @@ int vs_top_live(const char *who, struct vs_top_sources *sources);
 /* --- top_terminal.c --- */
 
 enum vs_top_key {
-    VS_KEY_NONE, VS_KEY_UP, VS_KEY_DOWN, VS_KEY_SORT, VS_KEY_EXPAND, VS_KEY_PAUSE, VS_KEY_HELP,
+    VS_KEY_NONE, VS_KEY_UP, VS_KEY_DOWN, VS_KEY_SORT, VS_KEY_EXPAND, VS_KEY_GROWTH, VS_KEY_PAUSE, VS_KEY_HELP,
     VS_KEY_QUIT, VS_KEY_OTHER
 };
 

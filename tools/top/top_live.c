@@ -44,6 +44,7 @@ static bool wait_for(struct vs_top_sources *sources, uint64_t due_ns, bool *name
         vs_top_sort_rows(model);
         break;
     case VS_KEY_EXPAND: model->expanded = !model->expanded; break;
+    case VS_KEY_GROWTH: model->by_growth = !model->by_growth; break;
     case VS_KEY_PAUSE: model->paused = !model->paused; break;
     case VS_KEY_HELP: model->help = !model->help; break;
     case VS_KEY_OTHER: model->help = false; break;

@@ -206,6 +206,7 @@ static enum vs_top_key key_of_character(int c)
     case KEY_DOWN: case '\t': case 'j': return VS_KEY_DOWN;
     case 's': return VS_KEY_SORT;
     case 'e': case '\r': case '\n': return VS_KEY_EXPAND;
+    case 'g': return VS_KEY_GROWTH;
     case 'p': case ' ': return VS_KEY_PAUSE;
     case '?': case 'h': return VS_KEY_HELP;
     case 'q': case 'Q': return VS_KEY_QUIT;

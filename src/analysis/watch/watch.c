@@ -181,11 +181,12 @@ bool vs_watch_complete(const struct vs_watch *w)
 
 static void fill_use(struct vs_watch *w, unsigned account, struct vs_watch_device *out)
 {
-    uint64_t now = watch_now_ns(w);
+    uint64_t now = w->behind ? w->replay->now_ns : watch_now_ns(w);
     const struct vs_account *a = w->replay->accounts[account];
     const struct vs_user_sums sums = vs_user_sums(w->replay, account);
     out->device = a->device;
     out->name = vs_reader_string(w->replay->reader, a->name);
+    out->uuid = vs_reader_string(w->replay->reader, a->uuid);
     out->simulated = a->simulated != 0;
     out->level = sums.level;
     out->allocated = sums.allocated;
@@ -530,13 +531,14 @@ void vs_watch_view_keep(struct vs_watch_view *view)
     size_t histories = view->device_count * sizeof *view->devices->history;
     size_t bytes = strlen(view->exe) + strlen(view->cmdline) + strlen(view->path) + 3;
     for (size_t i = 0; i < view->device_count; i++)
-        bytes += strlen(view->devices[i].name) + 1;
+        bytes += strlen(view->devices[i].name) + strlen(view->devices[i].uuid) + 2;
     struct vs_memory_history *history = vs_xcalloc(1, histories + bytes);
     char *text = (char *)history + histories;
     for (size_t i = 0; i < view->device_count; i++) {
         history[i] = *view->devices[i].history;
         view->devices[i].history = &history[i];
         view->devices[i].name = keep_text(&text, view->devices[i].name);
+        view->devices[i].uuid = keep_text(&text, view->devices[i].uuid);
     }
     view->exe = keep_text(&text, view->exe);
     view->cmdline = keep_text(&text, view->cmdline);
@@ -555,7 +557,7 @@ void vs_watch_view_free(struct vs_watch_view *view)
 /* --- Names of call sites: at once what the trace has itself, such as Python lines, and the rest on
  * request. --- */
 
-#define CHAIN_FRAMES 12
+#define CHAIN_FRAMES 32
 
 /* Names *row* in *named*, with texts in *memory*. *own*: only what takes no time. */
 static void name_row(struct vs_watch *w, const struct vs_watch_site *row, bool own,
@@ -597,9 +599,11 @@ void vs_watch_name(struct vs_watch *w, const struct vs_watch_site *row,
     name_row(w, row, false, &memory, &named);
     vs_text_label(chain, &named);
     vs_text_clip(name, chain, (VS_WATCH_NAME_MAX - 4) / 4);
+    const char *line = named.line; /* of code: it stands for the functions in the name only */
+    named.line = NULL;
     size_t length = strlen(vs_text_site(chain, &named, CHAIN_FRAMES));
     char code[VS_CODE_TEXT_MAX] = "";
-    if (!named.line && named.wrappers < named.frame_count) {
+    if (!line && named.wrappers < named.frame_count) {
         const struct vs_report_frame *frame = &named.frames[named.wrappers];
         vs_text_code(code, frame->file, frame->line, w->replay->process.process.start_realtime_ns);
     }

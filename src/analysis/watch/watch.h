@@ -105,7 +105,7 @@ struct vs_watch_site {
 
 struct vs_watch_device {
     uint64_t device; /* the driver's ordinal */
-    const char *name;
+    const char *name, *uuid;   /* uuid: "GPU-..."; "" when unknown */
     bool simulated;
     enum vs_level level;       /* of allocated, peak, sites: VS_LEVEL_FRAMEWORK: tensors and other
                                 * memory that does not hold them */
@@ -114,6 +114,8 @@ struct vs_watch_device {
     uint64_t used, total;      /* of the device, by all processes, at the latest reading; total 0:
                                 * unknown */
     bool used_known;
+    bool busy_known;           /* set by the caller */
+    unsigned busy_percent;     /* of the time something ran on the device, of all processes */
     uint64_t limit_bytes;      /* 0: none */
     uint64_t bytes_per_second, allocs_per_second; /* allocated, in the last 5 seconds */
     uint64_t cached;           /* of reserved: not in use */

@@ -80,31 +80,9 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
                     device->name);
 }
 
-/* The highest value of each part of the history, from oldest to newest. */
-static void sparkline(const struct vs_memory_history *history, uint64_t top,
-                      struct vs_grid *grid, unsigned row, unsigned at, unsigned width)
-{
-    static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
-    size_t count = history->count;
-    if (!count || !top)
-        return;
-    unsigned columns = count < width ? (unsigned)count : width;
-    for (unsigned i = 0; i < columns; i++) {
-        uint64_t highest = 0;
-        for (size_t k = i * count / columns; k < (i + 1) * count / columns; k++)
-            if (history->highest[k] > highest)
-                highest = history->highest[k];
-        size_t level = (size_t)((double)highest * 7.999 / (double)top);
-        level = level > 7 ? 7 : level;
-        at = vs_grid_put(grid, row, at, grid->columns, VS_GOOD, "%s",
-                         (grid->ascii ? ascii : blocks)[level]);
-    }
-}
-
 static void device_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
 {
-    char text[96];
+    char text[128], busy[24] = "";
     struct vs_size_pair sizes = vs_sizes_apart(device->used, device->total);
     unsigned at = label(grid, row, "device");
     if (!device->used_known) {
@@ -113,7 +91,9 @@ static void device_line(const struct vs_watch_device *device, struct vs_grid *gr
         return;
     }
     double part = (double)device->used / (double)device->total;
-    snprintf(text, sizeof text, "%s of %s in use", sizes.a, sizes.b);
+    if (device->busy_known)
+        snprintf(busy, sizeof busy, ", busy %u %%", device->busy_percent);
+    snprintf(text, sizeof text, "%s of %s in use%s", sizes.a, sizes.b, busy);
     unsigned room = grid->columns > at + strlen(text) + 8 ? grid->columns - at - (unsigned)strlen(text) - 3 : 0;
     unsigned bar = room < BAR_MAX ? room : BAR_MAX;
     unsigned full = (unsigned)(part * bar + 0.5);
@@ -189,12 +169,25 @@ static unsigned chain_rows(const char *chain, struct vs_grid *grid, unsigned row
     return row;
 }
 
-static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_device *device,
-                      struct vs_grid *grid, unsigned row, unsigned end, size_t most, bool expanded)
+static bool grows_more(const struct vs_watch_site *a, const struct vs_watch_site *b)
 {
+    return a->growth_per_step != b->growth_per_step ? a->growth_per_step > b->growth_per_step
+                                                    : a->growing && !b->growing;
+}
+
+static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_device *device,
+                      struct vs_grid *grid, unsigned row, unsigned end,
+                      const struct vs_top_shown *shown)
+{
+    uint32_t order[VS_WATCH_SITES_MAX];
     size_t count = device->site_count, all = device->site_count + device->sites_omitted;
+    for (size_t i = 0, at; i < count; i++) { /* they come by bytes */
+        for (at = i; at && shown->by_growth && grows_more(&device->sites[i], &device->sites[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = (uint32_t)i;
+    }
     /* Sites beside which half a percent is nothing are not listed. */
-    while (count > 1 && device->sites[count - 1].bytes * 200 < device->sites_bytes)
+    while (count > 1 && device->sites[order[count - 1]].bytes * 200 < device->sites_bytes)
         count--;
     if (!device->site_count || row + 2 > end)
         return row;
@@ -206,14 +199,15 @@ static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_de
     vs_grid_put(grid, row++, wide ? 29 : 20, grid->columns, VS_BOLD, "CALL SITE%s",
                 view->sampled ? " (estimates: not every allocation is recorded)" : "");
     for (size_t i = 0; i < all && row < end; i++) {
-        if (i >= count || i == most || (row + 1 == end && i + 1 < all)) {
+        if (i >= count || i == shown->sites || (row + 1 == end && i + 1 < all)) {
             vs_grid_put(grid, row++, wide ? 29 : 20, grid->columns, VS_DIM,
                         "%zu more call site%s", all - i, all - i == 1 ? "" : "s");
             break;
         }
-        site_row(device, &device->sites[i], grid, row++);
-        if (expanded && device->sites[i].chain)
-            row = chain_rows(device->sites[i].chain, grid, row, end);
+        const struct vs_watch_site *site = &device->sites[order[i]];
+        site_row(device, site, grid, row++);
+        if (shown->chains && site->chain)
+            row = chain_rows(site->chain, grid, row, end);
     }
     return row;
 }
@@ -238,8 +232,8 @@ static unsigned process_lines(const struct vs_top_process *process, struct vs_gr
 }
 
 unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_row *which,
-                        struct vs_grid *grid, unsigned row, unsigned end, size_t most,
-                        bool expanded)
+                        struct vs_grid *grid, unsigned row, unsigned end,
+                        const struct vs_top_shown *shown)
 {
     const struct vs_top_process *process = &model->processes[which->process];
     const struct vs_watch_view *view = &process->view;
@@ -282,15 +276,15 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
             vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)", 100 * growth->confidence);
         row++;
     }
-    if (expanded)
-        return sites(view, device, grid, row, end, most, true);
+    if (shown->tree)
+        return vs_top_tree(device, shown->by_growth, grid, row, end);
     if (row < end) {
         at = label(grid, row, device->level == VS_LEVEL_FRAMEWORK ? "tensors" : "allocated");
         at = vs_grid_put(grid, row, at, columns, VS_BOLD, "%s", vs_size_text(device->allocated));
         at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", peak %s ",
                          vs_size_text(device->peak));
         if (at + 4 < columns)
-            sparkline(device->history, device->peak, grid, row, at,
+            vs_top_line(device->history, device->peak, grid, row, at,
                       columns - at < 2 * BAR_MAX ? columns - at : 2 * BAR_MAX);
         row++;
     }
@@ -323,5 +317,5 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
                     vs_size_text(device->bytes_per_second),
                         vs_count_text(device->allocs_per_second));
     }
-    return sites(view, device, grid, row, end, most, false);
+    return sites(view, device, grid, row, end, shown);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ROWS_BESIDE_SITES 14u
+#define ROWS_MANY 24u    /* of details: a third of them are the graph's */
 #define TABLE_SHARE 3u /* the table has at most a third of the screen */
 
 static void keys(const struct vs_top_model *model, struct vs_grid *grid)
@@ -13,11 +14,11 @@ static void keys(const struct vs_top_model *model, struct vs_grid *grid)
     unsigned row = grid->rows - 1;
     if (grid->columns >= 72)
         vs_grid_put(grid, row, 0, grid->columns, VS_DIM,
-                    "q quit   arrows select   s sort: %s   e %s   p %s   ? help",
-                    vs_top_sort_name(model->sort), model->expanded ? "overview" : "call chains",
-                    model->paused ? "resume" : "pause");
+                    "q quit  %ss sort: %s  e %s  g by %s  p %s  ? help",
+                    grid->columns >= 90 ? "arrows select  " : "", vs_top_sort_name(model->sort), model->expanded ? "overview" : "call tree",
+                    model->by_growth ? "bytes" : "growth", model->paused ? "resume" : "pause");
     else
-        vs_grid_put(grid, row, 0, grid->columns, VS_DIM, "q quit  s sort  e chains  p pause  ? help");
+        vs_grid_put(grid, row, 0, grid->columns, VS_DIM, "q quit  s sort  e tree  p pause  ? help");
 }
 
 static void help(struct vs_grid *grid, unsigned row, unsigned end)
@@ -26,7 +27,8 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
         "up, down, Tab  select a process and device",
         "s              sort: auto (what fails first, else by pid), allocated,",
         "               reserved, rate, left, pid",
-        "e              call chains, or the overview",
+        "e              call tree, or the overview",
+        "g              call sites by growth, or by bytes",
         "p              pause the view; the program runs on",
         "q              quit",
         "?              close this help",
@@ -35,6 +37,7 @@ static void help(struct vs_grid *grid, unsigned row, unsigned end)
         "             reports them, and other memory of the device",
         "RESERVED     held from the device by the process, its caches too",
         "DEVICE USED  of the device's memory, by all processes",
+        "BUSY         of the time something ran on the device (NVML)",
         "UNUSED       of reserved: cached, but not in use",
         "ALLOC/S      allocated per second, in the last 5 seconds",
         "LEFT         until memory runs out, if the growth goes on; st.: steps;",
@@ -89,9 +92,16 @@ void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
         row++;
     if (model->help)
         help(grid, row, end);
-    else
-        vs_top_details(model, &model->rows[model->selected], grid, row, end, VS_WATCH_SITES_MAX,
-                       model->expanded);
+    else {
+        const struct vs_top_row *which = &model->rows[model->selected];
+        const struct vs_top_shown shown = {.sites = VS_WATCH_SITES_MAX, .tree = model->expanded,
+                                           .by_growth = model->by_growth};
+        const struct vs_watch_device *device = vs_top_device(model, which);
+        unsigned rest = end > row + ROWS_MANY ? (end - row) / 3 : 0;
+        row = vs_top_details(model, which, grid, row, end - rest, &shown);
+        if (device)
+            vs_top_graph(device, grid, row + 1, end);
+    }
 }
 
 void vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
@@ -101,7 +111,9 @@ void vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
     for (size_t i = 0; i < model->row_count; i++) {
         unsigned rows = ROWS_BESIDE_SITES + sites * (style->full ? 4 : 1);
         vs_grid_begin(&grid, rows, style->width);
-        unsigned end = vs_top_details(model, &model->rows[i], &grid, 0, rows, sites, style->full);
+        const struct vs_top_shown shown = {.sites = sites, .chains = style->full,
+                                           .by_growth = model->by_growth};
+        unsigned end = vs_top_details(model, &model->rows[i], &grid, 0, rows, &shown);
         vs_grid_print(&grid, end, style);
         if (i + 1 < model->row_count)
             fputc('\n', style->out);

@@ -49,6 +49,7 @@ struct vs_top_model {
     size_t selected; /* index in rows */
     bool chosen;     /* by the user; otherwise it is the first row */
     bool paused, expanded, help;
+    bool by_growth;  /* order of call sites; otherwise by bytes */
     unsigned interval_ms;
     const char *note; /* a line instead of the table when there is no row */
 };
@@ -71,11 +72,30 @@ void vs_top_json(const struct vs_top_model *model, FILE *out);
 unsigned vs_top_table(const struct vs_top_model *model, struct vs_grid *grid, unsigned row,
                       unsigned rows);
 
-/* vs_top_details: the details of *which*, in the grid's rows from *row* to before *end*, with at most
- * *most* call sites. With *expanded*, their call chains. */
+/* Which call sites the details have. */
+struct vs_top_shown {
+    size_t sites;   /* at most */
+    bool chains;    /* with their call chains */
+    bool tree;      /* as a call tree instead */
+    bool by_growth;
+};
+
+/* vs_top_details: the details of *which*, in the grid's rows from *row* to before *end*. */
 unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_row *which,
-                        struct vs_grid *grid, unsigned row, unsigned end, size_t most,
-                        bool expanded);
+                        struct vs_grid *grid, unsigned row, unsigned end,
+                        const struct vs_top_shown *shown);
+
+/* vs_top_tree: the call tree of the sites that hold most, with a header. */
+unsigned vs_top_tree(const struct vs_watch_device *device, bool by_growth, struct vs_grid *grid,
+                     unsigned row, unsigned end);
+
+/* vs_top_graph: allocated memory over the whole run, in all rows to *end*; nothing where there are few. */
+unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row,
+                      unsigned end);
+
+/* vs_top_line: likewise as blocks in one row, from column *at*; the full one is *top*. */
+void vs_top_line(const struct vs_memory_history *history, uint64_t top, struct vs_grid *grid,
+                 unsigned row, unsigned at, unsigned width);
 
 /* vs_top_device: the device of *row*; NULL when it has none. */
 const struct vs_watch_device *vs_top_device(const struct vs_top_model *model,

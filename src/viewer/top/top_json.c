@@ -19,6 +19,7 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
                     VS_J_UINT("peak_reserved_bytes", device->peak_reserved),
                     VS_J_UINT_IF(device->used_known, "used_bytes", device->used),
                     VS_J_UINT("total_bytes", device->total),
+                    VS_J_UINT_IF(device->busy_known, "busy_percent", device->busy_percent),
                     VS_J_UINT_IF(device->limit_bytes, "limit_bytes", device->limit_bytes),
                     VS_J_UINT("allocated_bytes_per_second", device->bytes_per_second),
                     VS_J_UINT("allocations_per_second", device->allocs_per_second));

@@ -101,7 +101,7 @@ void vs_top_sort_rows(struct vs_top_model *model)
 
 enum top_column {
     COLUMN_PID, COLUMN_DEVICE, COLUMN_PROGRAM, COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_PEAK,
-    COLUMN_USED, COLUMN_RATE, COLUMN_UNUSED, COLUMN_GROWTH, COLUMN_LEFT, COLUMN_COUNT
+    COLUMN_USED, COLUMN_BUSY, COLUMN_RATE, COLUMN_UNUSED, COLUMN_GROWTH, COLUMN_LEFT, COLUMN_COUNT
 };
 
 static const struct {
@@ -117,6 +117,7 @@ static const struct {
     [COLUMN_RESERVED] = {"RESERVED", 11, 4, false},
     [COLUMN_PEAK] = {"PEAK", 11, 5, false},
     [COLUMN_USED] = {"DEVICE USED", 12, 2, false},
+    [COLUMN_BUSY] = {"BUSY", 6, 3, false},
     [COLUMN_RATE] = {"ALLOC/S", 11, 6, false},
     [COLUMN_UNUSED] = {"UNUSED", 8, 7, false},
     [COLUMN_GROWTH] = {"GROWTH/STEP", 13, 8, false},
@@ -128,6 +129,7 @@ static const struct {
 
 struct top_layout {
     bool shown[COLUMN_COUNT];
+    bool busy; /* known of a device */
     unsigned program; /* its width */
 };
 
@@ -135,7 +137,7 @@ static unsigned width_up_to(unsigned rank, struct top_layout *layout)
 {
     unsigned width = 0;
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        layout->shown[i] = columns[i].rank <= rank;
+        layout->shown[i] = columns[i].rank <= rank && (i != COLUMN_BUSY || layout->busy);
         width += layout->shown[i] ? columns[i].width : 0;
     }
     return width;
@@ -204,6 +206,7 @@ static const char *column_text(const struct vs_top_model *model, const struct vs
     case COLUMN_PEAK: return vs_size_format(buffer, device->peak);
     case COLUMN_RATE: return vs_size_format(buffer, device->bytes_per_second);
     case COLUMN_USED: return share(buffer, device->used, device->used_known ? device->total : 0);
+    case COLUMN_BUSY: return device->busy_known ? share(buffer, device->busy_percent, 100) : "-";
     case COLUMN_UNUSED: return share(buffer, device->cached, device->reserved);
     default:
         return device->growing && device->growth.per_step
@@ -240,8 +243,12 @@ static void draw_row(const struct vs_top_model *model, const struct vs_top_row *
 unsigned vs_top_table(const struct vs_top_model *model, struct vs_grid *grid, unsigned row,
                       unsigned rows)
 {
-    struct top_layout layout;
+    struct top_layout layout = {.busy = false};
     unsigned rank = RANK_MAX;
+    for (size_t i = 0; i < model->row_count; i++) {
+        const struct vs_watch_device *device = vs_top_device(model, &model->rows[i]);
+        layout.busy |= device && device->busy_known;
+    }
     while (rank && width_up_to(rank, &layout) > grid->columns)
         rank--;
     unsigned used = width_up_to(rank, &layout);

@@ -29,9 +29,9 @@ def mib(size):
     return f"{size / (1 << 20):.1f} MiB"
 
 
-def once(*words, may_fail=False):
+def once(*words, may_fail=False, env=None):
     done = subprocess.run([COMMAND, "top", "--once", "--json", *map(str, words)], capture_output=True,
-                          text=True, timeout=DEADLINE, check=False)
+                          text=True, timeout=DEADLINE, check=False, env=env)
     assert done.returncode == 0 or may_fail, (words, done.returncode, done.stderr)
     return json.loads(done.stdout)["processes"] if done.returncode == 0 else [None]
 
@@ -141,7 +141,7 @@ def keys_select_sort_expand_pause_and_explain(folder):
     wanted = [str(second.pid()), str(first.pid())]
     terminal.wait(lambda s: "sort: allocated" in s and re.findall(r"(?m)^ +(\d+) +\d ", s) == wanted, f"the order {wanted}")
     terminal.keys("e")
-    terminal.wait(lambda s: "< main" in s, "the chains")
+    terminal.wait(lambda s: "CALL TREE" in s and "> append_h" in s, "the tree")
     terminal.keys("e")
     terminal.keys("?")
     terminal.wait(lambda s: "close this help" in s, "help")
@@ -286,11 +286,36 @@ def tensors_of_a_framework_are_shown(folder):
     assert device["reserved_bytes"] - device["allocated_bytes"] == device["unused"]["bytes"], device
 
 
+def a_cache_that_is_dropped_is_no_alarm(folder):
+    """The first request of a server grows as a leak does: growth, but no forecast; with the second there is neither."""
+    victim = Victim(COMMAND, PLAIN, folder, "x.vst", "t4-16g")
+    victims.append(victim)
+    figures = []
+    for request in range(3):
+        for token in range(16):
+            victim.tell("push step", f"a cache_response device 1000000 {token}", "pop")
+        until(lambda: steps_begun(victim) == 16 * (request + 1) and allocated(victim) == 16000000, "the tokens")
+        figures.append(state(victim)["devices"][0])
+        victim.tell(*(f"f {token}" for token in range(16)))
+    assert figures[0]["growth"]["early"] and figures[0]["forecast"] is None, figures[0]
+    assert figures[2]["growth"] is None and figures[2]["forecast"] is None, figures[2]
+
+
+def the_device_is_as_busy_as_nvml_says(folder):
+    victim = start(folder)
+    library = os.path.join(os.path.dirname(COMMAND), "../lib/vramscope/simulator")
+    env = dict(os.environ, LD_LIBRARY_PATH=library, VRAMSCOPE_SIMULATE=DEVICE)
+    assert once(victim.trace, env=env)[0]["devices"][0]["busy_percent"] == 0  # it knows its own process only
+    if not shutil.which("nvidia-smi"):
+        assert "busy_percent" not in state(victim)["devices"][0]
+
+
 TESTS = [the_screen_fits_every_size, each_step_appears, keys_select_sort_expand_pause_and_explain,
          the_screen_follows_the_size_of_the_terminal, the_terminal_is_restored,
          a_suspended_view_leaves_the_terminal_and_returns, a_killed_program_stays_shown_as_ended,
          colours_and_letters_follow_the_environment, what_cannot_be_shown_is_said,
-         tensors_of_a_framework_are_shown]
+         tensors_of_a_framework_are_shown, a_cache_that_is_dropped_is_no_alarm,
+         the_device_is_as_busy_as_nvml_says]
 victims, terminals = [], []
 
 

@@ -90,14 +90,13 @@ TEST(every_size_can_be_drawn)
         vs_top_draw(model, &grid);
         assert_non_null(strstr(line(&grid, 3), left[i].text));
     }
-    model->expanded = true; /* the source line, then the callers */
+    model->expanded = true; /* the source line below its function */
     vs_grid_begin(&grid, 24, 80);
     vs_top_draw(model, &grid);
     unsigned of_code = 0;
-    while (of_code < 22 && !strstr(line(&grid, of_code), "    x = y < 3"))
+    while (of_code < 22 && !strstr(line(&grid, of_code), "main > g > f (a.py:1)"))
         of_code++;
-    assert_non_null(strstr(line(&grid, of_code + 1), "< g < main"));
-    assert_null(strstr(line(&grid, of_code + 2), "3"));
+    assert_non_null(strstr(line(&grid, of_code + 1), "    x = y < 3"));
     model->expanded = false;
     device.sites[0].name = "a_long_line_of_code(with, many, arguments, to, be, cut) (train.py:123)";
     device.sites[0].growing = true;
@@ -114,6 +113,31 @@ TEST(every_size_can_be_drawn)
     for (unsigned row = found = false; row < 24; row++)
         found |= strstr(line(&grid, row), "24 more call sites") != NULL;
     assert_true(found);
+    /* the graph fills the rest; the tree joins what the chains share */
+    device.sites[0].name = "f (a.py:1)";
+    device.sites[0].chain = "f (a.py:1) < g < main";
+    device.sites[1] = (struct vs_watch_site){.bytes = 3, .growing = true, .growth_per_step = 8, .name = "h (a.py:2)",
+                                             .chain = "h (a.py:2) < k:5 < g < main"};
+    device.site_count = 2;
+    device.sites_bytes = 12;
+    model->expanded = true;
+    static const char *const trees[2][3] = {{"+13 B main > g", "  f (a.py:1)", "k (a.py:5) > h (a.py:2)"},
+                                            {"+13 B main > g", "k (a.py:5) > h (a.py:2)", "  f (a.py:1)"}};
+    for (unsigned by = 0; by < 2; by++) {
+        model->by_growth = by;
+        vs_grid_begin(&grid, 40, 80);
+        vs_top_draw(model, &grid);
+        unsigned at = 0;
+        while (at < 30 && !strstr(line(&grid, at), "CALL TREE"))
+            at++;
+        for (unsigned i = 0; i < 3; i++)
+            assert_non_null(strstr(line(&grid, at + 1 + i), trees[by][i]));
+    }
+    for (unsigned row = found = false; row < 24; row++)
+        found |= strstr(line(&grid, row), "       3 B │    ") != NULL;
+    assert_true(found);
+    assert_non_null(strstr(line(&grid, 37), "│█████"));
+    assert_non_null(strstr(line(&grid, 38), "0 B  0 s"));
     process.error = "x.vst: no such file";
     vs_top_draw(model, &grid);
     for (unsigned row = 0; row < 24; row++)

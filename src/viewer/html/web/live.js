@@ -34,6 +34,7 @@ function figures(process, ordinal) {
     return [
         item('allocated', formatBytes(device.allocated_bytes)), item('peak', formatBytes(device.peak_bytes)),
         item('reserved', formatBytes(device.reserved_bytes)),
+        device.busy_percent !== undefined && item('GPU busy', `${device.busy_percent} %`),
         process.state === 'running' && item('rate', `${formatBytes(device.allocated_bytes_per_second)}/s`),
         steps.number > 0 && item('step', formatCount(steps.number), {title: steps.seconds ? `${formatTime(steps.seconds * 1e9)} each` : null}),
         growth && item('growth', growth.bytes_per_step ? `+${formatBytes(growth.bytes_per_step)}/step` : `+${formatBytes(growth.bytes)}`,
