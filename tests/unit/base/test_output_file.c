@@ -61,16 +61,16 @@ TEST(a_folder_is_made_with_those_above_it)
 {
     char file[PATH_MAX + 16];
     struct stat st;
-    assert_true(vs_folder_make(folder) && vs_folder_make(folder));
+    assert_true(vs_folder_make(folder, 0700) && vs_folder_make(folder, 0700));
     assert_true(!stat(folder, &st) && S_ISDIR(st.st_mode) && (st.st_mode & 0777) == 0700);
     put("kept", 0);
     snprintf(file, sizeof file, "%s/kept/below", folder);
-    assert_false(vs_folder_make(file));
+    assert_false(vs_folder_make(file, 0700));
 }
 
 TEST(what_was_unused_longest_goes_first)
 {
-    assert_true(vs_folder_make(folder));
+    assert_true(vs_folder_make(folder, 0700));
     put("k-new", 10);
     put("k-old", 1000);
     put("k-oldest", 3000);
@@ -87,7 +87,7 @@ TEST(what_was_unused_longest_goes_first)
 
 TEST(unfinished_files_go_when_nobody_writes_them)
 {
-    assert_true(vs_folder_make(folder));
+    assert_true(vs_folder_make(folder, 0700));
     put(".k-running", 10);
     put(".k-dead", 100);
     vs_folder_trim(folder, 1 << 20, 60, classify);
