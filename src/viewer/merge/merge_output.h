@@ -17,7 +17,7 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style);
 /* vs_merge_json: all of it. */
 void vs_merge_json(const struct vs_merge *merge, FILE *out);
 
-/* vs_merge_page: a file for a browser, without scripts: the facts, and the memory of each rank by step. */
+/* vs_merge_page: a file for a browser: the facts, the memory of each rank by step, a row for each rank. */
 void vs_merge_page(const struct vs_merge *merge, FILE *out);
 
 /* vs_merge_facts: prints the facts, a line or two each, as both texts have them. */

@@ -1,23 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The facts and the table are elements; the memory of the ranks by step is data, from which merge_page.js draws. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
+#include "viewer/common/json_writer.h"
 #include "viewer/merge/merge_output.h"
 
-#define LANE_WIDTH 800
-#define LANE_HEIGHT 36
+#define COLUMNS_MOST 600 /* of steps; of longer runs each has the highest of several */
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>vramscope: merged traces</title>\n"
-    "<style>\n"
-    ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:24px;max-width:1200px}\n"
-    "pre{font:13px ui-monospace,monospace;white-space:pre-wrap}table{border-collapse:collapse}\n"
-    "td,th{padding:2px 10px 2px 0;text-align:right;white-space:nowrap}td:first-child,th:first-child{text-align:left}\n"
-    "td{border-top:1px solid #8884;font-variant-numeric:tabular-nums}svg{display:block}\n"
-    ".area{fill:#4a7dbd}.odd .area{fill:#c8622d}.odd td:first-child{font-weight:bold}.key{color:#c8622d}\n"
-    "</style>\n";
+extern const char vs_merge_script[], vs_merge_style[]; /* by cmake/embed_text.cmake */
 
 static void put(FILE *out, const char *text)
 {
@@ -28,32 +22,33 @@ static void put(FILE *out, const char *text)
             fputc(*text, out);
 }
 
-/* The memory of a rank by step, in the scale of all; a very long row has the highest of each pixel. */
-static void lane(const struct vs_merge *merge, const struct vs_rank *rank, uint64_t first, uint64_t last, FILE *out)
+/* The memory of a rank by column, in hexadecimal; one that is as the one before is empty, one without steps 0. */
+static char *values(const struct vs_rank *rank, uint64_t first, uint64_t width, uint64_t columns)
 {
-    uint64_t *heights = vs_xcalloc(LANE_WIDTH + 1, sizeof *heights);
-    double width = last > first ? (double)(last - first) : 1;
+    uint64_t *heights = vs_xcalloc(columns, sizeof *heights), last = 0;
+    char *text;
+    size_t length;
+    FILE *out = vs_xstream(&text, &length);
     for (size_t i = 0; i < rank->steps.count; i++) {
         const struct vs_meeting *step = &rank->steps.items[i];
-        uint64_t next = i + 1 < rank->steps.count ? step[1].number : step->number + 1;
-        size_t from = (size_t)((double)(step->number - first) / width * LANE_WIDTH),
-               to = (size_t)((double)(next - first) / width * LANE_WIDTH);
-        for (size_t x = from; x < LANE_WIDTH && (x < to || x == from); x++)
-            heights[x] = step->peak_bytes > heights[x] ? step->peak_bytes : heights[x];
+        uint64_t next = i + 1 < rank->steps.count ? step[1].number : step->number + 1; /* of those that are kept */
+        for (uint64_t c = (step->number - first) / width; c <= (next - 1 - first) / width; c++)
+            heights[c] = step->peak_bytes > heights[c] ? step->peak_bytes : heights[c];
     }
-    fprintf(out, "<svg width=\"%d\" height=\"%d\" role=\"img\"><title>", LANE_WIDTH, LANE_HEIGHT);
-    put(out, rank->name);
-    fprintf(out, ": steps %" PRIu64 " to %" PRIu64 "</title><path class=\"area\" d=\"M0 %d", first,
-            last - (last > first), LANE_HEIGHT);
-    for (size_t x = 0; x < LANE_WIDTH; x++)
-        if (x == 0 || heights[x] != heights[x - 1])
-            fprintf(out, "H%zuV%.1f", x,
-                    LANE_HEIGHT * (1 - (double)heights[x] / (double)(merge->peak.highest ? merge->peak.highest : 1)));
-    fprintf(out, "H%dV%dZ\"/></svg>", LANE_WIDTH, LANE_HEIGHT);
+    for (uint64_t c = 0; c < columns; c++) {
+        if (c)
+            fputc(',', out);
+        if (!c || heights[c] != last)
+            fprintf(out, "%" PRIx64, heights[c]);
+        last = heights[c];
+    }
+    vs_xstream_end(out);
     free(heights);
+    return text;
 }
 
-void vs_merge_page(const struct vs_merge *merge, FILE *out)
+/* What merge_page.js reads. */
+static void put_data(const struct vs_merge *merge, FILE *out)
 {
     uint64_t first = UINT64_MAX, last = 0;
     for (size_t i = 0; i < merge->count; i++) {
@@ -64,30 +59,66 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
         first = steps->items[0].number < first ? steps->items[0].number : first;
         last = end > last ? end : last;
     }
+    uint64_t width = last ? (last - first + COLUMNS_MOST - 1) / COLUMNS_MOST : 1;
+    uint64_t columns = last ? (last - first + width - 1) / width : 0;
+    char *text, *memory, end[VS_RANK_END_MAX];
+    size_t length;
+    struct vs_json json = {.out = vs_xstream(&text, &length)};
+    vs_json_begin_object(&json, NULL);
+    vs_json_members(&json, VS_J_UINT("first", last ? first : 0), VS_J_UINT("width", width), VS_J_UINT("columns", columns));
+    vs_json_begin_array(&json, "ranks");
+    for (uint32_t i = 0; i < merge->count; i++) {
+        const struct vs_rank *rank = &merge->ranks[i];
+        memory = values(rank, first, width, columns);
+        vs_json_object(&json, NULL, VS_J_TEXT("name", rank->name), VS_J_TEXT("path", rank->path),
+                       VS_J_UINT("peak", rank->peak_bytes), VS_J_TEXT("end", vs_rank_end_text(end, rank)),
+                       VS_J_BOOL("outlier", i == merge->peak.outlier),
+                       VS_J_TEXT_IF(rank->failed, "failed", i == merge->first_failed ? "first" : "later"),
+                       VS_J_TEXT("values", memory));
+        free(memory);
+    }
+    vs_json_end_array(&json);
+    vs_json_end_object(&json);
+    vs_xstream_end(json.out);
+    for (size_t i = 0; i < length; i++)
+        fprintf(out, text[i] == '<' ? "\\u003c" : "%c", text[i]);
+    free(text);
+}
+
+void vs_merge_page(const struct vs_merge *merge, FILE *out)
+{
     char *facts = NULL;
     size_t length;
     struct vs_style style = {.out = vs_xstream(&facts, &length), .width = 100};
     vs_merge_facts(merge, &style);
     vs_xstream_end(style.out);
-    fputs(head, out);
-    fputs("<pre>", out);
+    fprintf(out, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+            "content=\"width=device-width\">\n<title>vramscope: merged traces</title>\n<style>\n%s</style>\n<pre>",
+            vs_merge_style);
     put(out, facts);
-    fputs("</pre>\n<table><tr><th></th><th>peak</th><th>reserved</th><th>steps</th><th>step time</th><th>end</th><th>", out);
-    if (last)
-        fprintf(out, "memory by step, up to %s", vs_size_text(merge->peak.highest));
-    fputs("</th></tr>\n", out);
+    fputs("</pre>\n<section id=\"charts\" hidden>\n"
+          "<h2>Memory by step: each rank, and the median</h2>\n<div><canvas id=\"curves\" role=\"img\" "
+          "aria-label=\"Memory of the ranks by step; the table has their peaks\"></canvas></div>\n"
+          "<h2>Largest rank above the median of the step</h2>\n<div><canvas id=\"uneven\" role=\"img\" "
+          "aria-label=\"How uneven the ranks are by step\"></canvas></div>\n"
+          "<h2>Ranks by step: <span class=\"muted\">orange above the median of the step, blue below</span></h2>\n"
+          "<div><canvas id=\"map\" tabindex=\"0\" role=\"application\" aria-label=\"Ranks by step. Up and down choose a "
+          "rank, Escape none.\"></canvas></div>\n<p id=\"said\" aria-live=\"polite\"></p>\n</section>\n"
+          "<section class=\"table\"><table><thead><tr><th>process</th><th>peak</th><th>reserved</th><th>steps</th>"
+          "<th>step time</th><th>end</th></tr></thead><tbody>\n", out);
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
-        fprintf(out, "<tr%s><td>", vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "");
+        fprintf(out, "<tr data-rank=\"%" PRIu32 "\"%s><td data-v=\"%" PRIu32 "\"><a href=\"#rank=%" PRIu32 "\">", i,
+                vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "", i, i);
         put(out, rank->name);
-        fprintf(out, "</td><td>%s</td><td>%s</td><td>%" PRIu64 "</td><td>%s</td><td>%s</td><td>", peak, reserved,
-                rank->steps_done, rank->step_ns ? vs_time_text(rank->step_ns) : "-",
-                vs_rank_end_text((char[VS_RANK_END_MAX]){""}, rank));
-        if (last)
-            lane(merge, rank, first, last, out);
-        fputs("</td></tr>\n", out);
+        fprintf(out, "</a></td><td data-v=\"%" PRIu64 "\">%s</td><td data-v=\"%" PRIu64 "\">%s</td><td data-v=\"%" PRIu64
+                "\">%" PRIu64 "</td><td data-v=\"%" PRIu64 "\">%s</td><td>%s</td></tr>\n", rank->peak_bytes, peak,
+                rank->reserved_bytes, reserved, rank->steps_done, rank->steps_done, rank->step_ns,
+                rank->step_ns ? vs_time_text(rank->step_ns) : "-", vs_rank_end_text((char[VS_RANK_END_MAX]){""}, rank));
     }
-    fputs("</table></html>\n", out);
+    fputs("</tbody></table></section>\n<script type=\"application/json\" id=\"data\">", out);
+    put_data(merge, out);
+    fprintf(out, "</script>\n<script>\n%s</script>\n</html>\n", vs_merge_script);
     free(facts);
 }
