@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * One `vramscope advise` and the interface between its parts: advise_changes.c lists the changes that can be
- * tried and why, by what the program's run said about its modules and optimizers, advise_trials.c runs the program under sets of them, several at a time, or takes their results
- * from the cache, advise_search.c decides which sets are tried, advise_rows.c makes the answer.
+ * tried and why, by the survey that the Python part wrote about the program, advise_trials.c runs the program
+ * under sets of them, several at a time, or takes their results from the cache (run_key.c), advise_search.c
+ * decides which sets are tried, advise_rows.c makes the answer.
  * Single-threaded. A returned status is 0, or the exit status after a message was printed. */
 #ifndef VS_ADVISE_INTERNAL_H
 #define VS_ADVISE_INTERNAL_H

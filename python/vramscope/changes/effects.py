@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each change did, in the run's notes (vramscope_values.notes), written at the end of the process.
+"""The effect of each change, in the run's notes (vramscope_values.notes), written at the end of the process.
 
 `changed`: NAME is the line of the program to change, BYTES how often the change took effect, TEXT the
 code to write there. `unchanged`: TEXT says why it had no effect; a change that the program got in the
@@ -50,12 +50,12 @@ def is_programs():
 
 
 class Effect:
-    """One change of the run. *why*: what is noted if it never takes effect."""
+    """One change of the run. *why*: the reason in its note if it never takes effect."""
 
     def __init__(self, name, why="the program never got there"):
         self.name, self.why = name, why
         self.count, self.where, self.code, self.refused = 0, "?", "", None
-        self.inside = False  # for a change that calls what it replaced
+        self.inside = False  # for a change that calls the replaced function
         atexit.register(self._end, os.getpid())
 
     def took(self, code, where=None, count=1):

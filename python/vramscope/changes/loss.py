@@ -27,7 +27,7 @@ _ASKS = {"size", "dim", "ndimension", "numel", "nelement", "stride", "is_contigu
 torch = _linear = _cross_entropy = _effect = None
 _chunks = 0
 _inner = set()  # addresses of the weights in repeated blocks
-_ready = False  # there is an optimizer: what is in a block is known
+_ready = False  # there is an optimizer: the blocks are known
 
 
 def start(the_torch, effect, settings):

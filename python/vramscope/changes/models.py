@@ -21,7 +21,7 @@ WRAPPERS = {"module", "_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_
 _OPTIMIZERS_MAX = 16  # some programs have one for each parameter
 
 _torch = None
-_watchers = []  # functions that get each new optimizer, and what gets their errors
+_watchers = []  # (function that gets each new optimizer, function that gets its error)
 _places = None  # by module list: the line of the program that created it
 
 
@@ -73,7 +73,7 @@ def start(torch):
 
 
 def at_each_optimizer(failed, function):
-    """*function* gets each optimizer when it exists. What it raises is given to *failed* as text."""
+    """*function* gets each optimizer when it exists. Its errors are given to *failed* as text."""
     _watchers.append((function, failed))
 
 
@@ -149,7 +149,7 @@ def trained(optimizer):
 
 
 def around_trained(effect, function):
-    """*function* as in `around`, for the modules that the program calls with what an optimizer trains."""
+    """*function* as in `around`, for the modules of `trained`, of each optimizer."""
     seen = set()
     effect.why = "no model whose parameters are in an optimizer was called with gradients"
 

@@ -3,7 +3,7 @@
 `name:key=value,key=value`. Needs nothing of torch."""
 from collections import namedtuple
 
-# *module*: the file here that applies it; *settings*: each with what it is when it is not given
+# *module*: the file here that applies it; *settings*: each with its default
 Change = namedtuple("Change", "module settings")
 _BLOCKS = {"path": "", "class": "", "every": 1}
 CHANGES = {

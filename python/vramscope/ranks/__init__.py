@@ -13,7 +13,7 @@ import os
 from vramscope_values import notes
 
 rank = world = per_node = 0
-folder = ""  # for what one rank leaves to the next
+folder = ""  # of files for later ranks
 
 
 def start(torch):

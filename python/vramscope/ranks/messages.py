@@ -2,10 +2,10 @@
 """Small messages from ranks that ran before: broadcasts, sends and receives of at most 1 MiB,
 or 4 KiB of floating-point numbers.
 
-A rank writes what it sends to a file; a later one that receives at the same place of the same kind of
+A rank writes its messages to files; a later one that receives at the same place of the same kind of
 group reads it. So seeds, flags and pickled objects (broadcast_object_list, shapes between pipeline
 stages) are those of the other rank. One that has not run is asked for, and waited for until it ends: the
-command starts it beside this one. What no rank has sent leaves the memory as it was, and is noted.
+command starts it beside this one. A message that no rank has sent leaves the memory as it was, and is noted.
 Device memory of the simulated GPU is host memory, so that nothing is allocated or queued.
 """
 import collections
@@ -159,7 +159,7 @@ def _accept_plans(planner):
     """The parts of a checkpoint that the others would save are those of this rank again."""
     @hide.replace(planner, "_validate_global_plan")
     def accepted(validate, *args):
-        found = validate(*args)  # a list of what is wrong; before 2.12, whether all is well
+        found = validate(*args)  # a list of errors; before 2.12, whether there is none
         if found if isinstance(found, list) else not found:
             notes.once("unanswered", "torch.distributed.checkpoint", "the plan of the other ranks' parts")
         return [] if isinstance(found, list) else True

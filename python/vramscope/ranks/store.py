@@ -76,7 +76,7 @@ class Server:
                     reply(self._get(text()))
                 elif kind == _ADD:
                     reply(self._add(text(), number("<q")))
-                elif kind == _CHECK:  # 0: all are there; what only others set is not
+                elif kind == _CHECK:  # 0: all are there; keys of others are not
                     client.sendall(bytes([not all(self._is_known(key) for key in texts())]))
                 elif kind == _WAIT:
                     texts()
@@ -142,7 +142,7 @@ class Server:
             return b""
 
     def _add(self, key, amount):
-        """A look at a counter (0 is added) sees what the others would have added, too."""
+        """A look at a counter (0 is added) sees the numbers that the others would have added, too."""
         with self.lock:
             total = int(self.values.get(key, b"0")) + amount
             self.values[key] = str(total).encode()

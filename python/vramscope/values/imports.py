@@ -48,7 +48,7 @@ def _act(name, module):
     try:
         action(module)
     except Exception as error:
-        notes.complain(f"values written by kernels of {name} are taken as computed", error)
+        notes.complain(f"{name} is used as it is", error)
 
 
 def after(name, action):

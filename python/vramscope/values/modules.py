@@ -37,10 +37,10 @@ _paths = {}    # by id of a module: (weak reference, path, or None: its caller's
 _names = {}    # by id of a parameter or buffer: (weak reference to its module, its name there, full name)
 _labels = {}   # outermost modules
 _enters = {}   # by path: the hook of a node
-_told = {}     # by id of a parameter: what was recorded, by its kind or its key in the state (id, addresses, name)
+_recorded = {}  # by id of a parameter: (id, addresses, name) of each of its tensors, by kind or key in the state
 _open = {}     # by thread and number of a pass that has not ended: what ends it
 _guarded = set()  # functions of _safely, before the start
-_graded = False  # gradients were told after a backward pass
+_graded = False  # gradients were recorded after a backward pass
 
 
 class _Here(threading.local):
@@ -270,7 +270,7 @@ def _remember(table, what, module, *value):
     def forget(known):
         if table.get(key, value)[0] is known:
             del table[key]
-            _told.pop(key, None)
+            _recorded.pop(key, None)
     table[key] = weakref.ref(module, forget), *value
     return table[key]
 
@@ -352,9 +352,9 @@ def _addresses(tensor):
 
 def _record(parameter, key, tensor, name, what, seen):
     """*key*: of *tensor* among those of *parameter*. *seen*: the addresses that have their new names."""
-    told = _told.setdefault(id(parameter), {})
-    before, now = told.get(key), (id(tensor), _addresses(tensor), name)
-    told[key] = now
+    known = _recorded.setdefault(id(parameter), {})
+    before, now = known.get(key), (id(tensor), _addresses(tensor), name)
+    known[key] = now
     for address in () if what == _STATE and now == before else now[1]:
         renamed = before and before[2] != name and address not in seen
         seen.add(address)
