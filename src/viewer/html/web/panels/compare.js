@@ -8,6 +8,7 @@ import {button, choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom
 import {formatBytes, formatBytesChange, formatCount, formatTime, shorten, shortenApart} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
 import {STEPS_LEAST, foldSteps} from './stepfold.js';
+import {byteTicks} from '../viewport.js';
 import {changesTable, plainTable} from './changes.js';
 import {comparedFigures, comparedGroups, comparedPhases, comparedSites, differenceSentence} from './difference.js';
 import {mountFlame} from './flame.js';
@@ -37,23 +38,6 @@ function changeCell(row) {
     const change = row.b - row.a;
     const worse = row.moreIsBetter ? change < 0 : change > 0;
     return make(`span${!text || text === 'same' ? '.muted' : worse ? '.worse' : '.better'}`, {}, text);
-}
-
-/** A step between marks of a byte axis: 1, 2 or 5 times a power of two units. */
-function byteStep(most) {
-    const unit = 1024 ** Math.floor(Math.log2(Math.max(most, 1)) / 10);
-    const least = most / unit / 4.5;
-    const power = 10 ** Math.floor(Math.log10(least));
-    return unit * power * [1, 2, 5, 10].find((factor) => factor * power >= least);
-}
-
-function drawAxes(svg, most, yOf, width, color) {
-    const step = byteStep(most);
-    for (let bytes = 0; bytes <= most; bytes += step) {
-        const y = yOf(bytes);
-        svg.append(makeSvg('line', {x1: COMPARE_LEFT, x2: width, y1: y, y2: y, stroke: color('--grid')}),
-            makeSvg('text', {x: COMPARE_LEFT - 8, y: y + 4, 'text-anchor': 'end', fill: color('--muted')}, formatBytes(bytes)));
-    }
 }
 
 /** A curve as an SVG path: the highest value of each bucket, where the bucket is on the axis. */
@@ -89,7 +73,9 @@ function curvesSvg([a, b], state, axis, folds, width, height) {
     const bottom = height - COMPARE_BOTTOM;
     const yOf = (bytes) => bottom - (bottom - 10) * bytes / most;
     const xOf = (at) => COMPARE_LEFT + (width - COMPARE_LEFT) * at;
-    drawAxes(svg, most, yOf, width, color);
+    for (const {at, text} of byteTicks(0, most, bottom))
+        svg.append(makeSvg('line', {x1: COMPARE_LEFT, x2: width, y1: yOf(at), y2: yOf(at), stroke: color('--grid')}),
+            makeSvg('text', {x: COMPARE_LEFT - 8, y: yOf(at) + 4, 'text-anchor': 'end', fill: color('--muted')}, text));
     const number = axis.count ? state.get('step') : null;
     if (number !== null && number >= axis.first && number < axis.first + axis.count)
         svg.append(makeSvg('rect', {x: xOf((number - axis.first) / axis.count), y: 10, height: bottom - 10, fill: color('--accent'),
@@ -145,6 +131,8 @@ export function mountCompare(element, {trace, other, state}) {
     const title = make('h2.compare-title');
     const what = make('h2');
     const back = button('At the peaks of the runs', () => state.set({step: null}));
+    const number = make('input', {type: 'number', on: {change: () => state.set({step: number.value ? Number(number.value) : null})}});
+    const field = make('label.choice', {}, make('span', {}, 'at the peak of step'), number);
     const reading = make('p.muted.small', {'aria-live': 'polite'});
     const figures = make('div');
     const phases = make('div');
@@ -157,18 +145,20 @@ export function mountCompare(element, {trace, other, state}) {
         `${which.toUpperCase()}: ${titles[of === a ? 0 : 1]}`);
     fill(element, make('div.hero.compare-hero', {}, make('section.card.curve', {}, title,
         make('div.toolbar', {}, name('a', a), name('b', b), align), chart, reading), figures),
-    make('section.card', {}, make('div.toolbar', {}, what, back, grouping), changes),
+    make('section.card', {}, make('div.toolbar', {}, what, grouping, field, back), changes),
     make('section.card', {}, make('h2', {}, 'Flame graph of the difference'), graph), phases);
     let stopped = false;
     let rows = [];
     let folds = [null, null];
+    let byNumber = [new Map(), new Map()];
+    let apart = ''; // where the steps differ most
     const size = () => [Math.max(280, chart.clientWidth), Math.max(200, chart.clientHeight)];
 
     const axisNow = () => {
         const all = alignments(traces, folds);
         return all.find(({key}) => key === state.get('align')) || all[0];
     };
-    const stepsNow = (number) => folds.map((fold) => fold && fold.steps.find((step) => step.number === number));
+    const stepsNow = (which) => byNumber.map((steps) => steps.get(which));
 
     /** The times that are compared: of the chosen step in both, else the peaks of the runs. */
     function momentsNow() {
@@ -183,12 +173,20 @@ export function mountCompare(element, {trace, other, state}) {
         fill(figures, figuresCard(a, b, state.get('device')));
         fill(phases, phasesCard(a, b, state.get('device')));
     }
-    function say(number) {
-        const steps = stepsNow(number);
+    /** Where the peaks of the steps differ most. */
+    function mostWords() {
+        const pairs = [...byNumber[0].keys()].map(stepsNow).filter(([, other]) => other);
+        const [step, other] = pairs.reduce((most, pair) => (Math.abs(pair[1].peak - pair[0].peak) > Math.abs(most[1].peak - most[0].peak)
+            ? pair : most), pairs[0] || []);
+        return !other ? '' : other.peak === step.peak ? 'The peaks of all common steps are equal.'
+            : `The peaks differ most in step ${formatCount(step.number)}: ${formatBytesChange(other.peak - step.peak)}.`;
+    }
+    function say(which) {
+        const steps = stepsNow(which);
         const parts = steps.map((step, i) => `${'AB'[i]} ${step ? formatBytes(step.peak) : 'has none'}`);
         const change = steps.every(Boolean) ? `: ${formatBytesChange(steps[1].peak - steps[0].peak)}` : '';
-        fill(reading, number === null ? 'Click a step to compare both traces at its peak.'
-            : `Step ${formatCount(number)}: peak of ${parts.join(', ')}${change}`);
+        fill(reading, which === null ? `${apart} Click a step to compare both traces at its peak.`
+            : `Step ${formatCount(which)}: peak of ${parts.join(', ')}${change}`);
     }
     function drawCurves() {
         if (stopped || !a.loaded.curves || !b.loaded.curves)
@@ -206,6 +204,8 @@ export function mountCompare(element, {trace, other, state}) {
         const {moments, words} = momentsNow();
         fill(what, words);
         back.hidden = words === 'Live at the peaks';
+        field.hidden = !folds[0];
+        number.value = state.get('step') ?? '';
         grouping.querySelector('select').value = state.get('compareBy');
         rows = comparedGroups(moments, state.get('device'), state.get('compareBy'));
         fill(changes, changesTable(rows));
@@ -226,6 +226,8 @@ export function mountCompare(element, {trace, other, state}) {
         await Promise.all([a.ranges, b.ranges]);
         const made = await Promise.all(traces.map((of) => foldSteps(of, device)));
         folds = made.every(({steps}) => steps.length >= STEPS_LEAST) ? made : [null, null];
+        byNumber = folds.map((fold) => new Map((fold ? fold.steps : []).map((step) => [step.number, step])));
+        apart = mostWords();
         drawCurves();
         drawChanges();
         if (state.get('step') !== null)
@@ -245,9 +247,9 @@ export function mountCompare(element, {trace, other, state}) {
     chart.addEventListener('pointermove', (event) => say(numberAt(event) ?? state.get('step')));
     chart.addEventListener('pointerleave', () => say(state.get('step')));
     chart.addEventListener('click', (event) => {
-        const number = numberAt(event);
-        if (number !== null && stepsNow(number).every(Boolean))
-            state.set({step: number});
+        const which = numberAt(event);
+        if (which !== null && stepsNow(which).every(Boolean))
+            state.set({step: which});
     });
     drawAll();
     const resized = new ResizeObserver(drawCurves);

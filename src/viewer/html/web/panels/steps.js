@@ -40,7 +40,7 @@ const FOLD_COLUMNS = [
 const oddSteps = (fold) => fold.steps.filter((step) => step.odd).sort((a, b) => (b.memory - a.memory) || b.odd - a.odd);
 
 /** "Step 37 of 60 is odd: needs 48.0 MiB more". */
-export function foldSentence(fold) {
+function foldSentence(fold) {
     const all = oddSteps(fold);
     const memory = all.filter((step) => step.memory);
     const odd = memory.length ? memory : all;
@@ -257,8 +257,6 @@ export function mountSteps(element, {trace, state}) {
     let sort = 'odd-';
     let stopped = false;
 
-    const choose = (step) => state.set({step: step.number});
-
     function drawTable() {
         const heading = ({key, title: text}) => button(text, () => {
             sort = key + (sort === `${key}-` ? '+' : '-');
@@ -267,7 +265,7 @@ export function mountSteps(element, {trace, state}) {
         const rows = arrangeRows(fold.steps, FOLD_COLUMNS, '', sort).slice(0, FOLD_ROWS);
         const hidden = fold.steps.length - rows.length;
         fill(table, plainTable('Steps', FOLD_COLUMNS.map(heading), rows.map((step) => FOLD_COLUMNS.map(({key, text}) =>
-            (key === 'step' ? button(text(step), () => choose(step), {class: 'link'})
+            (key === 'step' ? button(text(step), () => state.set({step: step.number}), {class: 'link'})
                 : make(`span${key === 'odd' && step.odd ? '.worse' : ''}`, {}, text(step, fold))))),
         rows.findIndex((step) => step.number === state.get('step'))),
         hidden ? make('p.muted', {}, `${formatNumber(hidden, 'more step')} not listed; the CSV has all.`) : null);
@@ -278,7 +276,7 @@ export function mountSteps(element, {trace, state}) {
     function drawDetail() {
         const chosen = fold.steps.find((one) => one.number === state.get('step')) || oddSteps(fold).find(({memory}) => memory);
         const usual = fold.steps.filter(isUsual);
-        const step = chosen || (fold.growth ? usual[usual.length - 1] : null);
+        const step = chosen || (fold.growth && usual[usual.length - 1]);
         if (!step) {
             fill(detail, make('p.muted', {}, 'Choose a step in the picture or in the table: its call sites beside those of a typical step.'));
             return;
