@@ -48,6 +48,7 @@ PICTURES = {
     "import-overview": (["import"], "", None),
     "import-blocks": (["import"], "#tab=blocks&color=kind", None),
     "snapshot-blocks": (["import"], "#tab=blocks&color=site", None),
+    "leak-steps": (["leak"], "#tab=steps", None),
     "compare": (["healthy", "leak"], "#tab=compare", None),
 }
 
