@@ -82,11 +82,27 @@ def a_row_and_its_block_lead_to_each_other(pages):
         assert not faults, faults
 
 
+def a_tensor_has_its_module(pages):
+    """And the memory that turned out to be its segment did not have its address before."""
+    with browser.opened(pages.page("tensors"), fragment="#tab=events&search=make_activation") as (page, faults):
+        settle(page)
+        events_of(page)
+        page.focus(".grid-events .grid-body")
+        page.keyboard.press("Home")
+        while not page.inner_text(".grid-row.active").split("\n")[1].startswith("alloc"):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("aside.detail .facts")
+        panel = page.inner_text("aside.detail")
+        assert "layers.0.mlp of Net, forward" in panel and "At this address" not in panel, panel
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other), pages)
+        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other, a_tensor_has_its_module), pages)
     return 0
 
 

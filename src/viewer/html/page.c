@@ -31,7 +31,7 @@ static const struct {
     [VS_SECTION_RANGES] = {"ranges", "~start duration phase .depth thread step"},
     [VS_SECTION_WHATIF] = {"whatif", ""}, /* by change */
     [VS_SECTION_ACTIVITY] = {"activity", "=start :duration name stream device .type :bytes ~link thread place"},
-    [VS_SECTION_LIVES] = {"lives", "=address freed_phase freed_by .assumed"},
+    [VS_SECTION_LIVES] = {"lives", "=address freed_phase freed_by .assumed module tensor"},
     [VS_SECTION_SOURCES] = {"sources", ".json"},
 };
 
@@ -124,6 +124,8 @@ static enum vs_err before_event(void *context, struct vs_replay *replay,
     if (data->rows.ended)
         return !data->to_the_end && event->time_ns > vs_span_late_ns(data->activity.to_ns)
                    ? VS_ERR_END : VS_OK;
+    if (event->kind == VS_EVENT_torch_module)
+        vs_page_rows_module(&data->rows, event);
     if (event->kind == VS_EVENT_range_pop)
         vs_page_ranges_before(&data->ranges, replay, event);
     return VS_OK;
@@ -147,6 +149,8 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
         data->rows.step = open ? (uint32_t)ranges->step_count : 0;
     } else if (event->kind == VS_EVENT_vmm_map || event->kind == VS_EVENT_vmm_unmap) {
         vs_page_rows_mapped(&data->rows, event);
+    } else if (event->kind == VS_EVENT_torch_tensor) {
+        vs_page_rows_tensor(&data->rows, event);
     } else if (event->kind == VS_EVENT_end) { /* as it is now: the report may forgive a failure later */
         data->ranges.prepared = vs_replay_step_prepared(replay);
     }
@@ -164,7 +168,8 @@ struct vs_observer vs_page_observer(struct vs_page_data *data)
     uint64_t kinds = vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_RANGE) |
                      VS_KIND_BIT(VS_EVENT_vmm_map) | VS_KIND_BIT(VS_EVENT_vmm_unmap) |
                      VS_KIND_BIT(VS_EVENT_end) | VS_KIND_BIT(VS_EVENT_api_call) |
-                     VS_KIND_BIT(VS_EVENT_work_call);
+                     VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_torch_module) |
+                     VS_KIND_BIT(VS_EVENT_torch_tensor);
     return (struct vs_observer){data->window.whole ? kinds : VS_KINDS_EVERY, before_event,
                                 after_event, data};
 }

@@ -205,6 +205,19 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
                        VS_J_UINT("parent", phase->parent), VS_J_BOOL("step", phase->is_step));
     }
     vs_json_end_array(json);
+    vs_json_begin_array(json, "modules");
+    for (size_t i = 1; i < data->rows.modules.count; i++) {
+        const struct vs_module_scope *scope = &data->rows.modules.items[i];
+        char name[NAME_BYTES_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)scope->length, scope->text);
+        vs_json_object(json, NULL, VS_J_TEXT("name", name), VS_J_TEXT("pass", vs_torch_pass_name(scope->pass)));
+    }
+    vs_json_end_array(json);
+    vs_json_begin_array(json, "tensors");
+    for (size_t i = 0; i < data->rows.tensor_count; i++)
+        vs_json_object(json, NULL, VS_J_TEXT("name", vs_reader_string(replay->reader, data->rows.tensors[i].name)),
+                       VS_J_UINT("what", data->rows.tensors[i].what));
+    vs_json_end_array(json);
     vs_json_begin_array(json, "frees");
     for (size_t i = 0; i < data->rows.free_count; i++)
         vs_json_string(json, NULL, vs_reader_string(replay->reader, data->rows.frees[i]));

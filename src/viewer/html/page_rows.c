@@ -58,6 +58,14 @@ static void add_row(struct vs_page_rows *rows, const struct vs_live *live,
     vs_column_add(&c[VS_BLOCK_FAMILY], live->family);
     c = &rows->life_columns[VS_LIFE_ADDRESS]; /* of a block in a segment the one before: one byte */
     vs_column_add(c, segment ? c->last : live->addr < VS_ADDR_ARRAY ? live->addr : 0);
+    if (rows->modules.count > 1 && live->level == VS_LEVEL_FRAMEWORK) {
+        uint32_t module = vs_modules_now(&rows->modules, live->tid);
+        c = &rows->life_columns[VS_LIFE_MODULE];
+        while (module && c->count < rows->count) /* rows before the first one in a module */
+            vs_column_add(c, 0);
+        if (module || c->count)
+            vs_column_add(c, module);
+    }
     slot->row = (uint32_t)++rows->count;
     slot->place = place;
     slot->segment = segment;
@@ -317,6 +325,27 @@ void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event
                    event->vmm_map.memory | VS_ADDR_MEMORY);
 }
 
+void vs_page_rows_module(struct vs_page_rows *rows, const struct vs_event *event)
+{
+    vs_modules_run(&rows->modules, rows->replay->reader, event);
+}
+
+void vs_page_rows_tensor(struct vs_page_rows *rows, const struct vs_event *event)
+{
+    const struct vs_event_torch_tensor *tensor = &event->torch_tensor;
+    const struct vs_live *live = vs_live_table_find(&rows->replay->framework_live, tensor->addr);
+    uint64_t what = tensor->what & ~(uint64_t)VS_TORCH_RENAMED;
+    uint32_t row = live && live->device < VS_DEVICES_MAX ? slot_of(rows, live)->row : 0;
+    if (!row || what < VS_TORCH_PARAMETER || what > VS_TORCH_STATE ||
+        (vs_map_get(&rows->tensor_rows, (uint64_t)row + 1) && tensor->what == what))
+        return; /* of several names the first one */
+    uint64_t number = vs_xmap_number(&rows->tensors_by_name, tensor->name * 4 + what + 1, rows->tensor_count);
+    if (number == rows->tensor_count)
+        VS_VEC_ADD(rows->tensors, rows->tensor_count, rows->tensor_capacity,
+                   ((struct vs_page_tensor){tensor->name, what}));
+    vs_xmap_put(&rows->tensor_rows, (uint64_t)row + 1, number);
+}
+
 /* --- begin and end --- */
 
 static int by_birth(const void *a, const void *b)
@@ -333,6 +362,7 @@ static int by_birth(const void *a, const void *b)
 void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay)
 {
     rows->replay = replay;
+    vs_modules_init(&rows->modules);
     rows->zone_places = vs_xcalloc(rows->zone_count + 1, sizeof *rows->zone_places);
     vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
                                     VS_CHANGE_RELEASED, on_change, rows);
@@ -392,6 +422,10 @@ void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers
             vs_column_add(&life[VS_LIFE_FREED_BY], block->freed_by);
         if (kinds)
             vs_column_add(&life[VS_LIFE_ASSUMED], block->assumed);
+        if (rows->tensor_count) {
+            const uint64_t *tensor = vs_map_get(&rows->tensor_rows, i + 2); /* row + 1, + 1 */
+            vs_column_add(&life[VS_LIFE_TENSOR], tensor ? *tensor + 1 : 0);
+        }
     }
     free(rows->blocks);
     rows->blocks = NULL;
@@ -420,6 +454,10 @@ void vs_page_rows_free(struct vs_page_rows *rows)
     free(rows->segments);
     free(rows->zone_places);
     free(rows->frees);
+    vs_modules_free(&rows->modules);
+    vs_map_free(&rows->tensor_rows);
+    vs_map_free(&rows->tensors_by_name);
+    free(rows->tensors);
     vs_map_free(&rows->frees_by_name);
     vs_arena_free_all(&rows->memory);
 }

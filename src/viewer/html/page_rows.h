@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/kinds/kinds.h"
 #include "analysis/naming/kind.h"
 #include "analysis/report/report.h"
 #include "analysis/state/replay.h"
@@ -98,6 +99,10 @@ struct vs_page_block {
     uint32_t freed_phase, freed_by; /* phase of its free; the function that was called, + 1 in *frees* */
 };
 
+struct vs_page_tensor {
+    uint64_t name, what; /* string id; enum vs_torch_tensor */
+};
+
 /* What a stream column holds: numbers in the order of first use, + 1. */
 struct vs_page_stream {
     uint64_t stream;
@@ -126,7 +131,8 @@ enum vs_page_block_column {
 };
 /* Of every block, in the same order; of a column that has nothing to say there are no values. */
 enum vs_page_life_column {
-    VS_LIFE_ADDRESS, VS_LIFE_FREED_PHASE, VS_LIFE_FREED_BY, VS_LIFE_ASSUMED, VS_LIFE_COLUMNS
+    VS_LIFE_ADDRESS, VS_LIFE_FREED_PHASE, VS_LIFE_FREED_BY, VS_LIFE_ASSUMED,
+    VS_LIFE_MODULE, VS_LIFE_TENSOR, VS_LIFE_COLUMNS
 };
 enum vs_page_segment_column {
     VS_SEGMENT_BORN, VS_SEGMENT_LIVED, VS_SEGMENT_BYTES, VS_SEGMENT_PLACE, VS_SEGMENT_ADDRESS,
@@ -148,6 +154,11 @@ struct vs_page_rows {
     struct vs_map frees_by_name;    /* string id -> index in frees */
     uint64_t *frees;                /* string ids of functions that freed a block: "cudaFree" */
     size_t free_count, free_capacity;
+    struct vs_modules modules;      /* of PyTorch, and what each thread runs */
+    struct vs_map tensor_rows;      /* row + 1 -> index in tensors */
+    struct vs_map tensors_by_name;  /* string id * 4 + what, + 1 -> index in tensors */
+    struct vs_page_tensor *tensors; /* names that the program told */
+    size_t tensor_count, tensor_capacity;
     const struct vs_scan_zone *zones; /* not owned */
     uint64_t *zone_places;       /* + 1; 0: no place yet */
     size_t zone_count;
@@ -170,6 +181,10 @@ void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay);
 
 /* vs_page_rows_mapped: a `vmm_map` or `vmm_unmap` event, after the replay has it. */
 void vs_page_rows_mapped(struct vs_page_rows *rows, const struct vs_event *event);
+
+/* vs_page_rows_module: a `torch_module` event. vs_page_rows_tensor: a `torch_tensor` event. */
+void vs_page_rows_module(struct vs_page_rows *rows, const struct vs_event *event);
+void vs_page_rows_tensor(struct vs_page_rows *rows, const struct vs_event *event);
 
 /* vs_page_rows_encode: completes the columns. *site_numbers* has a number for each site of the replay,
  * *device_numbers* for each account. *found*: steps that were found, or NULL. *kinds*: the replay's

@@ -12,7 +12,7 @@ const COLUMN_ARRAYS = {
     address: Float64Array, start: Float64Array, duration: Float64Array, waste: Float64Array,
     kind: Uint8Array, family: Uint8Array, type: Uint8Array, device: Uint8Array, depth: Uint8Array,
     stream: Uint32Array, pool: Float64Array,
-    freed_phase: Uint32Array, freed_by: Uint32Array, site: Uint32Array, segment: Uint32Array, phase: Uint32Array, step: Uint32Array, name: Uint32Array,
+    freed_phase: Uint32Array, freed_by: Uint32Array, module: Uint32Array, tensor: Uint32Array, site: Uint32Array, segment: Uint32Array, phase: Uint32Array, step: Uint32Array, name: Uint32Array,
 };
 
 /** The element *id* when the parser has read all of it; null if the page has none.

@@ -9,6 +9,7 @@ import {instantText} from './viewport.js';
 import {formatBytes, formatBytesApart, formatCount, formatTime, printable, shorten} from './format.js';
 
 const STACK_MAX = 256;
+const TENSOR_KINDS = ['parameter or buffer', 'gradient', 'state of an optimizer'];
 /* How a tensor gets its kind, in short (docs/internals/kinds.md). */
 const KIND_RULES = Object.assign(Object.create(null), {
     'parameters': 'made where modules are built, converted or loaded',
@@ -98,6 +99,22 @@ function kindText(head, kind, lives, row) {
         : `${name}: ${KIND_RULES[name]}`;
 }
 
+/* "layers.0.attn.weight of GPT, gradient". */
+function tensorText(head, lives, row) {
+    const tensor = lives.tensor && head.tensors[lives.tensor[row] - 1];
+    return tensor && `${ofModel(tensor.name)}, ${TENSOR_KINDS[tensor.what - 1]}`;
+}
+
+function moduleText(head, lives, row) {
+    const module = lives.module && head.modules[lives.module[row] - 1];
+    return module && `${ofModel(module.name)}${module.pass ? `, ${module.pass}` : ''}`;
+}
+
+function ofModel(name) {
+    const [model, path = ''] = printable(name).split(/:(.*)/);
+    return path ? `${path} of ${model}` : model;
+}
+
 function addressText(trace, lives, row) {
     const address = blockAddress(trace, lives, row);
     return address && `0x${address.toString(16)}`;
@@ -164,6 +181,8 @@ export function describeBlock(trace, row, lives = null) {
         ...(lives ? [['allocated', placeText(step === null ? stepText : `step ${stepText}`, head, blocks.phase[row])],
             ['freed', freedText(trace, lives, row)], ['last on its stream', lastWorkText(trace, row)]]
             : [['phase', phaseName(head, blocks.phase[row])], ['step', stepText]]),
+        ['tensor', lives && tensorText(head, lives, row)],
+        ['module', lives && moduleText(head, lives, row)],
         ['kind', kindText(head, blocks.kind[row], lives, row)],
         ['stream', stream && head.streams[stream - 1].name],
         ['library', head.libraries[(head.sites[site] || {}).library]],

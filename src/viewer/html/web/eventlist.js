@@ -3,18 +3,13 @@
  * Every change of a device's memory in the order of time: blocks and segments that are allocated and
  * freed, and refused requests. Merged from the rows of the page, which have the times but not the
  * order of what happened in the same ns: memory is freed before other memory is allocated. */
+import {isPlaceholder} from './life.js';
 import {inSlices} from './slices.js';
 
 export const EVENT_NAMES = ['free', 'refused', 'segment free', 'segment alloc', 'alloc'];
 const EVENT_FREE = 0;
 const EVENT_ALLOC = 4;
 const SUM_EVERY = 1024;
-
-/** Memory that turned out to hold a framework's tensors: a segment has it instead. */
-function isPlaceholder({head, loaded: {blocks}}, row) {
-    return blocks.died[row] === blocks.born[row] && !blocks.segment[row] && head.devices[blocks.device[row]].framework &&
-        head.kinds[blocks.kind[row]] === 'no tensors';
-}
 
 /** The rows of a source in order of time, of one device. */
 async function sourcesOf(trace, device) {

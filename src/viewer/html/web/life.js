@@ -7,6 +7,12 @@ import {upperBound} from './liveindex.js';
 const WORK_LOOKED_AT = 1 << 16;
 const WORK_TYPES = 3; // kernels, copies and memsets come first among the types
 
+/** Memory that turned out to hold a framework's tensors: a segment has it instead. */
+export function isPlaceholder({head, loaded: {blocks}}, row) {
+    return blocks.died[row] === blocks.born[row] && !blocks.segment[row] && head.devices[blocks.device[row]].framework &&
+        head.kinds[blocks.kind[row]] === 'no tensors';
+}
+
 /** The address of a block; 0 where it has none. @param {Object} lives of trace.lives() */
 export function blockAddress(trace, lives, row) {
     const {blocks, segments} = trace.loaded;
@@ -23,7 +29,7 @@ export function neighboursOf(trace, lives, row) {
     const start = blockAddress(trace, lives, row);
     const end = start + bytes[row];
     const shares = (i) => {
-        const address = device[i] === device[row] ? blockAddress(trace, lives, i) : 0;
+        const address = device[i] === device[row] && !isPlaceholder(trace, i) ? blockAddress(trace, lives, i) : 0;
         return address && address < end && address + bytes[i] > start;
     };
     let before = -1;
