@@ -50,10 +50,10 @@ def view(pages, name, *options):
     return out, done.stdout
 
 
-def record(pages, name, file):
+def record(pages, name, file, device=made.DEVICE):
     path = pages.folder / file
     path.write_text(PROGRAM, encoding="utf-8")
-    pages.record(name, made.DEVICE, [sys.executable, str(path)], "--allocator=observe")
+    pages.record(name, device, [sys.executable, str(path)], "--allocator=observe")
     return path
 
 
@@ -108,6 +108,13 @@ def what_is_not_certain_is_said(pages, path):
     assert "source" not in said and "cannot be read here: lines.py" in out.read_text(encoding="utf-8")
 
 
+def the_first_screen_has_the_line_to_look_at(pages):
+    record(pages, "short", "short.py", "t4-16g,capacity=406MiB,context=400MiB")
+    with browser.opened(view(pages, "short")[0]) as (page, faults):
+        page.wait_for_selector("#answer .source-line.chosen:has-text('cudaMalloc')")
+        assert "take (short.py" in page.inner_text("#answer .look .site") and not faults, faults
+
+
 def only_source_code_is_read(pages):
     record(pages, "settings", "settings.conf")
     out, said = view(pages, "settings")
@@ -121,7 +128,7 @@ def main():
         pages = made.Pages(*sys.argv[1:4], os.path.realpath(folder))
         path = record(pages, "lines", "lines.py")
         browser.run((lines_have_their_bytes, an_editor_can_be_chosen, what_is_not_certain_is_said), pages, path)
-        browser.run((only_source_code_is_read,), pages)
+        browser.run((the_first_screen_has_the_line_to_look_at, only_source_code_is_read), pages)
     return 0
 
 

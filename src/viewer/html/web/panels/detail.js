@@ -8,7 +8,7 @@ import {formatBytes, formatNumber, formatTime} from '../format.js';
 import {neighboursOf} from '../life.js';
 import {sumBySite} from './frames.js';
 import {blocksInView} from './moment.js';
-import {heatOf, sourceLines} from './source.js';
+import {frameToShow, hasLines, sourceLines} from './source.js';
 
 function describeSite(trace, site, state) {
     const sum = sumBySite(trace.loaded.blocks, blocksInView(trace, state).rows).get(site);
@@ -53,11 +53,6 @@ function stackList(frames, state, {sources, shown: inSource, show}) {
             make(`li${frame.user ? '.user' : '.of-library'}`, {}, entry(frame))))];
 }
 
-function hasLines(sources, frame) {
-    const source = sources.get(frame.fileRow - 1);
-    return Boolean(source && source.lines.has(frame.line));
-}
-
 /** @param {Element} element @param {{trace: Object, state: Object}} page
  * @returns {{destroy: function(): void}} */
 export function mountDetail(element, {trace, state}) {
@@ -79,21 +74,17 @@ export function mountDetail(element, {trace, state}) {
         }
         const {title, facts, site} = isBlock ? describeBlock(trace, selected.block, lives) : describeSite(trace, selected.site, state);
         const frames = stackOf(trace, site);
-        const own = frames.filter((frame) => frame.user && hasLines(sources, frame));
-        const {label = ''} = trace.head.sites[site] || {}; // begins behind functions that all allocations go through
-        const shown = picked && picked.selected === selected ? frames[picked.index]
-            : own.find((frame) => label.startsWith(frameText(frame))) || own[0];
+        const shown = picked && picked.selected === selected ? frames[picked.index] : frameToShow(trace, sources, site, frames);
         const show = (frame) => {
             picked = {selected, index: frames.indexOf(frame)};
             draw();
         };
-        const now = blocksInView(trace, state);
         fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
             button('Close', () => state.set({selected: null}), {class: 'quiet'})),
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
         isBlock ? neighbourList(trace, state, selected.block, lives) : null,
-        shown ? sourceLines(trace, sources, shown, heatOf(trace, now.rows), now.span ? 'at the second cursor' : `at ${formatTime(now.at)}`) : null,
+        shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : null,
         stackList(frames, state, {sources, shown, show}));
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);

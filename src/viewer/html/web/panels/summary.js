@@ -6,6 +6,7 @@ import {formatBytes, formatNumber, formatPercent, splitSite} from '../format.js'
 import {button, make, tableSvg} from '../dom.js';
 import {whatifLine} from './whatif.js';
 import {figuresOf, notesOf, partsOf, timeAndPhase, verdictOf, warningsOf} from './verdict.js';
+import {showSource} from './source.js';
 import {paletteFor, themeOf} from '../colors.js';
 
 const REMEDIES_SHOWN = 2;
@@ -200,13 +201,19 @@ export function mountSummary(element, {trace, state, curve}) {
                 make('ul', {}, notes.map((text) => make('li', {}, text)))) : null,
         ].filter(Boolean));
     };
+    const lines = () => {
+        const look = element.querySelector('.look');
+        if (look)
+            showSource(look, trace, state, look.querySelector('.site').textContent).catch(() => {}); // others say what is damaged
+    };
     draw();
-    const stop = state.subscribe(['device', 'theme'], draw);
+    lines();
+    const stops = [state.subscribe(['device', 'theme'], draw), state.subscribe(['device', 'theme', 'cursor', 'cursor2'], lines)];
     const rows = () => summaryRows(head, state.get('device'));
     return {
         svg: () => tableSvg(verdictOf(head, state.get('device')).sentence,
             rows().map((row) => row.map((cell) => (typeof cell === 'number' ? formatBytes(cell) : cell)))),
         rows,
-        destroy: stop,
+        destroy: () => stops.forEach((stop) => stop()),
     };
 }
