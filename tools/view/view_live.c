@@ -28,9 +28,9 @@ static char *trace_of_process(const char *who, uint64_t pid, uint64_t *recorder)
     if (vs_top_find_pid(pid, &finds, why)) {
         vs_tool_fail(who, "%s", why);
     } else if (finds.count > 1) {
-        vs_tool_fail(who, "process %llu has %zu recorded processes: give one of them, such as %llu (%s)",
-                     (unsigned long long)pid, finds.count, (unsigned long long)finds.items[0].pid,
-                     finds.items[0].path);
+        vs_tool_fail(who, "process %llu has %zu recorded processes: give one of them, such as %llu "
+                     "(%s)", (unsigned long long)pid, finds.count,
+                     (unsigned long long)finds.items[0].pid, finds.items[0].path);
     } else {
         path = vs_xstrdup(finds.items[0].path);
         *recorder = finds.items[0].pid;

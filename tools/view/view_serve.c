@@ -215,7 +215,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         bool given = time_of(connection, "from", &from) & time_of(connection, "to", &to);
         if (!given && server->live)
             return send_data(connection, vs_view_live_data(server->live, 0, 0), false);
-        if (!given || from > to || (!server->live && !vs_view_window(server->trace, from, to, &window)))
+        if (!given || from > to ||
+            (!server->live && !vs_view_window(server->trace, from, to, &window)))
             return refuse(connection, MHD_HTTP_BAD_REQUEST,
                           "from and to are times of the trace in ns, from not after to");
         return send_data(connection, server->live

@@ -182,7 +182,8 @@ static unsigned sites(const struct vs_watch_view *view, const struct vs_watch_de
     uint32_t order[VS_WATCH_SITES_MAX];
     size_t count = device->site_count, all = device->site_count + device->sites_omitted;
     for (size_t i = 0, at; i < count; i++) { /* they come by bytes */
-        for (at = i; at && shown->by_growth && grows_more(&device->sites[i], &device->sites[order[at - 1]]); at--)
+        for (at = i; at && shown->by_growth &&
+                     grows_more(&device->sites[i], &device->sites[order[at - 1]]); at--)
             order[at] = order[at - 1];
         order[at] = (uint32_t)i;
     }
@@ -269,11 +270,13 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
         if (growth->since_step_known)
             at = vs_grid_put(grid, row, at, columns, VS_PLAIN, " since step %" PRIu64,
                              growth->since_step);
-        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", %s so far", vs_size_text(growth->bytes));
+        at = vs_grid_put(grid, row, at, columns, VS_PLAIN, ", %s so far",
+                         vs_size_text(growth->bytes));
         if (f->early)
             vs_grid_put(grid, row, at, columns, VS_PLAIN, "; may be a cache");
         else
-            vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)", 100 * growth->confidence);
+            vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)",
+                        100 * growth->confidence);
         row++;
     }
     if (shown->tree)

@@ -15,7 +15,8 @@ static void keys(const struct vs_top_model *model, struct vs_grid *grid)
     if (grid->columns >= 72)
         vs_grid_put(grid, row, 0, grid->columns, VS_DIM,
                     "q quit  %ss sort: %s  e %s  g by %s  p %s  ? help",
-                    grid->columns >= 90 ? "arrows select  " : "", vs_top_sort_name(model->sort), model->expanded ? "overview" : "call tree",
+                    grid->columns >= 90 ? "arrows select  " : "", vs_top_sort_name(model->sort),
+                    model->expanded ? "overview" : "call tree",
                     model->by_growth ? "bytes" : "growth", model->paused ? "resume" : "pause");
     else
         vs_grid_put(grid, row, 0, grid->columns, VS_DIM, "q quit  s sort  e tree  p pause  ? help");

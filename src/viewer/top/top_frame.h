@@ -89,7 +89,8 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
 unsigned vs_top_tree(const struct vs_watch_device *device, bool by_growth, struct vs_grid *grid,
                      unsigned row, unsigned end);
 
-/* vs_top_graph: allocated memory over the whole run, in all rows to *end*; nothing where there are few. */
+/* vs_top_graph: allocated memory over the whole run, in all rows to *end*; nothing where there are
+ * few. */
 unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row,
                       unsigned end);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The call tree: the chains of the call sites that hold most, from the outermost function, where equal
- * ones are one row. Functions with one callee are in its row. */
+ * The call tree: the chains of the call sites that hold most, from the outermost function, where
+ * equal ones are one row. Functions with one callee are in its row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +33,8 @@ static uint32_t child_of(struct call_tree *tree, uint32_t parent, const char *la
         at = tree->nodes[at].next;
     if (at)
         return at;
-    struct tree_node *fresh = vs_vec_push(&tree->nodes, &tree->count, &tree->capacity, sizeof *fresh);
+    struct tree_node *fresh =
+        vs_vec_push(&tree->nodes, &tree->count, &tree->capacity, sizeof *fresh);
     *fresh = (struct tree_node){.next = tree->nodes[parent].child};
     snprintf(fresh->label, LABEL_MAX, "%s", label);
     return tree->nodes[parent].child = (uint32_t)tree->count - 1;
@@ -64,7 +65,8 @@ static size_t split(const char *chain, char out[FRAMES_MAX][LABEL_MAX])
     return count;
 }
 
-static bool is_before(const struct call_tree *tree, const struct tree_node *a, const struct tree_node *b)
+static bool is_before(const struct call_tree *tree, const struct tree_node *a,
+                      const struct tree_node *b)
 {
     if (tree->by_growth && (a->growth != b->growth || a->growing != b->growing))
         return a->growth != b->growth ? a->growth > b->growth : a->growing;
@@ -109,15 +111,19 @@ static unsigned put_node(struct call_tree *tree, uint32_t at, uint64_t whole, un
     vs_grid_right(grid, row, 11, 10, VS_PLAIN, "%s", vs_size_text(node->bytes));
     vs_grid_right(grid, row, 18, 6, VS_PLAIN, "%.0f %%", 100 * (double)node->bytes / (double)whole);
     if (node->growing && column >= WIDE_COLUMN)
-        vs_grid_right(grid, row, 31, 12, VS_WARN, node->growth ? "+%s" : "grows", vs_size_text(node->growth));
+        vs_grid_right(grid, row, 31, 12, VS_WARN, node->growth ? "+%s" : "grows",
+                      vs_size_text(node->growth));
     const char *shown = text; /* the innermost functions */
-    while (vs_text_width(shown) + column + 4 > grid->columns && strstr(shown, " > "))
+    while (vs_text_width(shown) + column + (shown == text ? 0 : 4) > grid->columns &&
+           strstr(shown, " > "))
         shown = strstr(shown, " > ") + 3;
     if (shown != text)
         column = vs_grid_put(grid, row, column, grid->columns, VS_DIM, "… > ");
-    vs_grid_put(grid, row++, column, grid->columns, node->growing ? VS_WARN : VS_PLAIN, "%s", shown);
+    vs_grid_put(grid, row++, column, grid->columns, node->growing ? VS_WARN : VS_PLAIN, "%s",
+                shown);
     if (node->code && row < end)
-        vs_grid_put(grid, row++, name_column(grid) + 2 * depth + 4, grid->columns, VS_DIM, "%s", node->code);
+        vs_grid_put(grid, row++, name_column(grid) + 2 * depth + 4, grid->columns, VS_DIM, "%s",
+                    node->code);
     sort_children(tree, (uint32_t)(node - tree->nodes));
     for (uint32_t child = node->child; child; child = tree->nodes[child].next)
         row = put_node(tree, child, whole, depth + 1, grid, row, end);

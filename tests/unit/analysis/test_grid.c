@@ -116,13 +116,15 @@ TEST(every_size_can_be_drawn)
     /* the graph fills the rest; the tree joins what the chains share */
     device.sites[0].name = "f (a.py:1)";
     device.sites[0].chain = "f (a.py:1) < g < main";
-    device.sites[1] = (struct vs_watch_site){.bytes = 3, .growing = true, .growth_per_step = 8, .name = "h (a.py:2)",
+    device.sites[1] = (struct vs_watch_site){.bytes = 3, .growing = true, .growth_per_step = 8,
+                                             .name = "h (a.py:2)",
                                              .chain = "h (a.py:2) < k:5 < g < main"};
     device.site_count = 2;
     device.sites_bytes = 12;
     model->expanded = true;
-    static const char *const trees[2][3] = {{"+13 B main > g", "  f (a.py:1)", "k (a.py:5) > h (a.py:2)"},
-                                            {"+13 B main > g", "k (a.py:5) > h (a.py:2)", "  f (a.py:1)"}};
+    static const char *const trees[2][3] = {
+        {"+13 B main > g", "  f (a.py:1)", "k (a.py:5) > h (a.py:2)"},
+        {"+13 B main > g", "k (a.py:5) > h (a.py:2)", "  f (a.py:1)"}};
     for (unsigned by = 0; by < 2; by++) {
         model->by_growth = by;
         vs_grid_begin(&grid, 40, 80);

@@ -32,6 +32,8 @@ function figures(process, ordinal) {
     const {growth, forecast} = device;
     const urgent = forecast && (forecast.seconds_left < URGENT_SECONDS || forecast.steps_left < URGENT_STEPS);
     return [
+        process.state === 'running' && forecast && item('', forecast.text, {tone: urgent ? 'bad' : 'warn'}),
+        process.failed_allocations > 0 && item('failed', formatCount(process.failed_allocations), {tone: 'bad'}),
         item('allocated', formatBytes(device.allocated_bytes)), item('peak', formatBytes(device.peak_bytes)),
         item('reserved', formatBytes(device.reserved_bytes)),
         device.busy_percent !== undefined && item('GPU busy', `${device.busy_percent} %`),
@@ -39,8 +41,6 @@ function figures(process, ordinal) {
         steps.number > 0 && item('step', formatCount(steps.number), {title: steps.seconds ? `${formatTime(steps.seconds * 1e9)} each` : null}),
         growth && item('growth', growth.bytes_per_step ? `+${formatBytes(growth.bytes_per_step)}/step` : `+${formatBytes(growth.bytes)}`,
             {tone: 'warn', title: growth.early ? 'seen for too short a time to tell a leak from a cache' : `${toPercent(growth.confidence)} sure`}),
-        process.state === 'running' && forecast && item('', forecast.text, {tone: urgent ? 'bad' : 'warn'}),
-        process.failed_allocations > 0 && item('failed', formatCount(process.failed_allocations), {tone: 'bad'}),
     ];
 }
 
@@ -102,7 +102,7 @@ export function followProgram(element, trace, state, changed) {
         pause.hidden = name === 'ended';
         fill(age, failure || (name === 'ended' ? process.ending
             : process && process.read_share < 1 ? `reading the trace: ${toPercent(process.read_share)}`
-                : process && now - grown > NOTHING_MS ? `no new events for ${Math.round((now - grown) / 1000)} s`
+                : process && answered - grown > NOTHING_MS ? `no new events for ${Math.round((now - grown) / 1000)} s`
                     : process ? `updated ${Math.round((now - answered) / 1000)} s ago` : 'reading the trace'));
     }
 

@@ -141,7 +141,7 @@ export function verdictOf(head, index) {
         tone: empty ? 'warn' : 'good', status: empty ? 'Unknown' : 'Healthy', cause: '',
         sentence: unread ? 'Nothing of the trace is readable'
             : used ? 'No allocation failed, and no call site keeps growing' : 'No GPU memory was allocated',
-        and: complete || unread ? null : 'in the part of the run that was recorded',
+        and: complete || unread ? null : head.live ? 'so far' : 'in the part of the run that was recorded',
         request: device ? peakSentence(device) : null,
         site: null, reasons: [], doubts: [], short: null, remedies: [], time: null,
     };
@@ -238,7 +238,7 @@ export function partsOf(balance) {
 /** What a reader must know before trusting the figures. @param {Object} head @returns {string[]} */
 export function warningsOf(head) {
     const {trace} = head.report;
-    const warnings = trace.condition === 'complete' ? [] : [trace.condition_text];
+    const warnings = trace.condition === 'complete' || head.live ? [] : [trace.condition_text];
     if (trace.cut_short)
         warnings.push(trace.cut_short);
     const remarks = new Set(notesOf(head));
