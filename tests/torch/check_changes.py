@@ -265,11 +265,9 @@ def write(path, rows):
 
 def main():
     p = environments.parser(__doc__)
-    p.add_argument("--release", default="2.15.0")
     p.add_argument("--write", metavar="DOCUMENT")
     p.add_argument("only", nargs="*", metavar="PROGRAM[/CHANGE]")
-    args = p.parse_args()
-    environment = environments.needed_release(args.release)
+    args, environment = environments.parsed(p)
     failed, rows = 0, []
     if not args.only or "uses" in args.only:
         check_uses(args.build, environment)

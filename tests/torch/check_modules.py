@@ -139,10 +139,7 @@ def events(trace):
 
 
 def main():
-    parser = environments.parser(__doc__)
-    parser.add_argument("--release", required=True)
-    args = parser.parse_args()
-    environment = environments.needed_release(args.release)
+    args, environment = environments.parsed(environments.parser(__doc__))
     with tempfile.TemporaryDirectory() as folder:
         sums = os.path.join(folder, "sums.json")
         status, out, trace = simulated.record_text(args.build, environment, "h100-80g", PROGRAM, folder, sums)

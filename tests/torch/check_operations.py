@@ -73,10 +73,7 @@ with open(sys.argv[1], "w") as f:
 
 
 def main():
-    parser = environments.parser(__doc__)
-    parser.add_argument("--release", required=True)
-    args = parser.parse_args()
-    environment = environments.needed_release(args.release)
+    args, environment = environments.parsed(environments.parser(__doc__))
     with tempfile.TemporaryDirectory() as folder:
         tables = os.path.join(folder, "tables.json")
         status, out, trace = simulated.record_text(args.build, environment, "h100-80g", PROGRAM, folder, tables)

@@ -69,14 +69,10 @@ def check_large(args, environment, folder):
 
 def main():
     p = environments.parser(__doc__)
-    p.add_argument("--release", default="2.15.0")
     p.add_argument("--worlds", default="4")
     p.add_argument("--kinds", default=",".join(KINDS))
     p.add_argument("--large", type=lambda text: [int(word) for word in text.split(",")], default=[1024])
-    args = p.parse_args()
-    environment = environments.of_release(args.release)
-    if environment is None:
-        return environments.skip(f"torch {args.release}")
+    args, environment = environments.parsed(p)
     with tempfile.TemporaryDirectory() as folder:
         good = all([compare(args, environment, kind, int(world), folder)
                     for world in args.worlds.split(",") for kind in args.kinds.split(",")])

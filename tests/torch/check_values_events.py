@@ -57,10 +57,8 @@ def difference(on, off):
 
 def main():
     parser = environments.parser(__doc__)
-    parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("names", nargs="*", default=NAMES)
-    args = parser.parse_args()
-    environment = environments.needed_release(args.release)
+    args, environment = environments.parsed(parser)
     failed = 0
     for name in args.names:
         with tempfile.TemporaryDirectory() as folder:

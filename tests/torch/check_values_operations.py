@@ -18,10 +18,8 @@ PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "values_opera
 
 def main():
     parser = environments.parser(__doc__)
-    parser.add_argument("--release", default=next(iter(environments.RELEASES)))
     parser.add_argument("mode", choices=("table", "failures"))
-    args = parser.parse_args()
-    environment = environments.needed_release(args.release)
+    args, environment = environments.parsed(parser)
     with tempfile.TemporaryDirectory() as folder:
         status, out, _ = simulated.record(args.build, environment, "a100-80g", [PROGRAM, args.mode], folder,
                                           ["--stacks=none"], {"VRAMSCOPE_VALUES": "1MiB"}, 1800)

@@ -90,6 +90,13 @@ def needed_release(release):
     return needed(of_release(release), f"an environment with torch {release}")
 
 
+def parsed(p):
+    """(arguments, the environment of --release, by default of the newest release)"""
+    p.add_argument("--release", default=next(iter(RELEASES)))
+    args = p.parse_args()
+    return args, needed_release(args.release)
+
+
 def pip(python, *words):
     subprocess.run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", *words],
                    check=True)
