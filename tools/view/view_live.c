@@ -16,7 +16,7 @@
 #include "base/vs_clock.h"
 #include "tools/common/command.h"
 
-#define READ_NS UINT64_C(200000000) /* of the trace, for one answer */
+#define READ_NS UINT64_C(100000000) /* of the trace, before the next request is looked at */
 #define LIVE_EVENTS 200000u         /* whose blocks a page is soon made of, and shows at once */
 #define NICE 10
 
@@ -74,9 +74,16 @@ static bool read_on(struct vs_view_live *live)
 {
     struct vs_top_source *source = &live->sources.items[0];
     struct vs_top_process *process = &live->sources.model.processes[0];
-    vs_top_sources_read(&live->sources, vs_clock_ns() + READ_NS, false, false);
+    live->behind = vs_top_sources_read(&live->sources, vs_clock_ns() + READ_NS, false, false);
     vs_top_names_read(&source->names, &process->view);
     return !process->error && !process->view.running;
+}
+
+bool vs_view_live_catch_up(struct vs_view_live *live)
+{
+    if (live->behind)
+        read_on(live);
+    return live->behind;
 }
 
 void vs_view_live_figures(struct vs_view_live *live, FILE *out)

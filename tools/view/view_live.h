@@ -15,6 +15,7 @@ struct vs_view_live {
     struct vs_view_options options;
     uint64_t events_max;           /* as the user gave it; 0: not given */
     struct vs_view_trace trace;    /* open (reader) while data are made, and after the end */
+    bool behind;                   /* there is more of the trace than was read for the figures */
     bool ended;                    /* the program; *trace* is its final one */
 };
 
@@ -22,6 +23,10 @@ struct vs_view_live {
  * with a message: nothing is open. The command gives way to other processes from here on. */
 bool vs_view_live_open(const char *who, const char *word, const struct vs_view_options *options,
                        struct vs_view_live *live);
+
+/* vs_view_live_catch_up: reads on for the figures while there is more, for a tenth of a second. Returns
+ * whether there still is. */
+bool vs_view_live_catch_up(struct vs_view_live *live);
 
 /* vs_view_live_figures: the present state as JSON, schema vramscope.top/1. */
 void vs_view_live_figures(struct vs_view_live *live, FILE *out);

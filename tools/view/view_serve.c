@@ -268,8 +268,8 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
         }
     } else
         vs_tool_fail(who, "open this address in a browser on this machine; Ctrl-C ends the server");
-    while (!stopped && MHD_run_wait(daemon, WAIT_MS) == MHD_YES)
-        ;
+    for (int wait = WAIT_MS; !stopped && MHD_run_wait(daemon, wait) == MHD_YES;)
+        wait = server->live && vs_view_live_catch_up(server->live) ? 0 : WAIT_MS;
     remove_redirect(server);
     MHD_stop_daemon(daemon);
     sigaction(SIGINT, &before[0], NULL);

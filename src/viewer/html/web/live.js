@@ -52,8 +52,9 @@ function largestSites(process, ordinal) {
     const device = process.devices.find((d) => d.device === ordinal) || process.devices[0];
     const sites = device ? device.sites.slice(0, SITES) : [];
     return sites.map((site) => make('li', {title: site.chain}, make('strong', {}, formatBytes(site.bytes)), ' ',
-        make('span.muted', {}, formatPercent(site.bytes, device.allocated_bytes)), ' ', make('span.site', {}, site.name || '…'), ' ',
-        site.growing && make('span.warn', {}, site.growth_per_step ? `+${formatBytes(site.growth_per_step)}/step` : 'grows')));
+        make('span.muted', {}, formatPercent(site.bytes, device.allocated_bytes)), ' ',
+        site.growing && make('span.warn', {}, site.growth_per_step ? `+${formatBytes(site.growth_per_step)}/step ` : 'grows '),
+        make('span.site', {}, site.name || '…')));
 }
 
 /** Whether something is being done on the page that new views would disturb. */
