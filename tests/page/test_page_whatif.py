@@ -65,9 +65,9 @@ def keys_choose_and_a_link_restores(pages):
         page.focus(".grid-whatif .grid-body")
         page.keyboard.press("End")
         last = page.locator(".grid-whatif .grid-row").count() - 1
-        page.wait_for_selector(f".grid-whatif .grid-row:nth-child({last + 1})[aria-selected=true]")
+        page.wait_for_selector(f".grid-whatif .grid-row:nth-child({last + 1})[aria-current=true]")
         page.keyboard.press("ArrowUp")
-        page.wait_for_selector(f".grid-whatif .grid-row:nth-child({last})[aria-selected=true]")
+        page.wait_for_selector(f".grid-whatif .grid-row:nth-child({last})[aria-current=true]")
         page.wait_for_url(lambda url: "change=" in url)
         command, link = chosen_command(page), page.evaluate("location.hash")
         assert command in [row["command"] for row in rows_of(page)], command

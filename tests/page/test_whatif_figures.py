@@ -73,7 +73,7 @@ def check(command, trace, *options):
 
 def main():
     command, golden = sys.argv[1], sys.argv[4:]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="it's a $folder ") as folder:  # commands are quoted
         pages = made.Pages(*sys.argv[1:4], folder)
         pages.recorded["unmarked"] = (made.DEVICE, [sys.argv[3], pages.script("unmarked", UNMARKED)], "--allocator=observe")
         pages.recorded["limited"] = (made.DEVICE, [sys.argv[2], "--steps", "3"], "--allocator=caching", "--limit=40MiB")

@@ -229,7 +229,7 @@ export function mountWhatif(element, context) {
         lines.forEach((line, i) => {
             const on = i === at;
             line.classList.toggle('active', on);
-            line.setAttribute('aria-selected', String(on));
+            line.setAttribute('aria-current', String(on));
             if (on)
                 line.scrollIntoView({block: 'nearest'});
         });
