@@ -94,6 +94,7 @@ struct chosen_frame {
     const char *text;
     const char *shown;  /* the same as the report prints it */
     const char *option; /* the expression that matches it and nothing else */
+    bool calls;         /* some are of the user's functions that it calls */
     uint64_t *stacks;
     size_t count, capacity;
 };
@@ -169,13 +170,18 @@ static size_t choose_frames(const struct vs_whatif_log *log, const struct vs_rea
                 VS_VEC_ADD(frame->stacks, frame->count, frame->capacity, log->stacks[i]);
                 if (!frame->shown)
                     frame->shown = vs_xarena_text(memory, vs_naming_text(&chain[k], shown, sizeof shown));
+                for (size_t inner = 0; inner < k; inner++)
+                    frame->calls |= chain[inner].python && !*chain[inner].library;
             }
         }
     }
     for (size_t f = 0; f < count; f++)
         if (frames[f].count) {
             frames[used] = frames[f];
-            frames[used++].option = expression_of(memory, frames[f].text);
+            frames[used].option = expression_of(memory, frames[f].text);
+            if (frames[used].calls)
+                frames[used].shown = vs_xarena_printf(memory, "%s and what it calls", frames[f].shown);
+            used++;
         }
     vs_symbols_close(symbols);
     return used;

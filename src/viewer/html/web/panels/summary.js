@@ -96,7 +96,7 @@ function answerCard(verdict, device, state, whatif) {
         verdict.more ? make('p.muted', {}, verdict.more) : null,
         remedies.length ? make('h2', {}, verdict.failed ? 'What would have helped' : 'What to do') : null,
         remedies.length ? make('ol.remedies', {}, remedies.map(remedyItem)) : null,
-        whatif ? make('p.muted', {}, `${whatif}. `, button('What if', () => state.set({tab: 'whatif'}), {class: 'link'})) : null,
+        whatif ? make('p.muted', {}, `${whatif}. `, button('What if …', () => state.set({tab: 'whatif'}))) : null,
         later.length ? make('details', {}, make('summary', {}, `${formatNumber(later.length, 'more remed')}`
             .replace(/remeds?$/, later.length === 1 ? 'remedy' : 'remedies')),
         make('ol.remedies', {start: REMEDIES_SHOWN + 1}, later.map(remedyItem))) : null,

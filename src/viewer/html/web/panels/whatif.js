@@ -58,7 +58,7 @@ export function whatifLine({whatif}) {
     const rows = rankChanges(whatif);
     const fit = rows.filter((row) => row.survives);
     return `${fit.length} of ${formatNumber(whatif.tried, 'change')} that ${whatif.tried === 1 ? 'was' : 'were'} replayed would have fitted` +
-        (fit.length ? `: ${fit[0].words}` : '');
+        (!fit.length ? '' : fit[0].what === 'without' ? `, only without all blocks of a call site: ${fit[0].text}` : `: ${fit[0].words}`);
 }
 
 /** How far the replay of the recorded setting is from the recording, in words; '' where it is not. */
@@ -82,7 +82,7 @@ function summaryWords(whatif) {
         (other ? `; ${other} of them change${other === 1 ? 's' : ''} less than 0.1 % and ${other === 1 ? 'is' : 'are'} not listed` : '') +
         (whatif.left_out ? `; ${formatNumber(whatif.left_out, 'more change')} not tried in so long a trace: ` +
             'vramscope view --what-if 70, or vramscope replay --sweep' : '') + '. ' +
-        (whatif.recorded.steps ? '' : 'The trace has no steps, so no block is freed at the end of its step. ') +
+        (whatif.recorded.steps ? '' : 'The trace has no completed step, so no block is freed at the end of its step. ') +
         'Uses of a block are not recorded, so none is freed at its last use. ' +
         (whatif.recorded.framework ? 'vramscope advise runs the program with checkpointing and other changes of its code. ' : '') +
         agreementWords(whatif);
@@ -228,10 +228,11 @@ export function mountWhatif(element, context) {
         const row = list[at];
         lines.forEach((line, i) => {
             const on = i === at;
-            line.classList.toggle('active', on);
-            line.setAttribute('aria-current', String(on));
-            if (on)
+            line.removeAttribute('aria-current');
+            if (on) {
+                line.setAttribute('aria-current', 'true');
                 line.scrollIntoView({block: 'nearest'});
+            }
         });
         const [before, after] = formatBytesApart(recorded.reserved_peak, row ? row.reserved_peak : recorded.reserved_peak);
         const [first, second] = row ? [outcomeWords(recorded), outcomeWords(row)] : [];
