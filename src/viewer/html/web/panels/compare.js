@@ -7,7 +7,7 @@ import {alignments, positionOf} from './alignment.js';
 import {button, choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatTime, shorten, shortenApart} from '../format.js';
 import {GROUPINGS} from '../grouping.js';
-import {STEPS_LEAST, foldSteps} from './stepfold.js';
+import {STEPS_LEAST, bornIn, foldSteps} from './stepfold.js';
 import {byteTicks} from '../viewport.js';
 import {changesTable, plainTable} from './changes.js';
 import {comparedFigures, comparedGroups, comparedPhases, comparedSites, differenceSentence} from './difference.js';
@@ -65,10 +65,11 @@ function curvesSvg([a, b], state, axis, folds, width, height) {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
     const curves = [a, b].map((trace) => trace.loaded.curves && trace.loaded.curves[device]);
-    const name = curves.every((curve) => curve && curve.tensors_max) ? 'tensors' : 'allocated';
-    const what = `${name === 'tensors' ? 'PyTorch tensors' : 'allocated memory'}; ${axis.what}`;
+    const [name, memory] = [...(axis.count ? [['live', 'Live blocks']] : []), ['tensors', 'PyTorch tensors'], ['allocated', 'Allocated memory']]
+        .find(([key]) => key === 'allocated' || curves.every((curve) => curve && curve[`${key}_max`]));
+    const what = `${memory} of both traces; ${axis.what}`;
     const svg = makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'font-size': 11,
-        'font-family': 'system-ui, sans-serif', 'aria-label': `Curves of ${what} of both traces`});
+        'font-family': 'system-ui, sans-serif', 'aria-label': what});
     const most = Math.max(1, ...curves.map((curve) => (curve ? curve[`${name}_max`].reduce((x, y) => Math.max(x, y), 0) : 0)));
     const bottom = height - COMPARE_BOTTOM;
     const yOf = (bytes) => bottom - (bottom - 10) * bytes / most;
@@ -132,7 +133,7 @@ export function mountCompare(element, {trace, other, state}) {
     const what = make('h2');
     const back = button('At the peaks of the runs', () => state.set({step: null}));
     const number = make('input', {type: 'number', on: {change: () => state.set({step: number.value ? Number(number.value) : null})}});
-    const field = make('label.choice', {}, make('span', {}, 'at the peak of step'), number);
+    const field = make('label.choice', {}, make('span', {}, 'in step'), number);
     const reading = make('p.muted.small', {'aria-live': 'polite'});
     const figures = make('div');
     const phases = make('div');
@@ -160,32 +161,41 @@ export function mountCompare(element, {trace, other, state}) {
     };
     const stepsNow = (which) => byNumber.map((steps) => steps.get(which));
 
-    /** The times that are compared: of the chosen step in both, else the peaks of the runs. */
+    /** What is compared: the chosen step at its peak in both, or where those are equal what was allocated in it; else
+     * the peaks of the runs. */
     function momentsNow() {
-        const steps = stepsNow(state.get('step'));
+        const [chosen, device] = [state.get('step'), state.get('device')];
+        const steps = stepsNow(chosen);
         const both = steps.every(Boolean);
-        const peaks = traces.map(({head}) => peakTime(head, state.get('device')));
-        return {moments: traces.map((of, i) => ({trace: of, at: both ? steps[i].peakAt : peaks[i]})),
-            words: both ? `Live at the peak of step ${formatCount(state.get('step'))}` : 'Live at the peaks'};
+        const inside = both && steps[0].peak === steps[1].peak && steps[0].allocated !== steps[1].allocated;
+        const peaks = traces.map(({head}) => peakTime(head, device));
+        const missing = chosen !== null && folds[0] && !both ? `, for ${steps[0] ? 'B' : 'A'} has no step ${formatCount(chosen)}` : '';
+        return {moments: traces.map((of, i) => ({trace: of, at: both ? steps[i].peakAt : peaks[i],
+            rows: inside ? bornIn(of.loaded.blocks, steps[i], device) : null})), chosen,
+        words: both ? `${inside ? 'Allocated in' : 'Live at the peak of'} step ${formatCount(chosen)}` : `Live at the peaks${missing}`};
     }
     function drawFigures() {
         fill(title, differenceSentence(a, b, state.get('device')));
         fill(figures, figuresCard(a, b, state.get('device')));
         fill(phases, phasesCard(a, b, state.get('device')));
     }
-    /** Where the peaks of the steps differ most. */
+    /** Where the peaks of the steps differ most, or if they do not what they allocate. */
     function mostWords() {
         const pairs = [...byNumber[0].keys()].map(stepsNow).filter(([, other]) => other);
-        const [step, other] = pairs.reduce((most, pair) => (Math.abs(pair[1].peak - pair[0].peak) > Math.abs(most[1].peak - most[0].peak)
-            ? pair : most), pairs[0] || []);
-        return !other ? '' : other.peak === step.peak ? 'The peaks of all common steps are equal.'
-            : `The peaks differ most in step ${formatCount(step.number)}: ${formatBytesChange(other.peak - step.peak)}.`;
+        for (const [key, what] of [['peak', 'The peaks differ'], ['allocated', 'The peaks are equal; what is allocated differs']]) {
+            const change = ([step, other]) => other[key] - step[key];
+            const most = pairs.reduce((best, pair) => (Math.abs(change(pair)) > Math.abs(change(best)) ? pair : best), pairs[0]);
+            if (most && change(most))
+                return `${what} most in step ${formatCount(most[0].number)}: ${formatBytesChange(change(most))}.`;
+        }
+        return pairs.length ? 'The steps that both have are equal.' : '';
     }
     function say(which) {
         const steps = stepsNow(which);
         const parts = steps.map((step, i) => `${'AB'[i]} ${step ? formatBytes(step.peak) : 'has none'}`);
-        const change = steps.every(Boolean) ? `: ${formatBytesChange(steps[1].peak - steps[0].peak)}` : '';
-        fill(reading, which === null ? `${apart} Click a step to compare both traces at its peak.`
+        const change = steps.every(Boolean) ? `: ${formatBytesChange(steps[1].peak - steps[0].peak)}; allocated in it ` +
+            formatBytesChange(steps[1].allocated - steps[0].allocated) : '';
+        fill(reading, which === null ? `${apart} Click a step to compare it in both.`
             : `Step ${formatCount(which)}: peak of ${parts.join(', ')}${change}`);
     }
     function drawCurves() {
@@ -201,9 +211,9 @@ export function mountCompare(element, {trace, other, state}) {
     function drawChanges() {
         if (stopped || !a.loaded.blocks || !b.loaded.blocks)
             return;
-        const {moments, words} = momentsNow();
+        const {moments, words, chosen} = momentsNow();
         fill(what, words);
-        back.hidden = words === 'Live at the peaks';
+        back.hidden = chosen === null;
         field.hidden = !folds[0];
         number.value = state.get('step') ?? '';
         grouping.querySelector('select').value = state.get('compareBy');
@@ -214,8 +224,8 @@ export function mountCompare(element, {trace, other, state}) {
         follows: ['device', 'step'], heads: traces.map(({head}) => head), loaded: Promise.all([a.blocks, b.blocks]),
         build(options, words) {
             const {moments, words: when} = momentsNow();
-            const sides = moments.map(({trace: of, at}) => ({head: of.head,
-                sums: sumBySite(of.loaded.blocks, of.liveAt(at, state.get('device')))}));
+            const sides = moments.map(({trace: of, at, rows: inside}) => ({head: of.head,
+                sums: sumBySite(of.loaded.blocks, inside || of.liveAt(at, state.get('device')))}));
             const root = buildDifference(sides, comparedSites(b).renamed, options);
             fill(words, make('span', {}, `${when}; the width is the larger of both.`));
             return {root, words: `${a.head.title} and ${b.head.title}: ${when.toLowerCase()}`};

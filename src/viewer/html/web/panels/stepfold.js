@@ -4,6 +4,7 @@
  * the level at its begin, what it leaves and allocates, and its duration; the step that is typical, and
  * those that are odd. Needs and leftovers are judged, not levels: after a step that leaves memory the next ones are higher,
  * but not odd. Memory that steps leave again and again is growth. */
+import {upperBound} from '../liveindex.js';
 import {inSlices} from '../slices.js';
 import {formatBytes, toDecimals} from '../format.js';
 
@@ -192,4 +193,14 @@ export function likeStep(fold, step) {
     const usual = fold.steps.filter((other) => other !== step && isUsual(other));
     return usual.reduce((best, other) =>
         (Math.abs(other.row - step.row) < Math.abs(best.row - step.row) ? other : best), usual[0] || fold.typical);
+}
+
+/** The blocks of *device* that were born in *step*, as rows. */
+export function bornIn({born, died, device: devices}, step, device) {
+    const rows = [];
+    for (let i = upperBound(born, step.start - 1); i < born.length && born[i] < step.end; i++) {
+        if (devices[i] === device && died[i] > born[i])
+            rows.push(i);
+    }
+    return rows;
 }

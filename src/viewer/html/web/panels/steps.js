@@ -5,14 +5,13 @@
  * in a typical step. */
 import {button, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime} from '../format.js';
-import {upperBound} from '../liveindex.js';
 import {fillLegend, tipNode} from '../surface.js';
 import {AXIS_HEIGHT, drawByteGrid, drawTimeGrid, plotOf} from '../timegrid.js';
 import {ChartView} from '../view.js';
 import {byteTicks, showTime} from '../viewport.js';
 import {changesTable, plainTable} from './changes.js';
 import {comparedGroups} from './difference.js';
-import {foldSteps, isUsual, likeStep} from './stepfold.js';
+import {bornIn, foldSteps, isUsual, likeStep} from './stepfold.js';
 import {arrangeRows} from './table.js';
 
 const FOLD_LINES = 250; // of steps that are not odd
@@ -70,16 +69,6 @@ function foldNotes(fold, head) {
         head.steps_found > 1 ? `Each row is ${formatCount(head.steps_found)} steps.` : '',
         head.window ? 'Only steps of the part with blocks are here.' : '',
     ].filter(Boolean).join(' ');
-}
-
-/** The blocks of *device* that were born in *step*. */
-function bornIn({born, died, device: devices}, step, device) {
-    const rows = [];
-    for (let i = upperBound(born, step.start - 1); i < born.length && born[i] < step.end; i++) {
-        if (devices[i] === device && died[i] > born[i])
-            rows.push(i);
-    }
-    return rows;
 }
 
 class FoldView extends ChartView {
