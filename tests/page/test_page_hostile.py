@@ -19,8 +19,8 @@ from test_page_views import SIZES, TABS, download, go, settle  # noqa: E402
 BYTES = 65536
 BEGIN = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&"
 HEAD = re.compile(r'(<script type="application/json" id="head">)(.*?)(</script>)')
-TABLES = ("frames", "files", "libraries", "names", "pools")
-NAMED = ("sites", "streams", "phases", "devices", "failures")
+TABLES = ("frames", "files", "libraries", "names", "pools", "frees")
+NAMED = ("sites", "streams", "phases", "devices", "failures", "modules", "tensors")
 KEYS = ("label", "function", "file", "module", "phase", "site", "name")
 ALONE = ("title", "program", "command")
 
@@ -80,6 +80,9 @@ def every_table_of_names_stays_text(pages):
                     if frame:
                         frame.hover()
                         keeps_its_layout(page, (name, width, tab, "pointed at"))
+                browser.follow(page, "#tab=table&selected=block:6")
+                page.wait_for_selector("aside.detail .facts")
+                keeps_its_layout(page, (name, width, "a block"))
                 assert not faults, (name, width, faults)
 
 

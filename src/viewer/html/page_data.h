@@ -67,8 +67,8 @@ void vs_page_names_free(struct vs_page_names *names);
 #define VS_PAGE_TEXT_NAMES_MAX 160 /* bytes of the names of files in a message */
 
 struct vs_page_text {
-    size_t files, changed, missing; /* with lines on the page; of these, changed after the program's start;
-                                     * that could not be read */
+    size_t files, changed, missing; /* with lines on the page; of these, changed after the program's start,
+                                     * or perhaps; that could not be read */
     size_t left_out;                /* lines beyond the limits */
     char changed_names[VS_PAGE_TEXT_NAMES_MAX], missing_names[VS_PAGE_TEXT_NAMES_MAX];
 };

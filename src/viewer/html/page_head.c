@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "viewer/common/json_writer.h"
@@ -81,8 +82,15 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
     }
     const struct vs_page_text *lines = &data->text;
     if (lines->changed) {
-        snprintf(line, sizeof line, "source lines may not be those that ran: %zu file%s changed after the program "
-                 "started: %s", lines->changed, lines->changed == 1 ? "" : "s", lines->changed_names);
+        snprintf(line, sizeof line, "source lines may not be those that ran: %zu file%s %s: %s", lines->changed,
+                 lines->changed == 1 ? "" : "s", report->start_realtime_ns ? "changed after the program started"
+                 : "may have changed since the program ran", lines->changed_names);
+        vs_json_string(json, NULL, line);
+    }
+    char host[256] = "";
+    if (lines->files && *report->host && !gethostname(host, sizeof host - 1) && strcmp(host, report->host) != 0) {
+        snprintf(line, sizeof line, "source lines are those of files on %s; the program ran on %.200s", host,
+                 report->host);
         vs_json_string(json, NULL, line);
     }
     if (lines->missing) {

@@ -45,7 +45,7 @@ static void open_file(struct source_file *out, const char *path, uint64_t starte
         text = next ? next + 1 : end + 1;
     }
     out->starts[out->lines] = end + 1;
-    out->changed = started_ns && out->file.changed_ns > started_ns;
+    out->changed = out->file.changed_ns > started_ns; /* not known: it may have */
 }
 
 static void add_name(char names[VS_PAGE_TEXT_NAMES_MAX], const char *path)

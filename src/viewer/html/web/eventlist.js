@@ -7,6 +7,7 @@ import {isPlaceholder} from './life.js';
 import {inSlices} from './slices.js';
 
 export const EVENT_NAMES = ['free', 'refused', 'segment free', 'segment alloc', 'alloc'];
+const EVENT_KINDS = ['blocks', 'refused', 'segments', 'segments', 'blocks'];
 const EVENT_FREE = 0;
 const EVENT_ALLOC = 4;
 const SUM_EVERY = 1024;
@@ -28,8 +29,8 @@ async function sourcesOf(trace, device) {
         counts: [freed.length, refused.length, released.length, table.count, blocks.count]};
 }
 
-/** @returns {Promise<Object>} count; what(i): index in EVENT_NAMES; row(i): of blocks, segments or
- *   head.failures; timeOf(i); inUse(i): bytes of the blocks that are live after it; firstAt(t): the
+/** @returns {Promise<Object>} count; what(i): index in EVENT_NAMES; kind(i): blocks, segments or refused;
+ *   row(i): of these (head.failures); timeOf(i); inUse(i): bytes of the blocks that are live after it; firstAt(t): the
  *   first event at or after *t*; of(row): the one in which block *row* was allocated */
 export async function listEvents(trace, device) {
     const {time, keep, rows, counts} = await sourcesOf(trace, device);
@@ -67,6 +68,7 @@ export async function listEvents(trace, device) {
         count,
         what: (i) => what[i],
         row: (i) => row[i],
+        kind: (i) => EVENT_KINDS[what[i]],
         timeOf: (i) => time[what[i]](row[i]),
         inUse(i) {
             let bytesNow = sums[Math.floor(i / SUM_EVERY)];

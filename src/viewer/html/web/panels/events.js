@@ -9,6 +9,7 @@ import {blockAddress} from '../life.js';
 import {EVENT_NAMES, listEvents} from '../eventlist.js';
 import {formatBytes, formatCount, formatNumber, formatTime, splitSite} from '../format.js';
 import {matchSites} from '../grouping.js';
+import {upperBound} from '../liveindex.js';
 import {inSlices} from '../slices.js';
 import {instantText} from '../viewport.js';
 
@@ -51,24 +52,14 @@ export function mountEvents(element, {trace, state}) {
     const rowsShown = () => Math.max(1, Math.floor(body.clientHeight / EVENT_ROW));
     const limit = () => Math.max(0, count() - rowsShown());
 
-    function bytesOf(i) {
-        const row = events.row(i);
-        const name = EVENT_NAMES[events.what(i)];
-        return name === 'refused' ? head.failures[row].bytes
-            : trace.loaded[name.startsWith('segment') ? 'segments' : 'blocks'].bytes[row];
-    }
-    function siteOf(i) {
-        const row = events.row(i);
-        const name = EVENT_NAMES[events.what(i)];
-        if (name === 'refused')
-            return head.failures[row].label;
-        const site = head.sites[trace.loaded[name.startsWith('segment') ? 'segments' : 'blocks'].site[row]];
-        return site ? site.label : '';
-    }
+    /** The row of an event: of blocks, of segments, or a failure. */
+    const value = (i, name) => (events.kind(i) === 'refused' ? head.failures[events.row(i)][name]
+        : trace.loaded[events.kind(i)][name][events.row(i)]);
+    const bytesOf = (i) => value(i, 'bytes');
+    const siteOf = (i) => (events.kind(i) === 'refused' ? value(i, 'label') : (head.sites[value(i, 'site')] || {label: ''}).label);
     function addressAt(i) {
-        const name = EVENT_NAMES[events.what(i)];
-        const address = name === 'refused' ? 0 : name.startsWith('segment') ? trace.loaded.segments.address[events.row(i)]
-            : lives && blockAddress(trace, lives, events.row(i));
+        const address = {blocks: () => lives && blockAddress(trace, lives, events.row(i)), segments: () => value(i, 'address'),
+            refused: () => 0}[events.kind(i)]();
         return address ? `0x${address.toString(16)}` : '';
     }
     /** *apart*: ns between times that must differ. */
@@ -117,20 +108,10 @@ export function mountEvents(element, {trace, state}) {
         activate(i);
         ours = true;
         state.set({cursor: events.timeOf(event), cursor2: null,
-            ...(/^(alloc|free)$/.test(EVENT_NAMES[events.what(event)]) ? {selected: {block: events.row(event)}} : {})});
+            ...(events.kind(event) === 'blocks' ? {selected: {block: events.row(event)}} : {})});
     }
     /** The row of event *i*, or of the next one that the filters leave. */
-    function rowOf(i) {
-        let low = 0;
-        for (let high = count(); low < high;) {
-            const middle = (low + high) >>> 1;
-            if (at(middle) < i)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        return low;
-    }
+    const rowOf = (i) => (kept ? upperBound(kept, i - 1) : i);
     function follow(changed) {
         const mine = ours;
         ours = false;
@@ -150,13 +131,8 @@ export function mountEvents(element, {trace, state}) {
         const sites = matchSites(trace, text);
         if (search.value !== state.get('search'))
             search.value = state.get('search');
-        const fits = (i) => {
-            const name = EVENT_NAMES[events.what(i)];
-            const kind = name === 'refused' ? name : name.startsWith('segment') ? 'segments' : 'blocks';
-            const site = kind === 'refused' || !sites || trace.loaded[kind].site[events.row(i)];
-            return (shown === 'all' || shown === kind) && bytesOf(i) >= least &&
-                (!sites || (kind === 'refused' ? siteOf(i).toLowerCase().includes(text) : sites[site]));
-        };
+        const fits = (i) => (shown === 'all' || shown === events.kind(i)) && bytesOf(i) >= least &&
+            (!sites || (events.kind(i) === 'refused' ? siteOf(i).toLowerCase().includes(text) : sites[value(i, 'site')]));
         const found = [];
         const wanted = shown !== 'all' || least || sites;
         if (wanted)
@@ -212,14 +188,13 @@ export function mountEvents(element, {trace, state}) {
     const stops = [state.subscribe(['cursor', 'selected'], follow), state.subscribe(['device'], rebuild),
         state.subscribe(['search'], filter)];
     rebuild().catch((error) => fill(words, `The events cannot be shown: ${error.message}`));
-    const table = (most) => [EVENT_HEADS, ...Array.from({length: Math.min(count(), most)}, (_, i) => texts(at(i)))];
+    const rows = (from, most) => Array.from({length: Math.max(0, Math.min(count() - from, most))}, (_, i) => at(from + i));
     return {
-        svg: () => tableSvg(`Events from ${formatTime(events ? events.timeOf(at(first)) : 0)} on`,
-            [EVENT_HEADS, ...table(first + EVENT_SVG_ROWS).slice(1 + first)]),
-        rows: () => [['time ns', 'event', 'bytes', 'in use after', 'address', 'call site'],
-            ...Array.from({length: Math.min(count(), EVENT_CSV_ROWS)}, (_, i) => at(i)).map((i) => [events.timeOf(i), texts(i)[1], bytesOf(i),
-                events.inUse(i), addressAt(i), siteOf(i)]),
-            ...(count() > EVENT_CSV_ROWS ? [['', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
+        svg: () => tableSvg(`Events from ${formatTime(events && count() ? events.timeOf(at(first)) : 0)} on`,
+            [EVENT_HEADS, ...rows(first, EVENT_SVG_ROWS).map((i) => texts(i))]),
+        rows: () => [['time ns', 'event', 'bytes', 'in use after', 'address', 'call site'], ...rows(0, EVENT_CSV_ROWS).map((i) =>
+            [events.timeOf(i), texts(i)[1], bytesOf(i), events.inUse(i), addressAt(i), siteOf(i)]),
+        ...(count() > EVENT_CSV_ROWS ? [['', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
         destroy() {
             stopped = true;
             building++;

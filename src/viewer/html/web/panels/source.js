@@ -75,7 +75,8 @@ export function sourceLines(trace, sources, frame, now, around = LINES_AROUND) {
     const most = Math.max(...rows.map(({bytes}) => bytes));
     const base = frame.file.slice(frame.file.lastIndexOf('/') + 1);
     return make('figure.source', {}, make('figcaption', {}, placeLink(trace, sources, frame, `${base}:${frame.line}`),
-        changed ? make('p.note', {}, 'This file changed after the program started: these may not be the lines that ran.') : null),
+        changed ? make('p.note', {}, `${trace.head.started_ms ? 'This file changed after the program started' : 'It is not known when the program ran'}` +
+            ': these may not be the lines that ran.') : null),
     make('div.source-lines', {tabindex: 0, role: 'group', 'aria-label': `Lines of ${base}, with the bytes live ${when}`}, rows.map(({n, text, bytes}) => {
         const bar = make('span.source-bar', {'aria-hidden': 'true'});
         bar.style.width = `${most ? 100 * bytes / most : 0}%`;
