@@ -230,6 +230,7 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     }
     vs_map_free(&sites.list.by_text);
     vs_map_free(&sites.by_stack);
+    out->steps = vs_timeline_steps(timeline);
     if (!device)
         return;
     struct vs_timeline_device *copy = vs_xarena(summary->memory, sizeof *copy);

@@ -35,6 +35,7 @@ struct vs_report_timeline {
     uint64_t span_ns; /* between them, without times in which work was not recorded */
     uint64_t idle_ns; /* of these */
     bool later; /* gaps, copies, pageable, small, span_ns and idle_ns are those from the second step on */
+    struct vs_timeline_steps steps; /* with records; 0: all */
     struct vs_report_works kernels; /* by name and call site */
     struct vs_report_works copies;  /* by kind, memory of the host and size */
     struct vs_report_works pageable, small; /* copies by kind and call site: of pageable memory, of at most

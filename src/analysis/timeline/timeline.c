@@ -50,6 +50,7 @@ struct vs_timeline {
     struct vs_intern keys;
     struct vs_work_calls calls;
     struct past waits, places, pauses;
+    struct vs_timeline_steps steps;
     unsigned off; /* bit 0: the recording of work is switched off, bit 1: all of the recording is paused */
     struct device_work *held;
     size_t held_count, held_capacity;
@@ -138,6 +139,13 @@ static bool is_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
 {
     size_t at = past_at(&t->pauses, a + 1);
     return at == t->pauses.count || t->pauses.items[at].start_ns >= b;
+}
+
+/* At least in a part of the time; pauses have been added until then. */
+static bool some_recorded(const struct vs_timeline *t, uint64_t a, uint64_t b)
+{
+    size_t at = past_at(&t->pauses, b);
+    return at == t->pauses.count || t->pauses.items[at].start_ns > a;
 }
 
 static bool in_later_step(const struct vs_timeline *t, uint64_t time_ns)
@@ -390,6 +398,7 @@ uint64_t vs_timeline_kinds(void)
            VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
            VS_KIND_BIT(VS_EVENT_activity_switched) | VS_KIND_BIT(VS_EVENT_recording_changed) |
            VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop) | VS_KIND_BIT(VS_EVENT_range_start) |
+           VS_KIND_BIT(VS_EVENT_range_end) |
            VS_KIND_BIT(VS_EVENT_uncomputed_read);
 }
 
@@ -402,6 +411,10 @@ enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const st
     else if (!t->second_step_ns && !t->from_ns) {
         t->second_step_ns = steps->time_ns;
         t->second_step = steps->number;
+    }
+    if (replay->step_ended && some_recorded(t, steps->time_ns, replay->now_ns)) {
+        t->steps.count++;
+        t->steps.time_ns += replay->now_ns - steps->time_ns;
     }
     if (event->kind == VS_EVENT_work_call)
         vs_work_calls_add(&t->calls, event);
@@ -443,6 +456,11 @@ void vs_timeline_finish(struct vs_timeline *t, const struct vs_replay *replay)
 const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *t, uint64_t device)
 {
     return device < VS_DEVICES_MAX && t->devices[device].works ? &t->devices[device] : NULL;
+}
+
+struct vs_timeline_steps vs_timeline_steps(const struct vs_timeline *t)
+{
+    return t->pauses.count ? t->steps : (struct vs_timeline_steps){0};
 }
 
 bool vs_timeline_has_calls(const struct vs_timeline *t)

@@ -116,6 +116,12 @@ void vs_timeline_finish(struct vs_timeline *timeline, const struct vs_replay *re
 /* vs_timeline_device: what is known of the device with that number; NULL: it had no work. */
 const struct vs_timeline_device *vs_timeline_device(const struct vs_timeline *timeline, uint64_t device);
 
+/* vs_timeline_steps: those that ended and in which work was recorded, at least for some time; 0: in all, or in none. */
+struct vs_timeline_steps {
+    uint64_t count, time_ns;
+};
+struct vs_timeline_steps vs_timeline_steps(const struct vs_timeline *timeline);
+
 /* vs_timeline_has_calls: the calls that begin work were recorded, at least those of copies. */
 bool vs_timeline_has_calls(const struct vs_timeline *timeline);
 

@@ -110,6 +110,16 @@ void vs_merge_facts(const struct vs_merge *merge, const struct vs_style *style)
     if (world > merge->count)
         vs_text_lines(style, vs_text_mark(style, "warning"), "the job has %" PRIu64 " processes; the traces of %"
                       PRIu64 " are not here", world, world - merge->count);
+    for (size_t i = 1; i < merge->count; i++) { /* by rank */
+        const struct vs_job_rank *before = &merge->ranks[i - 1].job, *job = &merge->ranks[i].job;
+        bool sizes = job->has_world_size && before->has_world_size && job->world_size != before->world_size;
+        if (!sizes && !(job->has_rank && before->has_rank && job->rank == before->rank))
+            continue;
+        vs_text_lines(style, vs_text_mark(style, "warning"), "%s and %s %s: the traces may be of different jobs",
+                      merge->ranks[i - 1].name, merge->ranks[i].name,
+                      sizes ? "belong to jobs of different sizes" : "have one rank");
+        break;
+    }
     spread_line(merge, style, "  steps     ", "", &merge->step, vs_time_format);
     const struct vs_rank *late = rank_at(merge, merge->straggler);
     if (late)

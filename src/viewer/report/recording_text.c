@@ -149,19 +149,19 @@ void vs_recording_cut_line(const struct vs_report *report, const struct vs_style
 void vs_recording_kernels_line(const struct vs_report *report, const struct vs_style *style)
 {
     bool runs = !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
-    const char *steps = vs_report_option(report, "kernels_steps"),
-        *range = vs_report_option(report, "kernels_range"),
-        *signal = vs_report_option(report, "kernels_signal");
+    static const char *const parts[][3] = {{"kernels_steps", "of steps", "--kernels-steps"},
+                                           {"kernels_range", "inside ranges", "--kernels-range"},
+                                           {"kernels_signal", "between signals", "--kernels-signal"}};
     bool none = report->has_end && !report->part.point;
     for (size_t i = 0; i < report->device_count; i++)
         none &= !report->devices[i].timeline.device;
-    const char *work = none ? ": no work ran there" : ", like copies and waits";
-    if (steps && *steps)
-        vs_text_lines(style, "  kernels  ", "of steps %s only (--kernels-steps)%s", steps, work);
-    if (range && *range)
-        vs_text_lines(style, "  kernels  ", "inside ranges %s only (--kernels-range)%s", range, work);
-    if (signal && strcmp(signal, "none"))
-        vs_text_lines(style, "  kernels  ", "between signals %s only (--kernels-signal)%s", signal, work);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *value = vs_report_option(report, parts[i][0]);
+        if (value && *value && strcmp(value, "none"))
+            vs_text_lines(style, none ? vs_text_mark(style, "warning") : "  kernels  ", "%s%s %s only (%s)%s",
+                          none ? "kernels " : "", parts[i][1], value, parts[i][2],
+                          none ? ": no work ran there" : ", like copies and waits");
+    }
     if (report->kernels_until_ns)
         vs_text_lines(style, "  kernels  ", "recorded up to %s: later kernels and copies %s",
                       vs_time_text(report->kernels_until_ns),

@@ -102,10 +102,17 @@ static const char *lead_text(char lead[96], uint64_t ns, uint64_t whole_ns, uint
 }
 #define row_lead(ns, whole_ns, count) lead_text((char[96]){""}, ns, whole_ns, count)
 
+/* The steps of which waits were recorded. */
+static struct vs_timeline_steps steps_of(const struct vs_report *report, const struct vs_report_timeline *line)
+{
+    return line->steps.count ? line->steps
+                             : (struct vs_timeline_steps){report->steps.done, report->steps.total_ns};
+}
+
 /* The works that took longest, as shares of *whole_ns*: gaps by their cause, others by call site; with *steps*, how
  * often in a step. */
 static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns,
-                      enum vs_timeline_what what, const struct vs_report_steps *steps)
+                      enum vs_timeline_what what, const struct vs_timeline_steps *steps)
 {
     char cause[VS_TEXT_LINES_MAX], row_indent[VS_ROW_COLUMNS + 1];
     snprintf(row_indent, sizeof row_indent, "%*s", VS_ROW_COLUMNS, "");
@@ -129,10 +136,10 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
             fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
         else
             fprintf(style->out, "at further call sites\n");
-        if (steps && steps->done && work->site && work->sums.step_count)
+        if (steps && steps->count && work->site && work->sums.step_count)
             vs_text_lines(style, row_indent, "%s, %.1f a step, %s of the steps' time", work->site->api,
-                          (double)work->sums.step_count / (double)steps->done,
-                          vs_percent_text(work->sums.step_ns, steps->total_ns));
+                          (double)work->sums.step_count / (double)steps->count,
+                          vs_percent_text(work->sums.step_ns, steps->time_ns));
     }
     uint64_t more = works->count - shown + works->omitted_count;
     if (more && shown)
@@ -149,7 +156,8 @@ void vs_timeline_waits(const struct vs_report *report, const struct vs_report_de
         return;
     fprintf(style->out, "  host waits: %s in %s call%s\n", vs_time_text(device->syncs.time_ns),
             vs_count_text(device->syncs.count), device->syncs.count == 1 ? "" : "s");
-    work_rows(style, waits, waits->total.time_ns, VS_ROWS_WAITS, report->wish.syncs ? &report->steps : NULL);
+    struct vs_timeline_steps steps = steps_of(report, &device->timeline);
+    work_rows(style, waits, waits->total.time_ns, VS_ROWS_WAITS, report->wish.syncs ? &steps : NULL);
 }
 
 static void gap_lines(const struct vs_report_timeline *line, const struct vs_style *style)
@@ -375,7 +383,7 @@ void vs_timeline_brief(const struct vs_report *report, const struct vs_report_de
     size_t length;
     const struct vs_first_step *before = line->device && line->later ? &line->device->first_step
                                                                      : &(struct vs_first_step){0};
-    uint64_t span = line->span_ns, idle = line->idle_ns, saved = 0;
+    uint64_t span = line->span_ns, idle = line->idle_ns, saved = 0, steps_done = steps_of(report, line).count;
     if (!line->device || line->device->works - before->works < WORTH_WORKS || span < WORTH_SPAN_NS)
         return;
     char steps[64] = "", part[64] = "";
@@ -393,8 +401,8 @@ void vs_timeline_brief(const struct vs_report *report, const struct vs_report_de
                 break;
             fprintf(out, "%s %s (%s", i ? ";" : ":", cause_text(cause, gap), vs_percent_text(gap->sums.time_ns, span));
             for (size_t k = 0; gap->cause == VS_GAP_WAIT && gap->site && k < line->waits.count; k++)
-                if (line->waits.items[k].site == gap->site && line->waits.items[k].sums.step_count && report->steps.done)
-                    fprintf(out, ", %.1f a step", (double)line->waits.items[k].sums.step_count / (double)report->steps.done);
+                if (line->waits.items[k].site == gap->site && line->waits.items[k].sums.step_count && steps_done)
+                    fprintf(out, ", %.1f a step", (double)line->waits.items[k].sums.step_count / (double)steps_done);
             fputc(')', out);
         }
         fputs(". ", out);

@@ -9,6 +9,7 @@
 #include "analysis/merge/merge.h"
 #include "support/cmocka_test.h"
 #include "support/trace_text.h"
+#include "viewer/merge/merge_output.h"
 
 #define RANKS 64
 #define COLLECTIVES 300
@@ -187,6 +188,35 @@ TEST(clocks_of_steps_that_take_different_times_are_not_aligned)
     assert_true(merge->ranks[1].clock.drift == 0);
     assert_true(merge->length_ns > 100 * EVERY_NS && merge->length_ns < 400 * EVERY_NS);
     vs_merge_free(merge);
+}
+
+TEST(traces_of_different_jobs_are_remarked)
+{
+    static const struct {
+        const char *options[2], *said;
+    } jobs[] = {{{"option RANK 0; option WORLD_SIZE 2", "option RANK 1; option WORLD_SIZE 4"}, "jobs of different sizes"},
+                {{"option RANK 0", "option RANK 0"}, "rank 0 and rank 0 (2) have one rank"},
+                {{"option RANK 0; option WORLD_SIZE 2", "option RANK 1; option WORLD_SIZE 2"}, NULL}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        static struct job job;
+        char *text;
+        size_t length;
+        for (unsigned r = 0; r < 2; r++) {
+            struct vs_builder b;
+            vs_builder_open(&b, "observe");
+            vs_trace(&b, jobs[i].options[r]);
+            vs_builder_close(&b, VS_END_EXIT, 0);
+            memcpy(job.paths[r], b.path, sizeof b.path);
+        }
+        struct vs_merge *merge = merge_of(&job, 2);
+        struct vs_style style = {.out = open_memstream(&text, &length), .width = 200};
+        vs_merge_text(merge, &style);
+        fclose(style.out);
+        assert_true(!strstr(text, "may be of different jobs") == !jobs[i].said);
+        assert_true(!jobs[i].said || strstr(text, jobs[i].said));
+        free(text);
+        vs_merge_free(merge);
+    }
 }
 
 /* The order of three ranks, of which the second has no rank. */

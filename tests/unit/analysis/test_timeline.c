@@ -93,6 +93,16 @@ TEST(a_time_in_which_work_is_not_recorded_is_no_gap)
     assert_int_equal(report->devices[0].timeline.span_ns, 20 + 1000 + 10000 + 1000);
 }
 
+TEST(waits_a_step_are_of_the_steps_that_were_recorded)
+{
+    begin_trace("observe", GPU "at item 12 < main; switch; repeat 3 { step i; pop }; switch on; step i; wait 3 1000 2000; pop; "
+                "switch; repeat 4 { step i; pop }");
+    read_report(0);
+    assert_int_equal(report->steps.done, 8);
+    assert_int_equal(report->devices[0].timeline.steps.count, 1);
+    assert_in_range(report->devices[0].timeline.steps.time_ns, 1, report->steps.total_ns / 2);
+}
+
 /* The program pauses the recording, switches the recording of work off in this time, and resumes first. A kernel
  * that it launched before still ends then. */
 TEST(work_is_recorded_again_when_neither_pause_lasts)
