@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vs_size.h"
+#include "base/vs_text.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
@@ -129,8 +130,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         return code;
     if (args->output && strcmp(args->output, "-") == 0)
         args->output = NULL;
-    size_t length = args->output ? strlen(args->output) : 0;
-    args->options.gzip = length > 3 && strcmp(args->output + length - 3, ".gz") == 0;
+    args->options.gzip = args->output && vs_text_ends(args->output, ".gz");
     if (all_points)
         args->options.counter_ns = 0;
     args->options.point = args->part.at.kind;

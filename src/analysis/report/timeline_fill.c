@@ -173,14 +173,14 @@ void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timelin
     end(&rows);
 }
 
-static struct vs_report_near near_of(const struct vs_summary *summary, const struct vs_near_work *work)
+static void name_near(const struct vs_summary *summary, struct vs_near_work *work)
 {
-    struct vs_report_near near = {.work = *work, .name = work->name ? vs_summary_name(summary, work->name) : NULL};
+    if (work->name)
+        work->text = vs_summary_name(summary, work->name);
     if (work->start_ns) {
-        near.work.start_ns = vs_replay_since(summary->replay, work->start_ns);
-        near.work.end_ns = vs_replay_since(summary->replay, work->end_ns);
+        work->start_ns = vs_replay_since(summary->replay, work->start_ns);
+        work->end_ns = vs_replay_since(summary->replay, work->end_ns);
     }
-    return near;
 }
 
 void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline *timeline, uint64_t number, bool all,
@@ -243,7 +243,7 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
         before = device->first_step;
     out->idle_ns = device->gap_ns - before.gap_ns;
     out->span_ns = device->end_ns - before.first_ns - (device->unknown_ns - before.unknown_ns);
-    for (size_t i = 0; i < device->running_count; i++)
-        out->running[out->running_count++] = near_of(summary, &device->running[i]);
-    out->before = near_of(summary, &device->before);
+    for (size_t i = 0; i < copy->running_count; i++)
+        name_near(summary, &copy->running[i]);
+    name_near(summary, &copy->before);
 }

@@ -24,13 +24,9 @@ struct vs_report_works {
     struct vs_timeline_sums total;      /* of all, listed or not */
 };
 
-struct vs_report_near {
-    const char *name; /* of a kernel, or NULL */
-    struct vs_near_work work; /* times since the start */
-};
-
 struct vs_report_timeline {
-    const struct vs_timeline_device *device; /* its times are the trace's; NULL: it had no work */
+    const struct vs_timeline_device *device; /* its times are the trace's, but those at the peak since the start; NULL: it
+                                              * had no work */
     uint64_t start_ns, end_ns; /* first and last work, since the start */
     uint64_t span_ns; /* between them, without times in which work was not recorded */
     uint64_t idle_ns; /* of these */
@@ -42,9 +38,6 @@ struct vs_report_timeline {
                                              * VS_SMALL_COPY_BYTES */
     struct vs_report_works waits;   /* by call site */
     struct vs_report_works gaps;    /* by cause, call sites and phase */
-    struct vs_report_near running[VS_NEAR_MAX], before; /* at the peak; before: the last that began until then, with
-                                                         * name or start 0: none */
-    size_t running_count;
 };
 
 /* vs_timeline_fill: that of the device with *number*, in the summary's arena. Without *all* no kernels, and only a few

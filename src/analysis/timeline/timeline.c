@@ -96,11 +96,6 @@ static void past_add(struct past *past, struct host_time time)
     past->items[at] = time;
 }
 
-static bool is_copy(const struct host_time *wait)
-{
-    return wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY;
-}
-
 /* The copy that the host made at the time of work from *start_ns* to *end_ns*; NULL: none. */
 static const struct host_time *copy_around(const struct vs_timeline *t, uint64_t device, uint64_t start_ns,
                                       uint64_t end_ns)
@@ -108,7 +103,8 @@ static const struct host_time *copy_around(const struct vs_timeline *t, uint64_t
     size_t at = past_at(&t->waits, end_ns);
     for (size_t n = 0; at < t->waits.count && n < LOOKED_AT_MAX; at++, n++) {
         const struct host_time *wait = &t->waits.items[at];
-        if (is_copy(wait) && wait->device == device && wait->start_ns <= start_ns)
+        bool copies = wait->kind == VS_WAIT_COPY || wait->kind == VS_WAIT_ASYNC_COPY;
+        if (copies && wait->device == device && wait->start_ns <= start_ns)
             return wait;
     }
     return NULL;
@@ -394,11 +390,8 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
 
 uint64_t vs_timeline_kinds(void)
 {
-    return VS_KIND_BIT(VS_EVENT_kernel) | VS_KIND_BIT(VS_EVENT_memcpy) | VS_KIND_BIT(VS_EVENT_memset) |
-           VS_KIND_BIT(VS_EVENT_work_call) | VS_KIND_BIT(VS_EVENT_sync) |
+    return vs_event_kinds(VS_PROPERTY_ACTIVITY | VS_PROPERTY_RANGE) | VS_KIND_BIT(VS_EVENT_work_call) |
            VS_KIND_BIT(VS_EVENT_activity_switched) | VS_KIND_BIT(VS_EVENT_recording_changed) |
-           VS_KIND_BIT(VS_EVENT_range_push) | VS_KIND_BIT(VS_EVENT_range_pop) | VS_KIND_BIT(VS_EVENT_range_start) |
-           VS_KIND_BIT(VS_EVENT_range_end) |
            VS_KIND_BIT(VS_EVENT_uncomputed_read);
 }
 

@@ -70,6 +70,7 @@ struct vs_timeline_row {
 struct vs_near_work {
     uint64_t start_ns, end_ns, stream, name; /* name: of a kernel, otherwise 0 */
     uint32_t kind; /* of the event */
+    const char *text; /* the name, in a report; NULL: none */
 };
 
 struct vs_timeline_device {

@@ -32,10 +32,10 @@ struct vs_chrome_stack {
     const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
 };
 
-/* Zero-initialise, then set reader, which must outlive it. Not thread-safe. */
+/* Zero-initialise, then set reader, which must outlive it, and its symbols. Not thread-safe. */
 struct vs_chrome_stacks {
     const struct vs_reader *reader;
-    struct vs_symbols *symbols; /* opened by the first stack */
+    struct vs_symbols *symbols; /* owned */
     struct vs_map by_stack;
     struct vs_intern names;  /* of frames */
     struct vs_intern frames; /* {number of its caller's frame, from 1, or 0; number of its name} */

@@ -79,8 +79,6 @@ struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t
         return stacks->stacks[*found];
     if (!stack || stacks->stack_count >= STACKS_MAX)
         return none;
-    if (!stacks->symbols)
-        stacks->symbols = vs_symbols_open(stacks->reader);
     vs_vec_room(&stacks->stacks, &stacks->stack_capacity, stacks->stack_count + 1,
                 sizeof *stacks->stacks);
     vs_xmap_put(&stacks->by_stack, stack, stacks->stack_count);

@@ -107,8 +107,7 @@ void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event)
 {
     if (event->kind == VS_EVENT_work_call) {
-        if (activity->calls.count < WAITING_MAX) /* others have no place */
-            vs_xmap_put(&activity->calls, event->work_call.correlation + 1, event->work_call.stack);
+        vs_work_calls_add(&activity->calls, event);
         return;
     }
     bool call = event->kind == VS_EVENT_api_call;
@@ -117,29 +116,18 @@ void vs_page_activity_event(struct vs_page_activity *activity,
     unsigned device = call ? 0 : vs_replay_account(replay, event->activity.device);
     if (device >= VS_DEVICES_MAX || end < start || start > activity->to_ns || end < activity->from_ns)
         return;
-    uint64_t graph = event->kind == VS_EVENT_kernel   ? event->kernel.graph
-                     : event->kind == VS_EVENT_memcpy ? event->memcpy.graph
-                     : event->kind == VS_EVENT_memset ? event->memset.graph : 0;
+    const struct vs_work work = vs_work_of(event);
     struct vs_page_work row = {
         .start_ns = start > activity->start_ns ? start - activity->start_ns : 0,
         .duration_ns = end - start, .device = (uint8_t)device,
         .stream = call ? 0 : vs_page_stream(activity->streams, (struct vs_page_stream){
             event->activity.stream, device, false}),
         .type = (uint8_t)(call ? 4 + (event->api_call.driver != 0) : event->kind - VS_EVENT_kernel),
-        .link = event->kind == VS_EVENT_kernel   ? event->kernel.correlation
-                : event->kind == VS_EVENT_memcpy ? event->memcpy.correlation
-                : event->kind == VS_EVENT_memset ? event->memset.correlation
-                                                 : call ? event->api_call.correlation : 0,
+        .link = call ? event->api_call.correlation : work.correlation,
         .thread = call ? (uint32_t)event->api_call.thread : event->kind == VS_EVENT_sync ? event->tid : 0,
-        .bytes = event->kind == VS_EVENT_memcpy   ? event->memcpy.bytes
-                 : event->kind == VS_EVENT_memset ? event->memset.bytes
-                                                  : 0};
-    uint64_t stack = event->kind == VS_EVENT_sync ? event->sync.stack : 0;
-    const uint64_t *called = row.type < 3 && row.link ? vs_map_get(&activity->calls, row.link + 1) : NULL;
-    stack = called ? *called : stack;
-    if (called && !graph) /* a graph has more work of the same call */
-        vs_map_remove(&activity->calls, row.link + 1, NULL);
-    row.place = place_of(activity, stack);
+        .bytes = work.bytes};
+    const struct vs_work_call *begun = vs_work_calls_find(&activity->calls, work.correlation);
+    row.place = place_of(activity, event->kind == VS_EVENT_sync ? event->sync.stack : begun ? begun->stack : 0);
     row.name = name_of(activity, replay, event);
     if (activity->waiting_count == WAITING_MAX)
         write_rows(activity, WAITING_MAX / 2);
@@ -169,6 +157,6 @@ void vs_page_activity_free(struct vs_page_activity *activity)
     free(activity->names);
     free(activity->places);
     vs_map_free(&activity->by_name);
-    vs_map_free(&activity->calls);
+    free(activity->calls.ring);
     vs_arena_free_all(&activity->memory);
 }

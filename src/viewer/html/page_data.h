@@ -9,6 +9,7 @@
 #include "analysis/report/report.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
+#include "analysis/state/work_calls.h"
 #include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
@@ -173,7 +174,7 @@ struct vs_page_activity {
         uint64_t stack;
     } *places;
     size_t place_count, place_capacity;
-    struct vs_map calls; /* the link of a call + 1 -> its stack, until its work comes */
+    struct vs_work_calls calls;
     struct vs_arena memory;
 };
 

@@ -214,8 +214,7 @@ void vs_merge_json(const struct vs_merge *merge, FILE *out)
     for (size_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         bool sure = rank->source != VS_CLOCK_WALL;
-        vs_json_begin_object(&json, NULL);
-        vs_json_members(&json, VS_J_TEXT("name", rank->name), VS_J_TEXT("trace", rank->path),
+        vs_json_object(&json, NULL, VS_J_TEXT("name", rank->name), VS_J_TEXT("trace", rank->path),
                         VS_J_KNOWN("rank", rank->job.has_rank, rank->job.rank), VS_J_UINT("pid", rank->pid),
                         VS_J_TEXT("host", rank->host), VS_J_TEXT("program", rank->program),
                         VS_J_UINT("begin_ns", vs_rank_time(&rank->clock, rank->begin_ns)),
@@ -229,14 +228,11 @@ void vs_merge_json(const struct vs_merge *merge, FILE *out)
                         VS_J_UINT("reserved_bytes", rank->reserved_bytes),
                         VS_J_UINT("steps", rank->steps_done), VS_J_UINT("step_ns", rank->step_ns),
                         VS_J_KNOWN("failed_ns", rank->failed, vs_rank_time(&rank->clock, rank->failed_ns)),
-                        VS_J_KNOWN("failed_bytes", rank->failed, rank->failed_bytes));
-        if (rank->arrival_known)
-            vs_json_int(&json, "arrival_ns", rank->arrival_ns);
-        else
-            vs_json_string(&json, "arrival_ns", NULL);
-        vs_json_known_uint(&json, "last_of_1000", rank->arrival_known, rank->last_of_1000);
-        vs_json_string(&json, "condition", rank->condition_text);
-        vs_json_end_object(&json);
+                        VS_J_KNOWN("failed_bytes", rank->failed, rank->failed_bytes),
+                        {.key = "arrival_ns", .type = rank->arrival_known ? VS_JSON_INT : VS_JSON_NULL,
+                         .sint = rank->arrival_ns},
+                        VS_J_KNOWN("last_of_1000", rank->arrival_known, rank->last_of_1000),
+                        VS_J_TEXT("condition", rank->condition_text));
     }
     vs_json_end_array(&json);
     vs_json_end_object(&json);

@@ -53,14 +53,11 @@ static void works_json(struct vs_json *json, const char *key, const struct vs_re
     vs_json_end_object(json);
 }
 
-static void near_json(struct vs_json *json, const char *key, const struct vs_report_near *near)
+static void near_json(struct vs_json *json, const char *key, const struct vs_near_work *near)
 {
-    vs_json_object(json, key, VS_J_TEXT("kernel", near->name),
-                   VS_J_TEXT("kind", near->work.kind == VS_EVENT_kernel   ? "kernel"
-                                     : near->work.kind == VS_EVENT_memset ? "memset"
-                                                                          : "memcpy"),
-                   VS_J_UINT("stream", near->work.stream), VS_J_UINT("start_ns", near->work.start_ns),
-                   VS_J_UINT("end_ns", near->work.end_ns));
+    vs_json_object(json, key, VS_J_TEXT("kernel", near->text),
+                   VS_J_TEXT("kind", vs_event_describe(near->kind)->name), VS_J_UINT("stream", near->stream),
+                   VS_J_UINT("start_ns", near->start_ns), VS_J_UINT("end_ns", near->end_ns));
 }
 
 static void waits_json(struct vs_json *json, const struct vs_report_works *waits)
@@ -111,11 +108,11 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
     vs_json_end_object(json);
     vs_json_begin_object(json, "at_peak");
     vs_json_begin_array(json, "running");
-    for (size_t i = 0; i < line->running_count; i++)
-        near_json(json, NULL, &line->running[i]);
+    for (size_t i = 0; i < line->device->running_count; i++)
+        near_json(json, NULL, &line->device->running[i]);
     vs_json_end_array(json);
-    if (line->before.work.start_ns)
-        near_json(json, "last_begun", &line->before);
+    if (line->device->before.start_ns)
+        near_json(json, "last_begun", &line->device->before);
     else
         vs_json_string(json, "last_begun", NULL);
     vs_json_end_object(json);

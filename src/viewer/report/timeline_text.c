@@ -185,20 +185,20 @@ static void gap_lines(const struct vs_report_timeline *line, const struct vs_sty
 
 /* --- kernels --- */
 
-static void peak_line(const struct vs_report_timeline *line, uint64_t peak_ns, const struct vs_style *style)
+static void peak_line(const struct vs_timeline_device *device, uint64_t peak_ns, const struct vs_style *style)
 {
     char text[VS_TEXT_LINES_MAX] = "", name[200];
+    const struct vs_near_work *before = &device->before;
     size_t length = 0;
-    for (size_t i = 0; i < line->running_count && length < sizeof text - 256; i++)
+    for (size_t i = 0; i < device->running_count && length < sizeof text - 256; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s on stream %llu", i ? ", " : "",
-                                   work_name(name, line->running[i].name, line->running[i].work.kind),
-                                   (unsigned long long)line->running[i].work.stream);
+                                   work_name(name, device->running[i].text, device->running[i].kind),
+                                   (unsigned long long)device->running[i].stream);
     if (length)
         vs_text_lines(style, "  at the peak, ", "%s: %s ran", vs_time_text(peak_ns), text);
-    else if (line->before.work.start_ns && line->before.work.end_ns <= peak_ns)
-        vs_text_lines(style, "  at the peak, ", "%s: the device was idle; %s had ended %s before",
-                      vs_time_text(peak_ns), work_name(name, line->before.name, line->before.work.kind),
-                      vs_time_text(peak_ns - line->before.work.end_ns));
+    else if (before->start_ns && before->end_ns <= peak_ns)
+        vs_text_lines(style, "  at the peak, ", "%s: the device was idle; %s had ended %s before", vs_time_text(peak_ns),
+                      work_name(name, before->text, before->kind), vs_time_text(peak_ns - before->end_ns));
 }
 
 /* The clocks, where CUPTI's was read. */
@@ -362,7 +362,7 @@ void vs_timeline_sections(const struct vs_report *report, const struct vs_report
                 vs_percent_text(device->timeline.device->busy_ns, device->timeline.span_ns),
                 vs_time_text(device->timeline.span_ns));
         vs_timeline_kernels(device, true, style);
-        peak_line(&device->timeline, device->peak_user.time_ns, style);
+        peak_line(device->timeline.device, device->peak_user.time_ns, style);
         clock_line(report, style);
     }
     if (any && wish->transfers)

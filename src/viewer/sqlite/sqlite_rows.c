@@ -54,33 +54,6 @@ const char vs_sqlite_schema[] =
     " SELECT end_event, end_ns, device, -size, site, kind"
     " FROM allocations WHERE end_event IS NOT NULL AND family <> 'ipc';";
 
-static uint64_t since_start(const struct vs_replay *replay, uint64_t time_ns)
-{
-    uint64_t start = vs_replay_start_ns(replay);
-    return time_ns > start ? time_ns - start : 0;
-}
-
-static void meta_text(struct vs_database_insert *meta, const char *key, const char *text)
-{
-    vs_database_row(meta, VS_TEXT(key), VS_TEXT(text));
-}
-
-static void meta_uint(struct vs_database_insert *meta, const char *key, uint64_t value)
-{
-    vs_database_row(meta, VS_TEXT(key), VS_UINT(value));
-}
-
-/* "from_ns" and "to_event", for example: an end of the part that was exported. */
-static void meta_end(struct vs_database_insert *meta, const char *which,
-                     const struct vs_time_window_end *end, const struct vs_replay *replay)
-{
-    char key[32];
-    if (!end->given)
-        return;
-    snprintf(key, sizeof key, "%s_%s", which, end->by_event ? "event" : "ns");
-    meta_uint(meta, key, end->by_event ? end->value : since_start(replay, end->value));
-}
-
 void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted)
 {
@@ -96,7 +69,7 @@ void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                         VS_UINT(account->total_bytes), VS_UINT(account->simulated != 0),
                         VS_UINT(sums.level == VS_LEVEL_FRAMEWORK), VS_UINT(sums.peak->bytes),
                         VS_KNOWN(sums.peak->event, sums.peak->event),
-                        VS_KNOWN(sums.peak->event, since_start(replay, sums.peak->time_ns)),
+                        VS_KNOWN(sums.peak->event, vs_replay_since(replay, sums.peak->time_ns)),
                         VS_UINT(account->peak_reserved.bytes), VS_UINT(sums.allocated));
     }
 }
@@ -128,7 +101,7 @@ static void write_failures(struct vs_database *db, const struct vs_replay *repla
             continue;
         const struct vs_report_failure named = vs_report_failure_of(&summary, failure);
         vs_database_row(row, VS_UINT(failure->event),
-                        VS_UINT(since_start(replay, failure->time_ns)),
+                        VS_UINT(vs_replay_since(replay, failure->time_ns)),
                         VS_KNOWN(failure->account != VS_HOST_INDEX, named.device),
                         VS_UINT(failure->requested), VS_UINT(failure->allocated),
                         VS_UINT(failure->reserved), VS_UINT(failure->recovered),
@@ -180,24 +153,34 @@ void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
     struct vs_site_labels labels;
     struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
     const struct vs_event_process *process = &replay->process.process;
-    meta_uint(meta, "schema", VS_SQLITE_VERSION);
-    if (replay->has_process) {
-        meta_text(meta, "exe", vs_reader_string(replay->reader, process->exe));
-        meta_text(meta, "command", vs_reader_string(replay->reader, process->cmdline));
-        meta_text(meta, "host", vs_reader_string(replay->reader, process->host));
-        meta_text(meta, "version", vs_reader_string(replay->reader, process->version));
-        meta_uint(meta, "pid", process->pid);
-        meta_uint(meta, "start_realtime_ns", process->start_realtime_ns);
-    }
-    meta_uint(meta, "duration_ns", since_start(replay, replay->now_ns));
-    meta_uint(meta, "events", replay->events);
-    meta_uint(meta, "complete", complete);
-    meta_uint(meta, "sample", replay->recording.sample > 1 ? replay->recording.sample : 1);
-    meta_uint(meta, "min_size", replay->recording.min_size);
-    if (wanted->window) {
-        meta_end(meta, "from", &wanted->window->from, replay);
-        meta_end(meta, "to", &wanted->window->to, replay);
-    }
+    static const struct vs_time_window whole;
+    const struct vs_time_window *window = wanted->window ? wanted->window : &whole;
+    const struct vs_time_window_end *from = &window->from, *to = &window->to;
+    const struct vs_reader *reader = replay->reader;
+    const struct {
+        const char *key;
+        struct vs_database_value value;
+        bool known;
+    } facts[] = {
+        {"schema", VS_UINT(VS_SQLITE_VERSION), true},
+        {"exe", VS_TEXT(vs_reader_string(reader, process->exe)), replay->has_process},
+        {"command", VS_TEXT(vs_reader_string(reader, process->cmdline)), replay->has_process},
+        {"host", VS_TEXT(vs_reader_string(reader, process->host)), replay->has_process},
+        {"version", VS_TEXT(vs_reader_string(reader, process->version)), replay->has_process},
+        {"pid", VS_UINT(process->pid), replay->has_process},
+        {"start_realtime_ns", VS_UINT(process->start_realtime_ns), replay->has_process},
+        {"duration_ns", VS_UINT(vs_replay_since(replay, replay->now_ns)), true},
+        {"events", VS_UINT(replay->events), true},
+        {"complete", VS_UINT(complete), true},
+        {"sample", VS_UINT(replay->recording.sample > 1 ? replay->recording.sample : 1), true},
+        {"min_size", VS_UINT(replay->recording.min_size), true},
+        {"from_event", VS_UINT(from->value), from->given && from->by_event},
+        {"from_ns", VS_UINT(vs_replay_since(replay, from->value)), from->given && !from->by_event},
+        {"to_event", VS_UINT(to->value), to->given && to->by_event},
+        {"to_ns", VS_UINT(vs_replay_since(replay, to->value)), to->given && !to->by_event}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].known)
+            vs_database_add(meta, (const struct vs_database_value[]){VS_TEXT(facts[i].key), facts[i].value}, 2);
     struct vs_database_insert *row = vs_database_prepare(db, "phases", 2);
     char path[VS_PLACE_TEXT_MAX];
     for (size_t i = 1; i < replay->phases.count; i++) {

@@ -80,7 +80,7 @@ TEST(work_at_the_peak_is_found_from_records_that_come_later)
     read_report(0);
     expect_report("devices/0/timeline/at_peak",
                   "running/0/kernel there; running/0/stream 7; last_begun/kernel there");
-    assert_int_equal(report->devices[0].timeline.running_count, 1);
+    assert_int_equal(report->devices[0].timeline.device->running_count, 1);
 }
 
 TEST(a_time_in_which_work_is_not_recorded_is_no_gap)
