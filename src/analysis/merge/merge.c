@@ -93,7 +93,6 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
     rank->start_realtime_ns = report->start_realtime_ns;
     rank->begin_ns = report->start_ns;
     rank->end_ns = report->start_ns + report->duration_ns;
-    rank->events = report->events;
     rank->condition = report->condition;
     rank->condition_text = vs_xarena_text(arena, report->condition_text);
     rank->ended = report->has_end;

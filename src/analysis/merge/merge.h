@@ -50,7 +50,6 @@ struct vs_rank {
     struct vs_job_rank job;
     uint64_t pid, start_realtime_ns;
     uint64_t begin_ns, end_ns; /* of the trace's clock */
-    uint64_t events;
     enum vs_condition condition;
     const char *condition_text;
 
