@@ -495,7 +495,8 @@ TEST(view_writes_no_page_over_a_trace)
             {"trace.vst -o missing/page.html", "missing/page.html"}, {"", "no trace given"},
             {"trace.vst -o - --open", "--open needs a file"},
             {"--serve trace.vst trace.vst", "--serve takes one trace"},
-            {"--port 80 trace.vst", "only with --serve"}, {"cut.vst", "cut.vst"});
+            {"--port 80 trace.vst", "only with --serve"},
+            {"--what-if 0 trace.vst", "a number from 1 to 70, or off, not '0'"}, {"cut.vst", "cut.vst"});
     expect(0, "", "report trace.vst");
 }
 
@@ -626,7 +627,8 @@ TEST(replay_compares_settings_and_devices)
     REFUSES("replay trace.vst",
         {"--set max_split_size_mb:5", "--set 'max_split_size_mb:5': "},
         {"--policy best", "it takes observe (no cache), pytorch, expandable or compact"},
-        {"--free-site nowhere", "no call site matches"}, {"--device 3", "on that device"},
+        {"--free-site nowhere", "no call site matches"}, {"--without-site '('", "--without-site '(': "},
+        {"--without-site nowhere", "no call site matches --without-site 'nowhere'"}, {"--device 3", "on that device"},
         {"--set foo:1", "--set 'foo:1': unknown key 'foo'; known keys: large_segment_size_mb, "},
         {"--set expandable_segment:True",
          "unknown key 'expandable_segment'; did you mean 'expandable_segments'?"},
