@@ -77,6 +77,17 @@ class Pages:
         return json.loads(self.run("oom", "--json", self.trace(name)))
 
 
+ESCAPED = bytes.fromhex("0008090a0b0c0d1a1b22263c3e7f")
+
+
+def bytes_of_text(text):
+    """What the text of a section's element stands for (docs/internals/view-format.md)."""
+    values = [v for c in map(ord, text) for v in ([c] if c < 128 else [ESCAPED[(c - 256) >> 7], c & 127])]
+    bits = "".join(f"{v:07b}" for v in values)
+    packed = int(bits[:len(bits) // 8 * 8], 2).to_bytes(len(bits) // 8, "big")
+    return packed[4:4 + int.from_bytes(packed[:4], "big")]
+
+
 def c_bytes(n):
     """vs_size_format: Python's % rounds as C's printf."""
     if n < 1024:

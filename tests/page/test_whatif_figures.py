@@ -4,7 +4,6 @@
 has the peak of its change; on recorded traces, golden ones, and the snapshots of shared/ where there are any. No browser.
 
     test_whatif_figures.py VRAMSCOPE TRAIN_LM SCENARIO GOLDEN_TRACE..."""
-import base64
 import json
 import pathlib
 import re
@@ -29,7 +28,7 @@ def page_of(command, trace, *options):
     html = subprocess.run([command, "view", *options, trace, "-o", "-"], capture_output=True, check=True, timeout=600).stdout.decode()
     head = json.loads(re.search(r'id="head">(.*?)</script>', html).group(1))
     texts = re.findall(r'id="whatif(?:\.\d+)?">(.*?)</script>', html)
-    data = b"".join(zlib.decompress(base64.b64decode(text), -15) for text in texts)
+    data = b"".join(zlib.decompress(made.bytes_of_text(text), -15) for text in texts)
     columns, at = {}, 0
     for column in head["sections"]["whatif"]["columns"]:
         values, last = [], 0

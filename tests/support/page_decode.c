@@ -22,12 +22,35 @@ char *vs_page_element(const char *html, const char *id)
     return strndup(begin, (size_t)(end - begin));
 }
 
-static int digit(char c)
+static const char escaped[] = "\x00\x08\x09\x0a\x0b\x0c\x0d\x1a\x1b\"&<>\x7f";
+
+/* The bytes of an element's text; *room* is enough. */
+static size_t bytes_of_text(const char *text, unsigned char *out, size_t room)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *at = c ? strchr(digits, c) : NULL;
-    assert_true(at || c == '=');
-    return at ? (int)(at - digits) : 0;
+    uint64_t bits = 0;
+    size_t at = 0, have = 0;
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        unsigned values[2] = {*p}, count = 1;
+        assert_false(*p < 128 && memchr(escaped, *p, sizeof escaped - 1));
+        if (*p > 127) {
+            unsigned code = (*p & 31u) << 6 | (p[1] & 63u);
+            p++;
+            assert_in_range(code, 0x100, 0x7ff);
+            values[0] = (unsigned char)escaped[(code - 0x100) / 128];
+            values[1] = code & 127;
+            count = 2;
+        }
+        for (unsigned i = 0; i < count; i++) {
+            bits = bits << 7 | values[i];
+            have += 7;
+            if (have >= 8 && at < room)
+                out[at++] = (unsigned char)(bits >> (have -= 8));
+        }
+    }
+    size_t length = (size_t)out[0] << 24 | (size_t)out[1] << 16 | (size_t)out[2] << 8 | out[3];
+    assert_in_range(at, length + 4, length + 6);
+    memmove(out, out + 4, length);
+    return length;
 }
 
 /* Appends the inflated contents of the element *id* to *out*. */
@@ -35,20 +58,10 @@ static size_t add_element(const char *html, const char *id, unsigned char *out, 
 {
     char *text = vs_page_element(html, id);
     assert_non_null(text);
-    unsigned char *packed = malloc(strlen(text) + 4);
+    unsigned char *packed = malloc(strlen(text) + 8);
     z_stream stream = {.next_in = packed, .next_out = out, .avail_out = (uInt)room};
     assert_non_null(packed);
-    size_t length = strlen(text);
-    assert_int_equal(length % 4, 0);
-    for (size_t i = 0; i < length; i += 4) { /* base64 */
-        uint32_t bits = (uint32_t)digit(text[i]) << 18 | (uint32_t)digit(text[i + 1]) << 12 |
-                        (uint32_t)digit(text[i + 2]) << 6 | (uint32_t)digit(text[i + 3]);
-        packed[stream.avail_in++] = (unsigned char)(bits >> 16);
-        if (text[i + 2] != '=')
-            packed[stream.avail_in++] = (unsigned char)(bits >> 8);
-        if (text[i + 3] != '=')
-            packed[stream.avail_in++] = (unsigned char)bits;
-    }
+    stream.avail_in = (uInt)bytes_of_text(text, packed, strlen(text) + 8);
     assert_int_equal(inflateInit2(&stream, -MAX_WBITS), Z_OK);
     assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
     assert_int_equal(stream.avail_in, 0);

@@ -408,6 +408,7 @@ void vs_page_elements(FILE *out, const struct vs_page_data *data)
 void vs_page_write(FILE *out, const struct vs_page_data *first, const struct vs_page_data *second,
                    bool served)
 {
+    fputs("\xef\xbb\xbf", out); /* UTF-8 whatever a server says: the texts of the sections are */
     if (served)
         fwrite(vs_page_open_served, 1, vs_page_open_served_size, out);
     else

@@ -18,7 +18,7 @@
 #include "base/reading/vs_vec.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-#define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.8 MB of base64 */
+#define TEXT_BYTES ((size_t)2800 << 10) /* at most 3.3 MB of text */
 #define LEVEL 4 /* the first that finds out whether a match is worth it; 1 % larger than at level 6 */
 #define PROBE_PART 4 /* of a piece, to see whether matches help */
 #define MEMORY 8
@@ -101,23 +101,40 @@ struct pack_jobs {
     atomic_size_t next;
 };
 
-static void put_base64(char *out, const unsigned char *bytes, size_t count)
+/* Characters that would not survive as text of an element, or that programs on the way may change: NUL, controls, line
+ * ends, quotes, markup. */
+static const unsigned char escaped[14] = {0x00, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1a, 0x1b, '"', '&', '<', '>', 0x7f};
+
+/* Writes the count and the bytes, 7 bits in each character; a value that is escaped and the one after it are one
+ * character of U+0100 to U+07FF, whose two bytes hold both. Base64 would be a sixth longer. Returns the length. */
+static size_t put_text(char *out, const unsigned char *bytes, size_t count)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (; count >= 3; count -= 3, bytes += 3, out += 4) {
-        uint32_t bits = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
-        out[0] = digits[bits >> 18];
-        out[1] = digits[bits >> 12 & 63];
-        out[2] = digits[bits >> 6 & 63];
-        out[3] = digits[bits & 63];
+    unsigned char number[128] = {0};
+    unsigned char *p = (unsigned char *)out;
+    uint64_t bits = count;
+    unsigned have = 32, waiting = 0; /* waiting: number + 1 of the escaped value before */
+    for (size_t i = 0; i < sizeof escaped; i++)
+        number[escaped[i]] = (unsigned char)(i + 1);
+    for (size_t i = 0; have || i < count || waiting;) {
+        for (; have < 7 && i < count; have += 8)
+            bits = bits << 8 | bytes[i++];
+        if (have < 7) {
+            bits <<= 7 - have;
+            have = 7;
+        }
+        unsigned value = (unsigned)(bits >> (have -= 7)) & 127;
+        if (waiting) {
+            value += 0x100 + (waiting - 1) * 128;
+            waiting = 0;
+            *p++ = (unsigned char)(0xc0 | value >> 6);
+            *p++ = (unsigned char)(0x80 | (value & 63));
+        } else if (number[value]) {
+            waiting = number[value];
+        } else {
+            *p++ = (unsigned char)value;
+        }
     }
-    if (count) {
-        uint32_t bits = (uint32_t)bytes[0] << 16 | (count > 1 ? (uint32_t)bytes[1] << 8 : 0);
-        out[0] = digits[bits >> 18];
-        out[1] = digits[bits >> 12 & 63];
-        out[2] = count > 1 ? digits[bits >> 6 & 63] : '=';
-        out[3] = '=';
-    }
+    return (size_t)(p - (unsigned char *)out);
 }
 
 /* The job that a piece of *bytes* of *section* is added to: the last one, if it has room. */
@@ -211,12 +228,10 @@ static void pack_job(struct pack_job *job)
     }
     if (!good || !deflate_part(&stream, NULL, 0, Z_FINISH))
         vs_out_of_memory();
-    size_t length = (stream.total_out + 2) / 3 * 4;
-    char *text = vs_xcalloc(1, length);
-    put_base64(text, out, stream.total_out);
-    deflateEnd(&stream);
+    char *text = vs_xcalloc(1, (stream.total_out + 4) / 7 * 8 + 16);
+    job->section->lengths[job->text] = put_text(text, out, stream.total_out);
     job->section->texts[job->text] = text;
-    job->section->lengths[job->text] = length;
+    deflateEnd(&stream);
     free(out);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Columns of numbers, as the HTML page decodes them: values are encoded when they are added and
- * kept in pieces of memory, then all columns of a section are compressed (raw deflate) into base64
- * texts of at most 4 MB each. Not thread-safe. */
+ * kept in pieces of memory, then all columns of a section are compressed (raw deflate) into
+ * texts of at most 4 MB each, 7 bits in a character. Not thread-safe. */
 #ifndef VS_PAGE_COLUMN_H
 #define VS_PAGE_COLUMN_H
 
@@ -80,7 +80,7 @@ struct vs_section {
     struct vs_column *columns;
     size_t column_count, column_capacity;
     bool unordered;   /* the first column, which should ascend, does not */
-    char **texts;     /* base64, each of a deflate stream of its own */
+    char **texts;     /* each of a deflate stream of its own */
     size_t *lengths;
     size_t text_count, text_capacity, length_capacity;
 };

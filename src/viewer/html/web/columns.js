@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Columns of numbers from the elements of the page: base64 of a raw deflate stream in each; joined,
+ * Columns of numbers from the elements of the page: a raw deflate stream in each; joined,
  * they are the columns one after another (head.sections has names, types and sizes). Types: u8,
  * varint (LEB128), delta (zigzag LEB128 of the difference to the value before), f64, and planes (docs/internals/
  * view-format.md). Decoding yields to the event loop. */
 import {inSlices, turn} from './slices.js';
 
 const VALUES_PER_CALL = 1 << 15;
+const ESCAPED = [0, 8, 9, 10, 11, 12, 13, 26, 27, 34, 38, 60, 62, 127]; // characters that a page cannot have (page_column.c)
 const COLUMN_ARRAYS = {
     born: Float64Array, lived: Float64Array, bytes: Float64Array, place: Float64Array,
     address: Float64Array, start: Float64Array, duration: Float64Array, waste: Float64Array,
@@ -26,14 +27,28 @@ export async function elementRead(page, id) {
     }
 }
 
-function fromBase64(text) {
-    if (Uint8Array.fromBase64)
-        return Uint8Array.fromBase64(text);
-    const binary = atob(text);
-    const bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < binary.length; i++)
-        bytes[i] = binary.charCodeAt(i);
-    return bytes;
+/** The bytes of an element's text: 7 bits in each character, above U+0100 an escaped value and the one after it; first
+ * their count. */
+function bytesOfText(text) {
+    const bytes = new Uint8Array(text.length * 7 / 4 + 1);
+    let [bits, have, at, second] = [0, 0, 0, -1];
+    for (let i = 0; i < text.length || second >= 0;) {
+        let value = second;
+        if (second >= 0) {
+            second = -1;
+        } else {
+            value = text.charCodeAt(i++);
+            if (value > 127) {
+                second = value & 127;
+                value = ESCAPED[(value - 256) >> 7];
+            }
+        }
+        bits = bits << 7 | value;
+        have += 7;
+        if (have > 7)
+            bytes[at++] = bits >> (have -= 8);
+    }
+    return bytes.subarray(4, 4 + new DataView(bytes.buffer).getUint32(0));
 }
 
 async function inflateInto(parts, packed) {
@@ -84,7 +99,8 @@ function decodeVarints(bytes, at, out, from, to) {
 function undoZigzag(out, from, to) {
     for (let i = from; i < to; i++) {
         const coded = out[i];
-        out[i] = coded % 2 ? -(coded + 1) / 2 : coded / 2;
+        const short = coded | 0; // most: 32 bits, without the slow remainder of floating point
+        out[i] = short === coded ? short >> 1 ^ -(short & 1) : coded % 2 ? -(coded + 1) / 2 : coded / 2;
     }
 }
 
@@ -152,16 +168,18 @@ async function followFrees(table, names) {
                 last[next] = i + 1;
         }
     });
-    let freed = 0;
-    await inSlices(count, VALUES_PER_CALL, (from, to) => {
-        for (let i = from; i < to; i++) {
-            freed = last[i] || freed;
-            for (let c = 0; freed && c < names.length; c++)
-                table[names[c]][i] += table[names[c]][freed - 1];
-        }
-    });
-    for (const name of names)
-        table[name] = (COLUMN_ARRAYS[name] || Float64Array).from(table[name]);
+    for (const name of names) {
+        const values = new COLUMN_ARRAYS[name](count);
+        const steps = table[name];
+        let freed = 0;
+        await inSlices(count, VALUES_PER_CALL, (from, to) => {
+            for (let i = from; i < to; i++) {
+                freed = last[i] || freed;
+                values[i] = freed ? steps[i] + values[freed - 1] : steps[i];
+            }
+        });
+        table[name] = values;
+    }
     delete table.after;
     delete table.kept;
 }
@@ -201,7 +219,7 @@ export async function readSection(page, prefix, name, head) {
             element = await elementRead(page, `${prefix}${name}.0`);
         if (!element)
             throw new Error(`the page lacks its section ${name}: it was cut off; write it again`);
-        packed.push(fromBase64(element.textContent));
+        packed.push(bytesOfText(element.textContent));
         await turn();
     }
     return decodeSection(section, packed);
