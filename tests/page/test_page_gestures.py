@@ -5,6 +5,8 @@ the minimap, what the pointer shows, selecting, hiding a curve, playing, the the
 state, so it tells what a gesture did.
 
     test_page_gestures.py VRAMSCOPE PROGRAM    PROGRAM is recorded on the simulated GPU"""
+import csv
+import io
 import json
 import pathlib
 import subprocess
@@ -14,6 +16,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import browser  # noqa: E402
+from test_page_views import download  # noqa: E402
 
 
 def until(page, read, holds):
@@ -67,6 +70,10 @@ def span(values):
     return float(values["to"]) - float(values["from"])
 
 
+def duration_of(page):
+    return page.evaluate("JSON.parse(document.getElementById('head').textContent).duration")
+
+
 def number(values, key):
     return float(values.get(key, "nan"))
 
@@ -99,7 +106,7 @@ def wheel_and_drag_move_the_time(page):
 
 def the_chart_stays_under_the_pointer(page):
     """Whatever values the legend shows: a press would hit another place than the one that was aimed at."""
-    frame, at = frame_of(page, "timeline"), page.locator(".view-is-timeline .v-at")
+    frame, at = frame_of(page, "timeline"), page.locator(".view-is-timeline .v-legend-held .v-status")
     box = frame.bounding_box()
     shown = at.inner_text()
     for part in range(8, 100, 7):
@@ -144,6 +151,67 @@ def a_curve_can_be_hidden(page):
     until(page, lambda: entry.count() and entry.get_attribute("aria-pressed"), lambda pressed: pressed == "false")
     entry.click()
     until(page, lambda: entry.get_attribute("aria-pressed"), lambda pressed: pressed == "true")
+
+
+def a_band_stays_under_the_pointer(page):
+    """A click selects the allocation that is live there and moves no chart; the box at the pointer is small, and goes
+    with the click and with the wheel; the axis zooms bytes, and a double click fits the band that the click selected."""
+    browser.follow(page, "#tab=timeline")
+    ready = ".view-is-timeline .v-frame[data-colors]"
+    page.wait_for_selector(ready)
+    frame, tip = frame_of(page, "timeline"), page.locator(".view-is-timeline .v-tip")
+    box = frame.bounding_box()
+
+    def highest_band():
+        for y in range(int(box["y"]) + 12, int(box["y"] + box["height"]) - 70, 3):
+            page.mouse.move(box["x"] + box["width"] * 0.6, y)
+            if tip.is_visible():
+                return y + 1
+        return 0
+
+    x, y = box["x"] + box["width"] * 0.6, until(page, highest_band, bool)
+    page.mouse.move(x, y)
+    size = tip.bounding_box()
+    assert size["width"] <= 320 and size["height"] <= 160, size
+    page.mouse.click(x, y)
+    assert not tip.is_visible()
+    chosen = state(page, lambda s: "selected" in s)
+    page.wait_for_selector("aside.detail:not([hidden])")
+    assert frame.bounding_box() == box
+    lived = page.inner_text("aside.detail .facts")
+    page.mouse.dblclick(x, y)
+    fitted = state(page, lambda s: "bytesFrom" in s)
+    assert fitted["selected"] == chosen["selected"] and frame.bounding_box() == box, (chosen, fitted, lived)
+    page.wait_for_selector(ready)
+    page.mouse.move(x, y + 20)
+    page.mouse.wheel(0, -100)
+    state(page, lambda s: number(s, "from") != number(fitted, "from"))
+    assert not tip.is_visible()
+    page.mouse.move(box["x"] + 20, y)
+    page.mouse.wheel(0, 300)  # on the axis
+    state(page, lambda s: number(s, "bytesFrom") != number(fitted, "bytesFrom"))
+    frame.focus()
+    page.keyboard.press("0")
+    state(page, lambda s: "bytesFrom" not in s and "from" not in s)
+    page.keyboard.press("Escape")
+    state(page, lambda s: "selected" not in s)
+    browser.follow(page, f"#tab=blocks&cursor={chosen['cursor']}")
+    rows = csv.DictReader(io.StringIO(download(page, "Blocks over time and address as CSV").decode("utf-8-sig")))
+    row = next(row for row in rows if f"block:{row['block']}" == chosen["selected"])
+    at, pixel = float(chosen["cursor"]), duration_of(page) / box["width"] * 1.2
+    assert float(row["born_ns"]) <= at + pixel and float(row["freed_ns"] or at) >= at - pixel, (row, at)
+
+
+def the_steps_can_be_fitted(page):
+    show(page, "Timeline")
+    span = page.evaluate("JSON.parse(document.getElementById('head').textContent).steps_span")
+    frame_of(page, "timeline").focus()
+    page.keyboard.press("s")
+    fitted = state(page, lambda s: "from" in s)
+    margin = (span["to"] - span["from"]) * 0.03
+    assert span["from"] - margin <= number(fitted, "from") <= span["from"], (fitted, span)
+    page.get_by_role("button", name="Whole run").click()
+    state(page, lambda s: "from" not in s)
 
 
 def blocks_answer_the_pointer(page):
@@ -205,7 +273,7 @@ def segments_play_through_time(page):
 def a_page_that_was_stopped_plays_on(page):
     """From where it was: the time in which it did not run is not played."""
     before = number(link_of(page), "cursor")
-    duration = page.evaluate("JSON.parse(document.getElementById('head').textContent).duration")
+    duration = duration_of(page)
     page.evaluate("""async () => {
         const frame = () => new Promise(requestAnimationFrame);
         const click = (label) => document.querySelector(`button[aria-label='${label}']`).click();
@@ -236,7 +304,7 @@ def main():
                 show(page, "Timeline")
                 drawn(page, "timeline", 4)
                 browser.run((the_chart_stays_under_the_pointer, wheel_and_drag_move_the_time, keys_do_the_same,
-                             a_curve_can_be_hidden, blocks_answer_the_pointer, lanes_and_the_stack_are_drawn,
+                             a_curve_can_be_hidden, a_band_stays_under_the_pointer, the_steps_can_be_fitted, blocks_answer_the_pointer, lanes_and_the_stack_are_drawn,
                              segments_play_through_time, a_page_that_was_stopped_plays_on), page, about=scheme)
                 assert not faults, json.dumps(faults)
     return 0

@@ -50,10 +50,11 @@ function whenParsed() {
     });
 }
 
-const STARTUP_LONG = 0.5; // of the run: such a page opens on the steps
+const STEPS_FEW = 0.5; // of the run: such a page opens on the steps
 
 /** Values of the state that fit this trace: the fullest device, kinds where tensors have them, the part
- * with blocks where the page does not have all, the steps where most of the run is before them. */
+ * with blocks where the page does not have all, the steps where most of the run is outside of them and
+ * what the page is about is not. */
 function firstValues(head) {
     const devices = head.report.devices;
     const heaviest = devices.reduce((best, row, i) =>
@@ -61,10 +62,14 @@ function firstValues(head) {
     const failed = head.oom && head.oom.failure
         ? devices.findIndex((row) => row.device === head.oom.failure.device) : -1;
     const part = head.window;
+    const device = failed >= 0 ? failed : heaviest;
     const span = stepsSpan({head});
-    return {device: failed >= 0 ? failed : heaviest, color: head.levels.framework ? 'kind' : 'site',
+    const {live, peak_allocated: peak} = devices[device] || {};
+    const about = failed >= 0 ? head.oom.failure.time_ns : (live || peak || {}).time_ns;
+    const onSteps = span && span.to - span.from < head.duration * STEPS_FEW && about >= span.from && about <= span.to;
+    return {device, color: head.levels.framework ? 'kind' : 'site',
         ...part ? part.to > part.from ? {from: part.from, to: part.to} : {}
-            : span && span.from > head.duration * STARTUP_LONG ? span : {}};
+            : onSteps ? span : {}};
 }
 
 /** A small message at the bottom of the page, read by screen readers. */
@@ -269,7 +274,7 @@ class Page {
             fill(steps, span && (fits
                 ? button('Whole run', () => state.set({from: null, to: null}), {'aria-keyshortcuts': '0', title: 'key 0'})
                 : button('Fit the steps', () => state.set(span), {'aria-keyshortcuts': 's', title: 'key s'})),
-            span && make('span.muted.small', {}, `start-up: ${formatPercent(head.steps_span.from, head.duration)} of the run`));
+            span && make('span.muted.small', {}, `${formatPercent(head.steps_span.to - head.steps_span.from, head.duration)} of the run`));
         };
         draw();
         this.mounted.push({api: {destroy: state.subscribe(['color', 'from', 'to'], draw)}});

@@ -127,13 +127,14 @@ function heldAt(trace, {of}, device, t) {
 
 /** Fills *legend* with what each group holds at *t*. The order is that at the cursor, so that nothing moves while
  * the pointer does. @param {Object} surface @param {HTMLElement} legend @param {Object} trace with loaded blocks
- * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel; 0: the time stands elsewhere */
+ * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel */
 export function showHeld(surface, legend, trace, state, t, apart) {
     const color = state.get('color');
     const device = state.get('device');
     const cursor = trace.cursorAt(state);
     const selected = state.get('selected');
-    const key = [color, device, t, cursor, surface.theme, surface.width, selected && selected.site].join(' ');
+    const key = [color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
+        Boolean(trace.loaded.steps)].join(' ');
     if (legend.dataset.key === key)
         return;
     const grouping = groupBlocks(trace, color);
@@ -154,7 +155,7 @@ export function showHeld(surface, legend, trace, state, t, apart) {
             text: `${formatNumber(rest.length, `other ${GROUPINGS[color]}`)}`,
             ...heldValue(rest.reduce((bytes, g) => bytes + (held.get(g) || 0), 0))});
     fillGroupLegend(legend, key, entries, order.length,
-        `${known ? `${formatBytes(now)} live` : 'unknown'}${apart ? ` at ${instantText(t, apart)}` : ''} by ${GROUPINGS[color]}:`);
+        `${known ? `${formatBytes(now)} live` : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[color]}:`);
 }
 
 function heldValue(bytes) {

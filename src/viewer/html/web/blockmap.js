@@ -25,7 +25,7 @@ class BlockmapView extends PaintedView {
         this.vertical = createByteAxis(state, 'placeFrom', 'placeTo', () => extentOf(trace, state.get('device')));
         this.bind();
         this.follow(['from', 'to', 'device', 'placeFrom', 'placeTo'], () => this.redrawAll());
-        this.followTrace('blocks', 'segments');
+        this.followTrace('blocks', 'segments', 'steps');
     }
 
     rasterJob(view, spare) {

@@ -157,7 +157,11 @@ export function drawCurve(pen, surface, plot, columns, y, series, part) {
             pen.polygon([...xs, xs[count - 1], xs[0]], [...tops, bottom, bottom], count + 2, color, 0.16);
             pen.polygon([...xs, ...xs.slice().reverse()], [...tops, ...lows.reverse()], 2 * count, color, 0.3);
         }
-        if (part !== 'area')
-            pen.path(xs, tops, count, color, series.apart ? 1.5 : 1.25, series.apart ? [5, 3] : []);
+        if (part !== 'area' && series.apart)
+            pen.path(xs, tops, count, color, 1.5, [5, 3]);
+        for (let c = first, end; part !== 'area' && !series.apart && c <= last; c = end) {
+            for (end = c + 1; end <= last && columns.max[end] === columns.max[c]; end++);
+            pen.rect(plot.left + c * unit, y(columns.max[c]) - 0.6, (end - c) * unit, 1.25, color); // no risers: many would hide the bands
+        }
     }
 }

@@ -12,23 +12,28 @@ const SERIES = [
     {key: 'allocated', name: 'allocated', color: 'series-allocated'},
     {key: 'tensors', name: 'tensors', color: 'series-tensors'},
 ];
+const SERIES_LEAST = 0.001; // of the largest: a smaller one is no curve beside it
 
 function sameValues(a, b) {
     return a && b && a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-/** Curves of *device*, the widest first: {key, name, color, time, min, max}. Where allocated equals
+/** Curves of *device*, the widest first: {key, name, color, time, min, max, most}; kept. Where allocated equals
  * reserved at all times, one is left out: allocated under a framework, which reserves what the driver gives.
  * @param {Object} trace whose curves are loaded @param {number} device @returns {Object[]} */
 export function seriesOf(trace, device) {
     const curve = trace.loaded.curves && trace.loaded.curves[device];
     if (!curve)
         return [];
-    curve.series = curve.series || SERIES.flatMap((series) => {
+    if (curve.series)
+        return curve.series;
+    const all = SERIES.flatMap((series) => {
         const max = curve[`${series.key}_max`] || curve[series.key];
         const min = curve[`${series.key}_min`] || curve[series.key];
-        return max && max.some((value) => value > 0) ? [{...series, min, max, time: curve.time}] : [];
+        const most = max ? max.reduce((a, b) => Math.max(a, b), 0) : 0;
+        return most ? [{...series, min, max, most, time: curve.time}] : [];
     });
+    curve.series = all.filter((s) => !s.apart || s.most > SERIES_LEAST * Math.max(...all.map(({most}) => most)));
     const framework = trace.head.levels && trace.head.levels.framework;
     const reserved = curve.series.find((s) => s.key === 'reserved');
     const allocated = curve.series.find((s) => s.key === 'allocated');

@@ -77,7 +77,7 @@ function columnFrom(sweep, t) {
 
 const SORTED_MOST = 2 ** 22;
 const RUN_PIXELS = 3; // of neighbours that are thinner than a pixel: within these they are put in order of call site
-const EDGE_HIGH = 4; // pixels: from this height on a band has an edge
+const EDGE_HIGH = 3; // pixels: from this height on a band has an edge
 const LABEL_WIDE = 72;
 const LABEL_HIGH = 13;
 

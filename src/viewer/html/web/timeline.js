@@ -20,7 +20,7 @@ import {columnsOf, drawCurve, drawMinimap, grabMinimap} from './minimap.js';
 const TIMELINE_HEIGHT = 300;
 const MINIMAP_HEIGHT = 34;
 const LOW_HEIGHT = 200; // a view that is lower has no minimap
-const USED_FAR = 4; // times the reserved bytes: such a curve of the device flattens the others
+const CURVE_FAR = 2.5; // times the stack: such a curve flattens it
 const FAILURE_FAR = 3; // times the curves: such a request is cut at the top of the picture
 const LIMIT_NEAR = 1.35; // a limit up to this many times the curves is drawn to scale
 const SCALE_STEPS = 32; // of the scale in a power of two: it stays while what is visible changes little
@@ -59,7 +59,7 @@ class TimelineView extends PaintedView {
         this.bind({grab: (event) => this.minimap() && grabMinimap(event, this.surface, this.minimap(), trace, state)});
         this.follow(['from', 'to', 'device', 'curves', 'bytesFrom', 'bytesTo'], () => this.redrawAll());
         this.follow(['cursor'], () => this.sayCursor());
-        this.followTrace('curves', 'blocks', 'segments');
+        this.followTrace('curves', 'blocks', 'segments', 'steps');
     }
 
     device() {
@@ -88,15 +88,13 @@ class TimelineView extends PaintedView {
         return this.chosenCurves().get(series.key) ?? !this.isFar(series);
     }
 
-    /** Whether a curve of other memory is so far above that of the program's that it would flatten it. */
+    /** Whether a curve is so far above the stack that it would flatten it, and the device is not near its limit. */
     isFar(series) {
-        const held = this.heldSeries();
-        const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
-        if (!series.apart || !held)
+        const stack = seriesOf(this.trace, this.device()).filter((s) => !s.apart).pop();
+        if (!stack || series === stack)
             return false;
         const limit = limitOf(this.trace, this.device());
-        const full = series.key === 'used' && limit && most(series.max) > limit.bytes / 2;
-        return !full && most(series.max) > USED_FAR * most(held.max);
+        return !(limit && series.most > limit.bytes / 2) && series.most > CURVE_FAR * stack.most;
     }
 
     /** The entry of a curve in the legend. */
@@ -244,7 +242,7 @@ class TimelineView extends PaintedView {
         this.drawTimes(pen);
         this.showValues();
         if (this.blocksNow())
-            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), 0);
+            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime());
     }
 
     valuesAt(t) {
@@ -269,12 +267,11 @@ class TimelineView extends PaintedView {
                 title: 'draw the whole scale up to it', pressed: this.wholeScale, toggles: false,
                 choose: () => this.toggleScale(),
             });
-        const key = JSON.stringify([entries, t]);
+        const key = JSON.stringify(entries);
         if (surface.legend.dataset.key === key)
             return;
         surface.legend.dataset.key = key;
         fillLegend(surface.legend, entries);
-        surface.legend.append(make('span.v-at', {}, `at ${instantText(t, this.pixelTime())}`));
     }
 
     toggleCurve(series) {
