@@ -264,7 +264,7 @@ def escape_closes_what_is_on_top(pages, _axe):
 
 
 def the_pointer_of_one_tab_is_not_that_of_another(pages, _axe):
-    at = ".view-is-timeline .v-at"
+    at = ".view-is-timeline .v-legend-held .v-status"
     with browser.opened(pages.page("tensors"), fragment="#tab=blocks") as (page, _faults):
         settle(page)
         alone = page.inner_text(at)

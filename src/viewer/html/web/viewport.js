@@ -10,7 +10,7 @@ const SPAN_MIN_NS = 100;
 const CLICK_PIXELS = 4;
 const WHEEL_SPEED = 0.0016;
 const SCROLL_PAUSE_MS = 350;
-const viewportScroll = {last: -Infinity, listening: false};
+const viewportScroll = {last: -Infinity, listening: false, element: null};
 
 /** What is visible, in ns. @returns {{from: number, to: number}} */
 export function visibleTime(trace, state) {
@@ -173,12 +173,13 @@ function watchScrolling() {
     if (viewportScroll.listening)
         return;
     viewportScroll.listening = true;
-    addEventListener('scroll', () => (viewportScroll.last = performance.now()), {passive: true, capture: true});
+    addEventListener('scroll', ({target}) => Object.assign(viewportScroll, {last: performance.now(), element: target}),
+        {passive: true, capture: true});
 }
 
 /** Zooms or pans for a wheel event over a view; false: the page scrolls. */
 function wheelOf(trace, state, axes, event) {
-    if (!event.ctrlKey && performance.now() - viewportScroll.last < SCROLL_PAUSE_MS)
+    if (!event.ctrlKey && performance.now() - viewportScroll.last < SCROLL_PAUSE_MS && viewportScroll.element.contains(axes.frame))
         return false;
     const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const x = event.deltaX * unit;

@@ -9,13 +9,14 @@ const KEYS = [
         ['t', 'light, dark or the theme of the system'], ['Escape', 'close what is on top: dialog, menu, box, panel; zoom out'],
     ]],
     ['Views over time', [
-        ['← →', 'pan'], ['+ −', 'zoom'], ['0', 'the whole trace'], ['Home End', 'to its start, to its end'], ['[ ]', 'to the step before or after'],
+        ['← →', 'pan'], ['+ −', 'zoom'], ['0', 'the whole trace'], ['s', 'fit the steps'], ['Home End', 'to its start, to its end'], ['[ ]', 'to the step before or after'],
         ['Shift ← →', 'move the cursor'], ['wheel, pinch', 'zoom at the pointer'], ['drag', 'pan'],
-        ['click', 'set the cursor'], ['Shift drag', 'choose a span: what was allocated in it'],
+        ['click', 'set the cursor, select the allocation'], ['double click, z', 'fit the allocation'],
+        ['wheel on the axis, Alt wheel, Shift ↑ ↓', 'zoom bytes or addresses'], ['↑ ↓', 'pan them'],
+        ['. ,', 'the next allocation at the cursor'], ['Shift drag', 'choose a span: what was allocated in it'],
     ]],
     ['Blocks', [
         ['/', 'find blocks: site, kind, phase, >100M, 4k..64k, 0x7f…'], ['Enter n', 'the next one found, with Shift the one before'],
-        ['. ,', 'the next block at the cursor, by address'], ['z', 'fit the selected block'],
     ]],
     ['Flame graph', [
         ['arrows', 'move between functions'], ['Enter', 'zoom in'], ['Escape', 'zoom out'],
