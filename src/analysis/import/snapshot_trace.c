@@ -106,8 +106,8 @@ static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile
               .device = device, .total_allocated = d->allocated, .total_reserved = d->reserved);
 }
 
-static void begin_block(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t size,
-                        uint64_t stream, uint64_t stack)
+static void begin_block(struct snapshot_import *m, unsigned device, uint64_t addr, uint64_t requested,
+                        uint64_t size, uint64_t stream, uint64_t stack)
 {
     struct device_state *d = &m->devices[device];
     struct vs_tile *old = vs_tiles_find(&d->tiles, addr);
@@ -117,7 +117,7 @@ static void begin_block(struct snapshot_import *m, unsigned device, uint64_t add
     uint64_t reserved = d->reserved > d->start_reserved ? d->reserved : d->start_reserved;
     VS_IMPORT(&m->writer, framework_alloc, .addr = addr, .size = size, .device = device,
               .total_allocated = d->allocated, .total_reserved = reserved, .stack = stack,
-              .framework_stream = stream);
+              .framework_stream = stream, .requested = requested);
     vs_tiles_add(&d->tiles, addr, size, true);
 }
 
@@ -205,7 +205,7 @@ static void write_blocks(struct snapshot_import *m, unsigned device, uint64_t en
             continue;
         m->result->start_blocks++;
         m->result->start_bytes += block->size;
-        begin_block(m, device, block->addr, block->size, 0,
+        begin_block(m, device, block->addr, block->requested, block->size, 0,
                     block->frames || !m->before ? vs_import_stack(&m->stacks,
                     block->frames) : m->before);
     }
@@ -272,8 +272,9 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
     switch (entry->action) {
     case VS_SNAPSHOT_ALLOC:
         m->result->allocs++;
-        begin_block(m, device, entry->addr, vs_tiles_size(&d->tiles, entry->addr, entry->size),
-                    entry->stream, vs_import_stack(&m->stacks, entry->frames));
+        begin_block(m, device, entry->addr, entry->size,
+                    vs_tiles_size(&d->tiles, entry->addr, entry->size), entry->stream,
+                    vs_import_stack(&m->stacks, entry->frames));
         return VS_OK;
     case VS_SNAPSHOT_FREE_REQUESTED:
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;

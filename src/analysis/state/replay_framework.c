@@ -39,12 +39,20 @@ static void drop_block(struct vs_replay *replay, struct vs_live *live)
     vs_live_table_remove(&replay->framework_live, live);
 }
 
+/* PyTorch tells a recording the size of the block alone; its own snapshots have both. */
+static uint64_t requested_of(const struct vs_event *event)
+{
+    const struct vs_event_framework_alloc *alloc = &event->framework_alloc;
+    return alloc->requested && alloc->requested < alloc->size ? alloc->requested : alloc->size;
+}
+
 static struct vs_live *add_block(struct vs_replay *replay, const struct vs_event *event, unsigned index)
 {
     uint64_t addr = event->framework_alloc.addr, size = event->framework_alloc.size;
+    uint64_t requested = requested_of(event);
     uint32_t site = site_of(replay, event->framework_alloc.stack, index);
     struct vs_live *live = vs_live_table_add(&replay->framework_live, addr);
-    *live = (struct vs_live){.addr = addr, .requested = size, .size = size,
+    *live = (struct vs_live){.addr = addr, .requested = requested, .size = size,
                              .time_ns = event->time_ns, .epoch = vs_replay_epoch(replay), .event = replay->events,
                              .place = vs_phases_place(&replay->phases, event->tid),
                              .site = site, .family = VS_FAMILY_DEVICE,
@@ -53,7 +61,7 @@ static struct vs_live *add_block(struct vs_replay *replay, const struct vs_event
                              .tid = event->tid};
     vs_peak_states_keep_site(replay, site);
     replay->sites.items[site].family = VS_FAMILY_DEVICE;
-    vs_sites_count(&replay->sites, site, size, size);
+    vs_sites_count(&replay->sites, site, requested, size);
     replay->changed_site = site;
     vs_replay_publish_block(replay, VS_CHANGE_BORN, live);
     return live;
@@ -80,13 +88,14 @@ static void apply_alloc(struct vs_replay *replay, const struct vs_event *event, 
     struct vs_account *account = replay->accounts[index];
     struct vs_live *live = vs_live_table_find(&replay->framework_live, alloc->addr);
     uint64_t old = live ? live->size : 0; /* its free is missing */
+    uint64_t old_requested = live ? live->requested : 0;
     find_backing(replay, alloc->addr, index);
     account->user.reports = true;
     if (live)
         drop_block(replay, live);
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .allocs = 1,
-                               .requested = alloc->size, .size = alloc->size,
-                               .freed_requested = old, .freed_size = old};
+                               .requested = requested_of(event), .size = alloc->size,
+                               .freed_requested = old_requested, .freed_size = old};
     vs_ledger_apply(&account->framework, &change);
     vs_sum_raise(&account->framework.peak.reserved, alloc->total_reserved);
     live = add_block(replay, event, index);
@@ -106,7 +115,7 @@ static void apply_free(struct vs_replay *replay, const struct vs_event *event, u
     struct vs_live *live = vs_live_table_find(&replay->framework_live, event->framework_free.addr);
     uint64_t size = live ? live->size : 0;
     struct vs_change change = {.level = VS_LEVEL_FRAMEWORK, .family = VS_FAMILY_DEVICE, .frees = 1,
-                               .freed_requested = size, .freed_size = size};
+                               .freed_requested = live ? live->requested : 0, .freed_size = size};
     vs_ledger_apply(&replay->accounts[index]->framework, &change);
     vs_user_split(replay, index);
     if (!live)

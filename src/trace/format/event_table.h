@@ -63,7 +63,7 @@ VS_EVENT(20, segment_free, P(FREES) P(KEPT), F(addr, A) F(size, U) F(device, U))
 /* the framework's own allocator above the device's (PyTorch): second level */
 VS_EVENT(21, framework_alloc, P(ALLOCATES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U) F(stack, STK)
-         F(framework_stream, U))
+         F(framework_stream, U) F(requested, U))
 VS_EVENT(22, framework_free, P(FREES) P(KEPT),
          F(addr, A) F(size, U) F(device, U) F(total_allocated, U) F(total_reserved, U))
 VS_EVENT(23, framework_oom, P(SUMS_FIRST) P(FAILS) P(KEPT_IF_ROOM),

@@ -28,3 +28,5 @@ VS_EXPORT_FORMAT(sqlite, "sqlite", "db", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "database with a row for each allocation, for SQL")
 VS_EXPORT_FORMAT(json, "json", "jsonl", VS_EXPORT_SPAN,
                  "every event as a line of JSON, for programs")
+VS_EXPORT_FORMAT(torch_snapshot, "torch-snapshot", "pickle", VS_EXPORT_SPAN,
+                 "memory snapshot for pytorch.org/memory_viz")
