@@ -11,7 +11,7 @@ import sqlite3
 import sys
 import tempfile
 
-from imported import Imported, Problems
+from imported import Imported, Problems, compare_exported
 
 import snapshot_to_events as oracle  # beside the sources of the tests: imported.py adds the path
 
@@ -153,6 +153,8 @@ def main():
             wanted = expected(path)
             compare(problems, name, made, wanted)
             compare_kinds(problems, name, made, scratch)
+            with open(path, "rb") as f:
+                compare_exported(problems, name, made, oracle.DataOnly(f).load())
             compare_operations(problems, name, made, wanted["operations"])
         print(f"{name}: {'ok' if problems.count == before else 'failed'}")
     return 1 if problems.count else 0

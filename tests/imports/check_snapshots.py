@@ -11,7 +11,7 @@ import pickle
 import sys
 import tempfile
 
-from imported import Imported, Problems
+from imported import Imported, Problems, compare_exported
 from snapshot_maker import MIB, Device, snapshot, truth
 
 PROBLEMS = Problems()
@@ -57,6 +57,11 @@ def whole_histories(command, folder):
     device = Device(0, expandable=True)
     device.exercise(10, 800)
     compare("expandable", load(command, folder, snapshot([device])), device)
+    for expandable in (False, True):
+        device = Device(0, expandable=expandable)
+        device.exercise(11, 800)
+        content = snapshot([device])
+        compare_exported(PROBLEMS, f"expandable {expandable}", load(command, folder, content), content)
 
 
 def histories_without_their_beginning(command, folder):
@@ -88,6 +93,7 @@ def several_devices(command, folder):
     made = load(command, folder, snapshot(devices))
     for device in devices:
         compare(f"device {device.index}", made, device)
+    compare_exported(PROBLEMS, "several devices", made, snapshot(devices))
     times = [event.time_ns for event in made.events()]
     PROBLEMS.equal("times never go back", times, sorted(times))
 

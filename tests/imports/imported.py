@@ -3,6 +3,7 @@
 Python decoder of traces."""
 import json
 import os
+import pickle
 import subprocess
 import sys
 
@@ -45,6 +46,39 @@ class Imported:
             elif event.kind == "free":
                 memory[event["device"]].pop(event["addr"])
         return tensors, memory
+
+
+SEGMENT = ("device", "address", "total_size", "segment_type", "is_expandable")
+ENTRY = ("action", "addr", "size", "stream")
+
+
+def compare_exported(problems, what, made, source):
+    """`export -f torch-snapshot` of the trace has the segments, blocks and events of the snapshot *source*. A block
+    is in use there until its free is completed, here until it is requested."""
+    path = made.path + ".pickle"
+    made.verb("export", "-f", "torch-snapshot", made.path, "-o", path)
+    with open(path, "rb") as file:
+        found = pickle.load(file)
+
+    def segments(snapshot):
+        return sorted(tuple(s[key] for key in SEGMENT) for s in snapshot["segments"])
+
+    def live(snapshot):
+        return sorted((s["device"], s["stream"], b["address"], b["size"], b["requested_size"])
+                      for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "active_allocated")
+
+    def history(snapshot):
+        traces = [[(*(e.get(key) for key in ENTRY), e["time_us"]) for e in trace if e["action"] != "free_completed"]
+                  for trace in snapshot["device_traces"]]
+        return [trace for trace in traces if trace]
+
+    problems.equal(f"{what}: segments exported", segments(found), segments(source))
+    problems.equal(f"{what}: blocks exported", live(found), live(source))
+    problems.equal(f"{what}: events exported", history(found), history(source))
+    for s in found["segments"]:
+        ends = [b["address"] + b["size"] for b in s["blocks"]]
+        problems.equal(f"{what}: tiles", [s["address"], *ends], [b["address"] for b in s["blocks"]] +
+                       [s["address"] + s["total_size"]])
 
 
 class Problems:

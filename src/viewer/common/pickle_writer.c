@@ -6,7 +6,7 @@
 
 #include "base/reading/vs_xalloc.h"
 
-/* MemoryViz.js passes the items of one APPENDS as arguments of a function, whose number is limited. */
+/* MemoryViz.js passes the items of an APPENDS as arguments of a function, which are limited. */
 #define BATCH 1000u
 
 /* Opcodes of Python's pickletools. */

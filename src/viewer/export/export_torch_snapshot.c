@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A memory snapshot as torch.cuda.memory._dump_snapshot writes it, for pytorch.org/memory_viz and other
- * tools that read it: the segments and blocks at the end of the trace or of the part, and the history of
- * each device, without the ring that PyTorch's own has. Memory that PyTorch did not allocate (NCCL, cuBLAS)
- * is in it as segments with one block. The trace is read once to learn which memory holds tensors, and
- * once for each device. Memory: the live set. */
+ * A memory snapshot as torch.cuda.memory._dump_snapshot writes it, for pytorch.org/memory_viz and
+ * other tools that read it: the segments and blocks at the end of the trace or of the part, and the
+ * history of each device, without the ring that PyTorch's own has. Memory that PyTorch did not
+ * allocate (NCCL, cuBLAS) is in it as segments with one block. The trace is read once to learn what
+ * holds tensors, and once for each device. Memory: the live set. */
 #include "viewer/export/export.h"
 
 #include <stdlib.h>
@@ -17,8 +17,10 @@
 #include "base/reading/vs_xalloc.h"
 #include "viewer/common/pickle_writer.h"
 
-#define SMALL_SEGMENT (UINT64_C(2) << 20) /* of PyTorch's pool for blocks of up to 1 MiB */
-#define BEFORE "before the recording"     /* the range in which an import puts the state at its start */
+/* PyTorch's pool for blocks of up to 1 MiB has segments of 2 MiB; expandable ones are longer. */
+#define SMALL_BLOCK (UINT64_C(1) << 20)
+#define SMALL_SEGMENT (UINT64_C(2) << 20)
+#define BEFORE "before the recording" /* the range in which an import puts the state at its start */
 /* Arrays and unmapped physical memory have no address. The viewer's numbers have 53 bits. */
 #define NO_ADDRESS (UINT64_C(1) << 52)
 
@@ -49,6 +51,7 @@ struct snapshot {
     unsigned account;
     bool last;    /* reading: it learns what the segments need */
     bool before;  /* the state at the start of an import */
+    uint64_t now_ns; /* time of the present event */
     struct vs_pickle_items history;
     struct block_stream *streams; /* by slot */
     size_t stream_capacity;
@@ -62,8 +65,8 @@ struct snapshot {
 
 static uint64_t address_of(uint64_t addr)
 {
-    return addr < VS_ADDR_ARRAY ? addr
-                                : NO_ADDRESS | (uint64_t)(addr >= VS_ADDR_MEMORY) << 51 | (addr & UINT32_MAX);
+    uint64_t kind = addr >= VS_ADDR_MEMORY;
+    return addr < VS_ADDR_ARRAY ? addr : NO_ADDRESS | kind << 51 | (addr & UINT32_MAX);
 }
 
 static void write_frames(struct snapshot *s, const struct vs_stack_of *of)
@@ -118,7 +121,7 @@ static void write_entry(struct snapshot *s, const char *action, uint64_t addr, u
     vs_pickle_uint_member(p, strcmp(action, "oom") == 0 ? "device_free" : "addr", addr);
     vs_pickle_uint_member(p, "size", size);
     vs_pickle_uint_member(p, "stream", stream);
-    vs_pickle_uint_member(p, "time_us", time_us(s->replay, s->replay->now_ns));
+    vs_pickle_uint_member(p, "time_us", time_us(s->replay, s->now_ns));
     write_frames(s, of);
     vs_pickle_end_dict(p);
     s->written++;
@@ -150,8 +153,11 @@ static void on_born(struct snapshot *s, const struct vs_published *change)
     const struct vs_live *live = change->live;
     const struct vs_event *event = change->event;
     bool tensor = live->level == VS_LEVEL_FRAMEWORK;
-    uint64_t stream = event->kind == VS_EVENT_framework_alloc ? event->framework_alloc.framework_stream
-                      : event->kind == VS_EVENT_alloc         ? event->alloc.stream : 0;
+    uint64_t stream = 0;
+    if (event->kind == VS_EVENT_framework_alloc)
+        stream = event->framework_alloc.framework_stream;
+    else if (event->kind == VS_EVENT_alloc)
+        stream = event->alloc.stream;
     if (tensor || s->last) {
         vs_vec_room(&s->streams, &s->stream_capacity, change->slot + 1, sizeof *s->streams);
         s->streams[change->slot] = (struct block_stream){live->event, stream};
@@ -185,7 +191,8 @@ static void on_ended(struct snapshot *s, const struct vs_live *live)
         write_entry(s, "segment_free", addr, live->size, stream, &of);
 }
 
-static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
+static void on_change(void *context, const struct vs_replay *replay,
+                      const struct vs_published *change)
 {
     static const char *const names[2][2] = {{"segment_free", "segment_alloc"},
                                             {"segment_unmap", "segment_map"}};
@@ -198,13 +205,13 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
     } else if (change->kind == VS_CHANGE_REFUSED) {
         const struct vs_failure *f = change->failure;
         struct vs_stack_of of = {f->stack, f->mark, f->api, f->framework};
-        if (f->account == s->account)
+        if (f->account == s->account && f->framework == s->framework[s->account])
             write_entry(s, "oom", f->device_free, f->requested, f->stream, &of);
     } else if (change->piece && change->piece->device == s->account && !change->piece->view &&
                !s->framework[s->account]) {
         const struct vs_replay_segment *piece = change->piece;
-        write_entry(s, names[piece->mapped][change->kind == VS_CHANGE_HELD], piece->addr, piece->size,
-                    piece->stream, &(struct vs_stack_of){0});
+        write_entry(s, names[piece->mapped][change->kind == VS_CHANGE_HELD], piece->addr,
+                    piece->size, piece->stream, &(struct vs_stack_of){0});
     }
 }
 
@@ -232,7 +239,7 @@ static void note(struct snapshot *s, uint64_t name, bool start)
     vs_vec_room(&s->notes, &s->note_capacity, s->note_count + 1, sizeof *s->notes);
     s->notes[s->note_count].name = name;
     s->notes[s->note_count].start = start;
-    s->notes[s->note_count++].time_us = time_us(s->replay, s->replay->now_ns);
+    s->notes[s->note_count++].time_us = time_us(s->replay, s->now_ns);
 }
 
 static void begin_range(struct snapshot *s, uint64_t thread, uint64_t domain, uint64_t range,
@@ -261,9 +268,13 @@ static void follow_ranges(struct snapshot *s, const struct vs_event *event)
 {
     uint64_t thread = (uint64_t)event->tid + 1; /* 0: a range with a number */
     switch (event->kind) {
-    case VS_EVENT_range_push: begin_range(s, thread, event->range_push.domain, 0, event->range_push.name); break;
+    case VS_EVENT_range_push:
+        begin_range(s, thread, event->range_push.domain, 0, event->range_push.name);
+        break;
     case VS_EVENT_range_pop: end_range(s, thread, event->range_pop.domain, 0); break;
-    case VS_EVENT_range_start: begin_range(s, 0, 0, event->range_start.range, event->range_start.name); break;
+    case VS_EVENT_range_start:
+        begin_range(s, 0, 0, event->range_start.range, event->range_start.name);
+        break;
     case VS_EVENT_range_end: end_range(s, 0, 0, event->range_end.range); break;
     default: break;
     }
@@ -282,10 +293,13 @@ static enum vs_err read_window(struct snapshot *s, bool history, struct vs_trace
     s->range_count = 0;
     s->before = false;
     if (history)
-        vs_replay_subscribe(s->replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
-                                           VS_CHANGE_RELEASED | VS_CHANGE_REFUSED, on_change, s);
+        vs_replay_subscribe(s->replay,
+                            VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
+                                VS_CHANGE_RELEASED | VS_CHANGE_REFUSED,
+                            on_change, s);
     while ((err = vs_reader_next(s->reader, &event)) == VS_OK &&
            vs_span_holds(s->window, &event, s->replay->events + 1)) {
+        s->now_ns = event.time_ns;
         if (history && event.kind == VS_EVENT_vmm_unmap)
             on_mapping(s, &event);
         vs_replay_event(s->replay, &event);
@@ -336,7 +350,8 @@ static int by_address(const void *a, const void *b)
     return VS_ORDER(x->addr, y->addr);
 }
 
-static void collect(struct snapshot *s, unsigned account, struct parts *segments, struct parts *blocks)
+static void collect(struct snapshot *s, unsigned account, struct parts *segments,
+                    struct parts *blocks)
 {
     struct vs_replay *replay = s->replay;
     const struct vs_live *live;
@@ -347,7 +362,8 @@ static void collect(struct snapshot *s, unsigned account, struct parts *segments
     for (size_t i = 0; i < count; i++) {
         const struct vs_site *site = &replay->sites.items[held[i].site];
         VS_VEC_ADD(segments->items, segments->count, segments->capacity,
-                   (struct part){.addr = held[i].addr, .size = held[i].size, .mapped = held[i].mapped,
+                   (struct part){.addr = held[i].addr, .size = held[i].size,
+                                 .mapped = held[i].mapped,
                                  .of = {site->stack, site->mark, site->api, false}});
     }
     for (size_t i = 0; !s->framework[account] && i < replay->segments.count; i++) {
@@ -371,8 +387,8 @@ static void collect(struct snapshot *s, unsigned account, struct parts *segments
     vs_vec_sort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
 }
 
-static void write_block(struct snapshot *s, struct vs_pickle_items *list, uint64_t addr, uint64_t size,
-                        const struct part *block)
+static void write_block(struct snapshot *s, struct vs_pickle_items *list, uint64_t addr,
+                        uint64_t size, const struct part *block)
 {
     struct vs_pickle_out *p = &s->pickle;
     vs_pickle_item(p, list);
@@ -390,10 +406,12 @@ static size_t write_segment(struct snapshot *s, unsigned account, const struct p
                             const struct part *blocks, size_t count)
 {
     struct vs_pickle_out *p = &s->pickle;
-    uint64_t end = segment->addr + segment->size, at = segment->addr, live = 0, requested = 0;
+    uint64_t end = segment->addr + segment->size, at = segment->addr;
+    uint64_t live = 0, requested = 0, largest = 0;
     size_t inside = 0;
     for (; inside < count && blocks[inside].addr < end; inside++) {
         live += blocks[inside].size;
+        largest = blocks[inside].size > largest ? blocks[inside].size : largest;
         requested += blocks[inside].live->requested;
     }
     vs_pickle_begin_dict(p);
@@ -405,7 +423,9 @@ static size_t write_segment(struct snapshot *s, unsigned account, const struct p
     vs_pickle_uint_member(p, "requested_size", requested);
     /* a framework allocates for one stream in all of a segment */
     vs_pickle_uint_member(p, "stream", inside ? blocks[0].stream : segment->stream);
-    vs_pickle_text_member(p, "segment_type", segment->size <= SMALL_SEGMENT ? "small" : "large");
+    bool small = segment->mapped && inside ? largest <= SMALL_BLOCK
+                                           : segment->size <= SMALL_SEGMENT;
+    vs_pickle_text_member(p, "segment_type", small ? "small" : "large");
     vs_pickle_text(p, "segment_pool_id");
     vs_pickle_pair(p, 0, 0);
     vs_pickle_text(p, "is_expandable");
