@@ -30,11 +30,11 @@ struct block_stream {
 };
 
 /* A range that is open: of a thread and a domain, or with a number. */
-struct open_range {
+struct note_range {
     uint64_t thread, domain, range, name;
 };
 
-struct snapshot {
+struct torch_snapshot {
     struct vs_pickle_out pickle;
     struct vs_reader *reader;
     struct vs_stack_names *names;
@@ -55,7 +55,7 @@ struct snapshot {
     struct vs_pickle_items history;
     struct block_stream *streams; /* by slot */
     size_t stream_capacity;
-    struct open_range *ranges;
+    struct note_range *ranges;
     size_t range_count, range_capacity;
     struct { uint64_t name, time_us; bool start; } *notes; /* of ranges */
     size_t note_count, note_capacity;
@@ -69,7 +69,7 @@ static uint64_t address_of(uint64_t addr)
     return addr < VS_ADDR_ARRAY ? addr : NO_ADDRESS | kind << 51 | (addr & UINT32_MAX);
 }
 
-static void write_frames(struct snapshot *s, const struct vs_stack_of *of)
+static void write_frames(struct torch_snapshot *s, const struct vs_stack_of *of)
 {
     struct vs_pickle_out *p = &s->pickle;
     const uint64_t key[] = {0, of->stack, of->mark, of->stack ? 0 : of->api, of->tensor};
@@ -109,7 +109,7 @@ static uint64_t time_us(const struct vs_replay *replay, uint64_t time_ns)
     return (start + vs_replay_since(replay, time_ns)) / 1000;
 }
 
-static void write_entry(struct snapshot *s, const char *action, uint64_t addr, uint64_t size,
+static void write_entry(struct torch_snapshot *s, const char *action, uint64_t addr, uint64_t size,
                         uint64_t stream, const struct vs_stack_of *of)
 {
     struct vs_pickle_out *p = &s->pickle;
@@ -129,26 +129,26 @@ static void write_entry(struct snapshot *s, const char *action, uint64_t addr, u
 
 /* --- the history of a device --- */
 
-static bool holds_tensors(const struct snapshot *s, const struct vs_live *live)
+static bool holds_tensors(const struct torch_snapshot *s, const struct vs_live *live)
 {
     return s->framework[live->device] && live->level != VS_LEVEL_FRAMEWORK &&
            live->site < s->site_count && s->backing[live->site];
 }
 
 /* The block is a segment as well: no allocator's segment contains it. */
-static bool stands_alone(const struct snapshot *s, const struct vs_live *live)
+static bool stands_alone(const struct torch_snapshot *s, const struct vs_live *live)
 {
     return live->level != VS_LEVEL_FRAMEWORK && (!live->in_segment || s->framework[live->device]);
 }
 
-static uint64_t stream_of(const struct snapshot *s, const struct vs_live *live)
+static uint64_t stream_of(const struct torch_snapshot *s, const struct vs_live *live)
 {
     uint32_t slot = vs_replay_slot(s->replay, live);
     bool known = slot < s->stream_capacity && s->streams[slot].event == live->event;
     return known ? s->streams[slot].stream : 0;
 }
 
-static void on_born(struct snapshot *s, const struct vs_published *change)
+static void on_born(struct torch_snapshot *s, const struct vs_published *change)
 {
     const struct vs_live *live = change->live;
     const struct vs_event *event = change->event;
@@ -176,7 +176,7 @@ static void on_born(struct snapshot *s, const struct vs_published *change)
     write_entry(s, "alloc", addr, live->requested, stream, &of);
 }
 
-static void on_ended(struct snapshot *s, const struct vs_live *live)
+static void on_ended(struct torch_snapshot *s, const struct vs_live *live)
 {
     uint64_t addr = address_of(live->addr), stream = stream_of(s, live);
     if (live->device != s->account || !live->counted)
@@ -196,7 +196,7 @@ static void on_change(void *context, const struct vs_replay *replay,
 {
     static const char *const names[2][2] = {{"segment_free", "segment_alloc"},
                                             {"segment_unmap", "segment_map"}};
-    struct snapshot *s = context;
+    struct torch_snapshot *s = context;
     (void)replay; /* s->replay */
     if (change->kind == VS_CHANGE_BORN) {
         on_born(s, change);
@@ -216,7 +216,7 @@ static void on_change(void *context, const struct vs_replay *replay,
 }
 
 /* The framework maps physical memory into its segments, or takes it out. */
-static void on_mapping(struct snapshot *s, const struct vs_event *event)
+static void on_mapping(struct torch_snapshot *s, const struct vs_event *event)
 {
     bool map = event->kind == VS_EVENT_vmm_map;
     uint64_t memory = map ? event->vmm_map.memory : event->vmm_unmap.memory;
@@ -232,7 +232,7 @@ static void on_mapping(struct snapshot *s, const struct vs_event *event)
 
 /* --- ranges, as annotations --- */
 
-static void note(struct snapshot *s, uint64_t name, bool start)
+static void note(struct torch_snapshot *s, uint64_t name, bool start)
 {
     if (!s->last || s->before)
         return;
@@ -242,19 +242,19 @@ static void note(struct snapshot *s, uint64_t name, bool start)
     s->notes[s->note_count++].time_us = time_us(s->replay, s->now_ns);
 }
 
-static void begin_range(struct snapshot *s, uint64_t thread, uint64_t domain, uint64_t range,
+static void begin_range(struct torch_snapshot *s, uint64_t thread, uint64_t domain, uint64_t range,
                         uint64_t name)
 {
     s->before |= strcmp(vs_reader_string(s->reader, name), BEFORE) == 0;
     VS_VEC_ADD(s->ranges, s->range_count, s->range_capacity,
-               (struct open_range){thread, domain, range, name});
+               (struct note_range){thread, domain, range, name});
     note(s, name, true);
 }
 
-static void end_range(struct snapshot *s, uint64_t thread, uint64_t domain, uint64_t range)
+static void end_range(struct torch_snapshot *s, uint64_t thread, uint64_t domain, uint64_t range)
 {
     for (size_t i = s->range_count; i-- > 0;) {
-        const struct open_range open = s->ranges[i];
+        const struct note_range open = s->ranges[i];
         if (open.thread != thread || open.domain != domain || open.range != range)
             continue;
         memmove(&s->ranges[i], &s->ranges[i + 1], (--s->range_count - i) * sizeof *s->ranges);
@@ -264,7 +264,7 @@ static void end_range(struct snapshot *s, uint64_t thread, uint64_t domain, uint
     }
 }
 
-static void follow_ranges(struct snapshot *s, const struct vs_event *event)
+static void follow_ranges(struct torch_snapshot *s, const struct vs_event *event)
 {
     uint64_t thread = (uint64_t)event->tid + 1; /* 0: a range with a number */
     switch (event->kind) {
@@ -283,7 +283,8 @@ static void follow_ranges(struct snapshot *s, const struct vs_event *event)
 /* --- readings --- */
 
 /* Reads the window; with *history* its changes of s->account are written. The replay stays open. */
-static enum vs_err read_window(struct snapshot *s, bool history, struct vs_trace_state **state)
+static enum vs_err read_window(struct torch_snapshot *s, bool history,
+                               struct vs_trace_state **state)
 {
     struct vs_event event;
     enum vs_err err = vs_span_open(s->reader, s->window, state);
@@ -314,7 +315,7 @@ static enum vs_err read_window(struct snapshot *s, bool history, struct vs_trace
     return err;
 }
 
-static void learn(struct snapshot *s)
+static void learn(struct torch_snapshot *s)
 {
     const struct vs_replay *replay = s->replay;
     s->site_count = replay->sites.count;
@@ -331,7 +332,7 @@ static void learn(struct snapshot *s)
 
 /* --- the segments at the end --- */
 
-struct part {
+struct segment_part {
     uint64_t addr, size;
     const struct vs_live *live; /* a block; NULL: a segment of an allocator */
     bool mapped;
@@ -339,19 +340,19 @@ struct part {
     uint64_t stream;
 };
 
-struct parts {
-    struct part *items;
+struct segment_parts {
+    struct segment_part *items;
     size_t count, capacity;
 };
 
 static int by_address(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct segment_part *x = a, *y = b;
     return VS_ORDER(x->addr, y->addr);
 }
 
-static void collect(struct snapshot *s, unsigned account, struct parts *segments,
-                    struct parts *blocks)
+static void collect(struct torch_snapshot *s, unsigned account, struct segment_parts *segments,
+                    struct segment_parts *blocks)
 {
     struct vs_replay *replay = s->replay;
     const struct vs_live *live;
@@ -362,7 +363,7 @@ static void collect(struct snapshot *s, unsigned account, struct parts *segments
     for (size_t i = 0; i < count; i++) {
         const struct vs_site *site = &replay->sites.items[held[i].site];
         VS_VEC_ADD(segments->items, segments->count, segments->capacity,
-                   (struct part){.addr = held[i].addr, .size = held[i].size,
+                   (struct segment_part){.addr = held[i].addr, .size = held[i].size,
                                  .mapped = held[i].mapped,
                                  .of = {site->stack, site->mark, site->api, false}});
     }
@@ -370,12 +371,12 @@ static void collect(struct snapshot *s, unsigned account, struct parts *segments
         const struct vs_replay_segment *r = &replay->segments.items[i];
         if (r->device == account && !r->view)
             VS_VEC_ADD(segments->items, segments->count, segments->capacity,
-                       (struct part){.addr = r->addr, .size = r->size, .mapped = r->mapped,
+                       (struct segment_part){.addr = r->addr, .size = r->size, .mapped = r->mapped,
                                      .stream = r->stream});
     }
     free(held);
     while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
-        struct part part = {address_of(live->addr), live->size, live, false,
+        struct segment_part part = {address_of(live->addr), live->size, live, false,
                             stack_of(replay, live), stream_of(s, live)};
         if (!live->counted)
             continue;
@@ -387,8 +388,8 @@ static void collect(struct snapshot *s, unsigned account, struct parts *segments
     vs_vec_sort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
 }
 
-static void write_block(struct snapshot *s, struct vs_pickle_items *list, uint64_t addr,
-                        uint64_t size, const struct part *block)
+static void write_block(struct torch_snapshot *s, struct vs_pickle_items *list, uint64_t addr,
+                        uint64_t size, const struct segment_part *block)
 {
     struct vs_pickle_out *p = &s->pickle;
     vs_pickle_item(p, list);
@@ -402,8 +403,9 @@ static void write_block(struct snapshot *s, struct vs_pickle_items *list, uint64
 }
 
 /* *blocks*: those from the segment's address on. Returns how many lie in it. */
-static size_t write_segment(struct snapshot *s, unsigned account, const struct part *segment,
-                            const struct part *blocks, size_t count)
+static size_t write_segment(struct torch_snapshot *s, unsigned account,
+                            const struct segment_part *segment,
+                            const struct segment_part *blocks, size_t count)
 {
     struct vs_pickle_out *p = &s->pickle;
     uint64_t end = segment->addr + segment->size, at = segment->addr;
@@ -446,12 +448,12 @@ static size_t write_segment(struct snapshot *s, unsigned account, const struct p
     return inside;
 }
 
-static void write_segments(struct snapshot *s)
+static void write_segments(struct torch_snapshot *s)
 {
     vs_pickle_text(&s->pickle, "segments");
     struct vs_pickle_items list = vs_pickle_begin_list(&s->pickle);
     for (unsigned account = 0; account < s->replay->account_count; account++) {
-        struct parts segments = {0}, blocks = {0};
+        struct segment_parts segments = {0}, blocks = {0};
         size_t next = 0;
         if (s->replay->accounts[account]->device >= s->device_count)
             continue;
@@ -471,7 +473,7 @@ static void write_segments(struct snapshot *s)
 
 /* --- the rest --- */
 
-static void write_settings(struct snapshot *s)
+static void write_settings(struct torch_snapshot *s)
 {
     struct vs_pickle_out *p = &s->pickle;
     const char *settings = s->settings;
@@ -483,7 +485,7 @@ static void write_settings(struct snapshot *s)
     vs_pickle_end_dict(p);
 }
 
-static void write_annotations(struct snapshot *s)
+static void write_annotations(struct torch_snapshot *s)
 {
     struct vs_pickle_out *p = &s->pickle;
     vs_pickle_text(p, "external_annotations");
@@ -505,7 +507,7 @@ enum vs_err vs_export_torch_snapshot(struct vs_reader *reader, FILE *out,
                                      struct vs_export_result *result)
 {
     static const struct vs_time_window whole;
-    struct snapshot *s = vs_xcalloc(1, sizeof *s);
+    struct torch_snapshot *s = vs_xcalloc(1, sizeof *s);
     struct vs_trace_state *state = NULL;
     s->pickle.out = out;
     s->reader = reader;
