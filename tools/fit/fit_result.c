@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
@@ -150,10 +151,7 @@ static int add_trace(const struct vs_fit_job *job, const char *path, struct vs_f
         vs_fit_trace_free(trace);
         return 0;
     }
-    struct vs_fit_trace **grown =
-        vs_xrealloc(run->traces, (run->trace_count + 1) * sizeof(struct vs_fit_trace *), 1);
-    run->traces = grown;
-    run->traces[run->trace_count++] = trace;
+    VS_VEC_ADD(run->traces, run->trace_count, run->trace_capacity, trace);
     return 0;
 }
 

@@ -225,10 +225,8 @@ void vs_fit_run_clear(struct vs_fit_run *run)
     free(run->remedy.text);
     vs_fit_notes_free(&run->notes);
     run->traces = NULL;
-    run->errors = NULL;
-    run->rank = NULL;
-    run->remedy.text = NULL;
-    run->trace_count = 0;
+    run->errors = run->rank = run->remedy.text = NULL;
+    run->trace_count = run->trace_capacity = 0;
 }
 
 /* The file is small: one line per fact and process. */
