@@ -17,6 +17,16 @@ const FLAME_DIM = 0.35; // of functions that a search does not find
 const FLAME_MARK = {light: '#b3128f', dark: '#ff8ce0'};
 const flameValue = (node, metric) => (metric === 'count' ? node.blocks : node.bytes);
 
+const ZOOMED = new WeakMap(); // by state: its zoom, and the functions on the way there
+
+/** The functions from below the root to *node*. */
+function namesOf(node) {
+    const names = [];
+    for (; node.parent; node = node.parent)
+        names.unshift(`${node.name} ${node.file} ${node.line}`);
+    return names;
+}
+
 /** Rectangles of the functions below *zoomed*, and its ancestors across the whole width.
  * @returns {{boxes: {node, x, width}[], narrow: number, depth: number}} x and width from 0 to 1 */
 function layOut(zoomed, metric, least) {
@@ -232,6 +242,7 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         view.ink = style.getPropertyValue('--ink').trim();
         view.focusColor = style.getPropertyValue('--ink').trim();
         const zoomed = frameAt(view.root, state.get('zoom'));
+        ZOOMED.set(state, {zoom: state.get('zoom'), names: namesOf(zoomed)});
         Object.assign(view, layOut(zoomed, shownMetric(), 0.7 / view.width));
         const hits = state.get('search') ? searchFrames(view.root, state.get('search')) : null;
         view.found = hits && hits.found;
@@ -254,6 +265,10 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
             return;
         ({root: view.root, words: title} = built);
         view.focus = null;
+        const before = ZOOMED.get(state);
+        if (before && before.zoom && before.zoom === state.get('zoom')) // the same function, which may be another row now
+            state.set({zoom: pathOf(before.names.reduce((node, name) => node && node.children.find((child) =>
+                namesOf(child).at(-1) === name), view.root) || view.root)});
         draw();
     }
     function boxAt(event) {
