@@ -17,7 +17,6 @@ const WHATIF_LIMIT_NEAR = 1.35; // times the curves: a device that large is draw
 const WHATIF_SAME = 0.0005; // difference that is none, as in replay_text.c
 
 const WHATIF_WORDS = {
-    nothing: () => 'as recorded',
     setting: (text, framework) => `${framework ? 'PYTORCH_ALLOC_CONF=' : '--allocator=caching --alloc-conf='}${text}`,
     policy: (text) => (text === 'observe' ? 'without a caching allocator' : `vramscope's cache, policy ${text}`),
     empty_cache: () => 'release the cache at the end of each step',
@@ -44,8 +43,8 @@ function outcomeWords(row) {
 /** The changes, the largest reduction of the peak first; of a run that failed those that get through first. What is
  * only a bound of others comes after all. */
 export function rankChanges(whatif) {
-    const [, ...rows] = whatif.rows.map((row, index) => ({...row, index, saved: whatif.rows[0].reserved_peak - row.reserved_peak,
-        words: whatifWords(row, whatif)}));
+    const [{reserved_peak: before}, ...changes] = whatif.rows;
+    const rows = changes.map((row, i) => ({...row, index: i + 1, saved: before - row.reserved_peak, words: whatifWords(row, whatif)}));
     const order = (a, b) => (a.what === 'without') - (b.what === 'without') || b.survives - a.survives || b.saved - a.saved || a.index - b.index;
     return rows.sort(order);
 }
@@ -73,11 +72,12 @@ function agreementWords({recorded, rows}) {
     ].filter(Boolean).join(' ');
 }
 
-function summaryWords(whatif) {
+function summaryWords({whatif, devices}) {
     const [recorded, ...changes] = whatif.rows;
     const other = whatif.tried - changes.length;
     const through = changes.filter((row) => row.survives).length;
     return `${formatNumber(whatif.tried, 'change')} replayed` +
+        (devices.length > 1 ? ` for device ${devices[whatif.device].device} (another one: vramscope replay --device N)` : '') +
         (recorded.survives ? '' : `: with ${through === 1 ? '1' : through || 'none'} of them the program gets through`) +
         (other ? `; ${other} of them change${other === 1 ? 's' : ''} less than 0.1 % and ${other === 1 ? 'is' : 'are'} not listed` : '') +
         (whatif.left_out ? `; ${formatNumber(whatif.left_out, 'more change')} not tried in so long a trace: ` +
@@ -196,7 +196,7 @@ export function mountWhatif(element, context) {
     }
     const list = rankChanges(whatif);
     const [recorded] = whatif.rows;
-    const words = make('p.view-words', {}, summaryWords(whatif));
+    const words = make('p.view-words', {}, summaryWords(trace.head));
     const area = make('div.view-area.whatif-chart');
     const chosenWords = make('p.view-words.moment', {'aria-live': 'polite'});
     const command = make('code.site');
