@@ -274,7 +274,7 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
                          vs_size_text(growth->bytes));
         if (f->early)
             vs_grid_put(grid, row, at, columns, VS_PLAIN, "; may be a cache");
-        else
+        else if (f->known)
             vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)",
                         100 * growth->confidence);
         row++;
