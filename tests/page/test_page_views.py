@@ -166,6 +166,8 @@ def modules_add_up(pages, _axe):
         page.focus(".module-map")
         page.keyboard.press("Escape")
         wait_until(page, "/module=Net.layers.0(&|$)/.test(location.hash)")
+        browser.follow(page, "#tab=timeline&color=module")
+        wait_until(page, "document.querySelector('.view-is-timeline .v-legend-held')?.innerText.includes('layers.0.mlp')")
         assert not faults, faults
 
 

@@ -8,7 +8,7 @@ import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
 import {exportView} from './panels/exports.js';
 import {fileNames, formatPercent, printable, programTitle, shorten, shortenApart} from './format.js';
-import {GROUPINGS} from './grouping.js';
+import {groupingsOf} from './grouping.js';
 import {mountFind} from './panels/find.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
@@ -111,6 +111,18 @@ class Page {
         })), () => {});
         const loaded = () => (document.documentElement.dataset.sections = 'ready');
         trace.activity.then(loaded, loaded); // the last one
+        this.state.subscribe(['color', 'trace'], () => this.readModules());
+        this.readModules();
+    }
+
+    /** Reads the modules of blocks when something is grouped by them. */
+    readModules() {
+        const {loaded, lives} = this.shown()[0];
+        if (this.state.get('color') === 'module' && !loaded.lives)
+            lives().then((table) => {
+                loaded.lives = table;
+                this.show();
+            });
     }
 
     /** The trace that the views show, and the other one. */
@@ -265,7 +277,7 @@ class Page {
     makeGrouping(heading = null) {
         const {state} = this;
         const {head} = this.shown()[0];
-        const grouping = choice('Colour by', Object.entries(GROUPINGS), state.get('color'), (value) => state.set({color: value}));
+        const grouping = choice('Colour by', groupingsOf(head), state.get('color'), (value) => state.set({color: value}));
         const span = stepsSpan({head});
         const steps = make('span.toolbar');
         const draw = () => {

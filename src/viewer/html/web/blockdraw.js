@@ -134,7 +134,7 @@ export function showHeld(surface, legend, trace, state, t, apart) {
     const cursor = trace.cursorAt(state);
     const selected = state.get('selected');
     const key = [color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
-        Boolean(trace.loaded.steps)].join(' ');
+        Boolean(trace.loaded.steps), Boolean(trace.loaded.lives)].join(' ');
     if (legend.dataset.key === key)
         return;
     const grouping = groupBlocks(trace, color);

@@ -19,7 +19,7 @@ const KIND_SLOTS = Object.assign(Object.create(null), {
     'parameters': 0, 'gradients': 1, 'activations': 2, 'temporaries': 3, 'optimizer state': 4,
     'workspaces': 5, 'inputs': 6,
 });
-const NEUTRAL_NAMES = new Set(['other', 'unknown', 'no tensors', 'not a tensor', 'other call sites', 'the rest']);
+const NEUTRAL_NAMES = new Set(['other', 'unknown', 'no tensors', 'not a tensor', 'other call sites', 'the rest', 'in no module']);
 
 function colorHash(name) {
     let hash = 2166136261;

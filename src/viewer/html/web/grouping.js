@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks by call site, phase, step, kind, library, size, age or stream: the group of each block, the names
+ * Blocks by call site, phase, step, module, kind, library, size, age or stream: the group of each block, the names
  * of the groups, and their colours, which are the same in every view. Groups that fill the largest
  * areas (bytes times time) get the distinct colours. */
 import {cycleColor, neutralColor, paletteFor} from './colors.js';
@@ -15,7 +15,7 @@ const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to
     'more than 10 s', 'live at the end'];
 
 /** What blocks can be coloured by, with the name on the page. */
-export const GROUPINGS = {site: 'call site', phase: 'phase', step: 'step', kind: 'kind', library: 'library', size: 'size',
+export const GROUPINGS = {site: 'call site', phase: 'phase', step: 'step', module: 'module', kind: 'kind', library: 'library', size: 'size',
     age: 'lifetime', stream: 'stream'};
 
 function sizeNames() {
@@ -61,6 +61,8 @@ function groupsBy(trace, key) {
         return {of: blocks.phase, names: [phaseName(head, 0), ...head.phases.map((_, i) => phaseName(head, i + 1))]};
     case 'step':
         return stepsOfBlocks(trace);
+    case 'module':
+        return modulesOfBlocks(trace);
     case 'kind':
         return {of: blocks.kind, names: head.kinds};
     case 'library':
@@ -83,6 +85,19 @@ function stepsOfBlocks({head, loaded: {blocks, steps}}) {
     const most = of.reduce((a, b) => Math.max(a, b), 0);
     return {of, names: Array.from({length: most + 1}, (_, i) => i === 0 ? 'outside of any step'
         : steps && i <= steps.count ? `step ${formatCount(steps.number[i - 1])}` : 'after the last step'), early: steps === undefined};
+}
+
+/** The module in whose code each block was allocated, whatever the pass. */
+function modulesOfBlocks({head, loaded: {blocks, lives}}) {
+    const names = ['in no module', ...new Set(head.modules.map(({name}) => name))];
+    const numbers = Uint32Array.from([0, ...head.modules.map(({name}) => names.indexOf(name))]);
+    return {of: lives && lives.module ? Uint32Array.from(lives.module, (module) => numbers[module]) : new Uint32Array(blocks.count),
+        names, early: !lives};
+}
+
+/** The keys and names of the groupings that tell something about a trace, for a choice. */
+export function groupingsOf({modules}) {
+    return Object.entries(GROUPINGS).filter(([key]) => key !== 'module' || (modules && modules.length));
 }
 
 function areas(blocks, of, groups, end) {
@@ -116,7 +131,7 @@ export function groupBlocks(trace, key) {
         return themes[theme];
     };
     const grouping = {key, names, of, order, colors, area};
-    if (!early) // else the names come with the steps
+    if (!early) // else the section of the steps, or of the modules, is not there yet
         trace.groupings[key] = grouping;
     return grouping;
 }

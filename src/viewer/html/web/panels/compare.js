@@ -6,7 +6,7 @@
 import {alignments, positionOf} from './alignment.js';
 import {button, choice, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatTime, shorten, shortenApart} from '../format.js';
-import {GROUPINGS} from '../grouping.js';
+import {groupingsOf} from '../grouping.js';
 import {STEPS_LEAST, bornIn, foldSteps} from './stepfold.js';
 import {byteTicks} from '../viewport.js';
 import {changesTable, plainTable} from './changes.js';
@@ -140,7 +140,7 @@ export function mountCompare(element, {trace, other, state}) {
     const changes = make('div.scrolls', {tabindex: 0, role: 'group', 'aria-label': 'Changes'}, make('p.view-words', {}, 'Reading the blocks of both traces…'));
     const graph = make('div.compare-flame');
     const align = make('span');
-    const grouping = choice('by', Object.entries(GROUPINGS), state.get('compareBy'), (compareBy) => state.set({compareBy}));
+    const grouping = choice('by', groupingsOf({}), state.get('compareBy'), (compareBy) => state.set({compareBy}));
     const titles = shortenApart([a.head.title, b.head.title], 40);
     const name = (which, of) => make('span.legend-line', {title: of.head.command}, make(`span.key.key-${which}`, {'aria-hidden': 'true'}),
         `${which.toUpperCase()}: ${titles[of === a ? 0 : 1]}`);

@@ -6,7 +6,7 @@
 import {themeOf} from '../colors.js';
 import {choice, fill, make, tableSvg, toggles} from '../dom.js';
 import {formatBytes, formatCount, formatNumber, formatPercent, formatTime, splitSite} from '../format.js';
-import {GROUPINGS, groupBlocks, phaseName} from '../grouping.js';
+import {GROUPINGS, groupBlocks, groupingsOf, phaseName} from '../grouping.js';
 import {blocksInView, showMoment} from './moment.js';
 
 const TABLE_ROW = 28;
@@ -96,7 +96,7 @@ export function mountTable(element, {trace, state}) {
     const words = make('p.view-words.moment', {'aria-live': 'polite'}, 'Reading the blocks…');
     const kinds = toggles('Rows', [['groups', 'Groups'], ['blocks', 'Single blocks']], state.get('rows'),
         (rows) => state.set({rows}));
-    const grouping = choice('by', Object.entries(GROUPINGS), state.get('color'), (color) => state.set({color}));
+    const grouping = choice('by', groupingsOf(trace.head), state.get('color'), (color) => state.set({color}));
     const search = make('input', {type: 'search', placeholder: 'Filter', 'aria-label': 'Filter rows', 'data-search': true,
         on: {input: () => state.set({search: search.value})}});
     const head = make('div.grid-head', {role: 'row'});
