@@ -105,7 +105,11 @@ def what_is_not_certain_is_said(pages, path):
     path.unlink()
     os.mkfifo(path)  # not opened, or not waited for
     out, said = view(pages, "lines")
-    assert "source" not in said and "cannot be read here: lines.py" in out.read_text(encoding="utf-8")
+    assert "source" not in said
+    with browser.opened(out, fragment="#tab=table&color=site") as (page, _faults):
+        settle(page)
+        select_site(page, "keep_cache")
+        assert "not readable where this page was made: lines.py" in page.inner_text("aside.detail")
 
 
 def the_first_screen_has_the_line_to_look_at(pages):
@@ -119,7 +123,7 @@ def only_source_code_is_read(pages):
     record(pages, "settings", "settings.conf")
     out, said = view(pages, "settings")
     text = out.read_text(encoding="utf-8")
-    assert "source" not in said and 'id="sources"' not in text and "cannot be read here" not in text, said
+    assert "source" not in said and 'id="sources"' not in text and '"sources_missing":null' in text, said
 
 
 def main():

@@ -93,11 +93,6 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
                  report->host);
         vs_json_string(json, NULL, line);
     }
-    if (lines->missing) {
-        snprintf(line, sizeof line, "no source lines of %zu file%s, which cannot be read here: %s",
-                 lines->missing, lines->missing == 1 ? "" : "s", lines->missing_names);
-        vs_json_string(json, NULL, line);
-    }
     if (lines->left_out) {
         snprintf(line, sizeof line, "%zu source lines of smaller call sites are left out: the limit is 2 MiB",
                  lines->left_out);
@@ -292,6 +287,7 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                        VS_J_UINT("events", source->span->extent.events),
                        VS_J_UINT("blocks_left_out", all > rows ? all - rows : 0));
     vs_json_uint(&json, "steps_found", report->steps.row_steps);
+    vs_json_string(&json, "sources_missing", data->text.missing ? data->text.missing_names : NULL);
     const struct vs_page_ranges *ranges = &data->ranges;
     if (ranges->step_count) {
         const struct vs_page_step *last = &ranges->steps[ranges->step_count - 1];

@@ -35,6 +35,12 @@ function neighbourList(trace, state, row, lives) {
     return list.length ? [make('h3', {}, 'At this address'), make('ul.neighbours', {}, list)] : null;
 }
 
+/** Says that the source of a stack with user code was not there when the page was made. */
+function missingNote({head}, frames) {
+    return head.sources_missing && frames.some((frame) => frame.user)
+        ? make('p.muted', {}, `No source lines: not readable where this page was made: ${head.sources_missing}`) : null;
+}
+
 /** The frames, those of libraries on demand: the user's own lines are what can be changed. Those whose lines the
  * page has are buttons that show them. */
 function stackList(frames, state, {sources, shown: inSource, show}) {
@@ -84,7 +90,7 @@ export function mountDetail(element, {trace, state}) {
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
         isBlock ? neighbourList(trace, state, selected.block, lives) : null,
-        shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : null,
+        shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : missingNote(trace, frames),
         stackList(frames, state, {sources, shown, show}));
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
