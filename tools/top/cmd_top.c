@@ -27,8 +27,9 @@ static const char usage[] =
     "  --once          print the state once, as text\n"
     "  --json          with --once: JSON (schema vramscope.top/1)\n"
     "  --interval S    seconds between two updates (default: 1; 0.1 to 3600)\n"
-    "  --sort KEY      auto (default: by time left while memory of a process is about to\n"
-    "                  run out, otherwise by pid), allocated, reserved, rate, left or pid\n"
+    "  --sort KEY      auto (default: by time left while memory of a process is about\n"
+    "                  to run out, otherwise by pid), allocated, reserved, rate,\n"
+    "                  left or pid\n"
     "  --by-growth     call sites by growth instead of bytes (key g)\n"
     "  --sites N       with --once: call sites shown (default: 5)\n"
     "  --full          with --once: the call chains of the sites\n"
@@ -36,8 +37,8 @@ static const char usage[] =
     "\n"
     VS_SYMBOL_FLAGS
     "\n"
-    "Keys: up, down, Tab select; s sort; e call tree; g call sites by growth; p pause;\n"
-    "? help; q quit.\n"
+    "Keys: up, down, Tab select; s sort; e call tree; g call sites by growth;\n"
+    "p pause; ? help; q quit.\n"
     "\n"
     "Exit codes: 0 shown; 1 with --once: no process is recorded; 2 a process or trace\n"
     "cannot be read, or wrong usage.\n";
