@@ -47,7 +47,7 @@ _kind(18, "alloc_failed", "requested family device context stream api:STR stack:
 _kind(19, "segment_alloc", "addr:A size device context stream pool stack:STK")
 _kind(20, "segment_free", "addr:A size device")
 _kind(21, "framework_alloc", "addr:A size device total_allocated total_reserved stack:STK "
-                             "framework_stream")
+                             "framework_stream requested")
 _kind(22, "framework_free", "addr:A size device total_allocated total_reserved")
 _kind(23, "framework_oom", "requested device total_allocated total_reserved stack:STK "
                            "framework_stream")

@@ -335,7 +335,8 @@ void vs_page_rows_tensor(struct vs_page_rows *rows, const struct vs_event *event
     const struct vs_event_torch_tensor *tensor = &event->torch_tensor;
     const struct vs_live *live = vs_live_table_find(&rows->replay->framework_live, tensor->addr);
     uint64_t what = tensor->what & ~(uint64_t)VS_TORCH_RENAMED;
-    uint32_t row = live && live->device < VS_DEVICES_MAX ? slot_of(rows, live)->row : 0;
+    /* after an error later blocks have no slot */
+    uint32_t row = live && !rows->err && live->device < VS_DEVICES_MAX ? slot_of(rows, live)->row : 0;
     if (!row || what < VS_TORCH_PARAMETER || what > VS_TORCH_STATE ||
         (vs_map_get(&rows->tensor_rows, (uint64_t)row + 1) && tensor->what == what))
         return; /* of several names the first one */
