@@ -139,7 +139,7 @@ def demo(package):
     out, _ = package.run("-m", "vramscope", "demo", "-o", "demo")
     assert "verdict  growth" in out and "keep_for_debugging" in out, out
     page = urllib.request.url2pathname(re.search(r"file://(\S+\.html)\n$", out).group(1))
-    assert pathlib.Path(page).read_text(encoding="utf-8").lower().startswith("<!doctype html>"), page
+    assert pathlib.Path(page).read_text(encoding="utf-8-sig").lower().startswith("<!doctype html>"), page
     # again and again without -o: the same folder, and none in the system's
     temporary = os.path.join(package.scratch, "temporary")
     os.mkdir(temporary)
