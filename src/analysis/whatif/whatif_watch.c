@@ -64,6 +64,12 @@ static struct vs_requests_reading *copy_base(const struct vs_requests_reading *b
     log->recorded = base->log->recorded;
     log->recorded.device = device;
     *r = *base;
+    /* what the base owns: empty, unless a damaged trace has a device of its number */
+    r->blocks = NULL;
+    r->gone = NULL;
+    r->block_capacity = r->gone_capacity = 0;
+    r->sites = r->lanes = r->memory.pages = (struct vs_map){0};
+    r->holders = (struct vs_segments){0};
     r->log = log;
     r->device = device;
     r->event = base->replay->event;
