@@ -282,6 +282,13 @@ static void follow_ranges(struct torch_snapshot *s, const struct vs_event *event
 
 /* --- readings --- */
 
+static void follow_option(struct torch_snapshot *s, const struct vs_event *event)
+{
+    if (event->kind == VS_EVENT_option &&
+        strcmp(vs_reader_string(s->reader, event->option.name), "PYTORCH_ALLOC_CONF") == 0)
+        s->settings = vs_reader_string(s->reader, event->option.value);
+}
+
 /* Reads the window; with *history* its changes of s->account are written. The replay stays open. */
 static enum vs_err read_window(struct torch_snapshot *s, bool history,
                                struct vs_trace_state **state)
@@ -298,6 +305,8 @@ static enum vs_err read_window(struct torch_snapshot *s, bool history,
                             VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
                                 VS_CHANGE_RELEASED | VS_CHANGE_REFUSED,
                             on_change, s);
+    for (size_t i = 0; !history && i < (*state)->retained.count; i++)
+        follow_option(s, &(*state)->retained.items[i]); /* of before the window */
     while ((err = vs_reader_next(s->reader, &event)) == VS_OK &&
            vs_span_holds(s->window, &event, s->replay->events + 1)) {
         s->now_ns = event.time_ns;
@@ -308,9 +317,8 @@ static enum vs_err read_window(struct torch_snapshot *s, bool history,
             on_mapping(s, &event);
         if (history)
             follow_ranges(s, &event);
-        else if (event.kind == VS_EVENT_option &&
-                 strcmp(vs_reader_string(s->reader, event.option.name), "PYTORCH_ALLOC_CONF") == 0)
-            s->settings = vs_reader_string(s->reader, event.option.value);
+        else
+            follow_option(s, &event);
     }
     return err;
 }
@@ -532,6 +540,7 @@ enum vs_err vs_export_torch_snapshot(struct vs_reader *reader, FILE *out,
         s->last = device + 1 == s->device_count;
         if (s->account != VS_ACCOUNT_NONE) {
             vs_trace_state_close(state);
+            state = NULL;
             err = read_window(s, true, &state);
             err = err == VS_ERR_END ? VS_OK : err;
         }
