@@ -92,6 +92,11 @@ def a_zoomed_function_stays_zoomed(live, victim, page):
     until(lambda: live.allocated() < 200000000, "the free")
 
 
+# of the block in the panel what stays the same while the program goes on
+SELECTED = """[...document.querySelectorAll('aside.detail p.site, aside.detail dt')].filter((e) => e.matches('p') ||
+    ['size', 'address'].includes(e.textContent)).map((e) => e.textContent + (e.matches('dt') ? e.nextSibling.textContent : '')).join()"""
+
+
 def open_page(live, faults):
     page = browser.running().new_page(viewport={"width": 1280, "height": 720})
     page.set_default_timeout(browser.WAIT_MS)
@@ -105,14 +110,18 @@ def the_page_follows_and_stays_where_it_is(live, victim):
     faults = []
     page = open_page(live, faults)
     shows(page, steps(victim, live, 1))
-    page.evaluate("() => { location.hash = '#tab=blocks&from=1000&to=2000000000&theme=dark&selected=block:3'; }")
-    page.wait_for_selector("aside.detail:not([hidden])")
-    block = page.inner_text("aside.detail")
+    def opened():  # a refresh may come in between
+        page.evaluate("() => { location.hash = '#tab=blocks&from=1000&to=2000000000&theme=dark&selected=block:3'; }")
+        page.wait_for_timeout(1000)
+        return page.query_selector("aside.detail:not([hidden]) dl.facts dd")
+    until(opened, "the panel of the block")
+    block = page.evaluate(SELECTED)
+    assert "size" in block and "address" in block, block
     events = steps(victim, live, 3)
     shows(page, events)
     values = dict(pair.split("=") for pair in page.evaluate("location.hash.slice(1)").split("&"))
     assert {"tab": "blocks", "from": "1000", "to": "2000000000", "theme": "dark"}.items() <= values.items(), values
-    page.wait_for_function("text => document.querySelector('aside.detail').innerText === text", arg=block)
+    page.wait_for_function(f"text => ({SELECTED}) === text", arg=block)
     strip = page.inner_text(".live")
     assert "Live" in strip and "7.6 MiB/step" in strip and "left" in strip, strip
     page.click(".live button:has-text('Pause')")

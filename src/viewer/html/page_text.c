@@ -44,7 +44,7 @@ static void open_file(struct source_file *out, const char *path, uint64_t starte
         const char *next = memchr(text, '\n', (size_t)(end - text));
         text = next ? next + 1 : end + 1;
     }
-    out->starts[out->lines] = end + 1;
+    out->starts[out->lines] = text; /* behind the end of the last line, or where it would be */
     out->changed = out->file.changed_ns > started_ns; /* not known: it may have */
 }
 

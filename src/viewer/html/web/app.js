@@ -117,12 +117,15 @@ class Page {
 
     /** Reads the modules of blocks when something is grouped by them. */
     readModules() {
-        const {loaded, lives} = this.shown()[0];
-        if (this.state.get('color') === 'module' && !loaded.lives)
+        const [trace] = this.shown();
+        const {lives} = trace;
+        if (this.state.get('color') === 'module' && !trace.loaded.lives)
             lives().then((table) => {
-                loaded.lives = table;
+                if (trace.lives !== lives || trace.loaded.lives)
+                    return; // of blocks that are no longer those of the page, or read meanwhile
+                trace.loaded.lives = table;
                 this.show();
-            });
+            }, () => {});
     }
 
     /** The trace that the views show, and the other one. */
@@ -185,7 +188,7 @@ class Page {
         fill(this.which, devices.length > 1 ? choice('Device', devices.map((d, i) =>
             [String(i), `${d.device}: ${shorten(d.name, 32)}`]), String(this.state.get('device')),
         (value) => this.state.set({device: Number(value)})) : null,
-        this.traces[1] ? choice('Trace', names, this.state.get('trace'), (value) => this.state.set({trace: value})) : null);
+        this.traces[1] ? choice('Trace', names, this.state.get('trace'), (value) => this.state.set({trace: value, selected: null})) : null);
     }
 
     visibleTabs() {
@@ -212,7 +215,7 @@ class Page {
             this.openOverview(trace, other);
         else
             this.openTab(tab, trace, other);
-        const detail = mountDetail(this.detail, {trace, state: this.state});
+        const detail = mountDetail(this.detail, {trace: this.shown()[0], state: this.state});
         this.mounted.push({api: detail});
         this.fillMenu();
     }

@@ -145,7 +145,8 @@ export function showHeld(surface, legend, trace, state, t, apart) {
     const first = cursor === t ? held : hasBlocks(trace, cursor, cursor) ? heldAt(trace, grouping, device, cursor) : held;
     const sum = (values) => [...values].reduce((a, b) => a + b, 0);
     const [now, then, all] = [sum(held.values()), sum(first.values()), sum(area)];
-    const tells = (g) => Math.max((held.get(g) || 0) / now, (first.get(g) || 0) / then, area[g] / all) >= LEGEND_LEAST;
+    const tells = (g) => Math.max((held.get(g) || 0) / (now || 1), (first.get(g) || 0) / (then || 1),
+        area[g] / (all || 1)) >= LEGEND_LEAST;
     const sorted = order.filter(tells).sort((a, b) => (first.get(b) || 0) - (first.get(a) || 0));
     const rest = [...sorted.slice(LEGEND_MAX), ...order.filter((g) => !tells(g))];
     const entries = sorted.slice(0, LEGEND_MAX).map((g) => ({color: colors[g], text: cutEnd(shortSite(names[g]), 46),

@@ -49,6 +49,7 @@ function takeOver(trace, part, sections) {
         trace.loaded[name] = part.loaded[name];
     }
     Object.assign(trace, {lives: part.lives, sources: part.sources});
+    delete trace.loaded.lives; // of the blocks before
     for (const kept of Object.keys(trace)) {
         if (!(kept in part)) // what views computed from the data
             delete trace[kept];

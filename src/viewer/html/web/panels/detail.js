@@ -64,6 +64,7 @@ function stackList(frames, state, {sources, shown: inSource, show}) {
 export function mountDetail(element, {trace, state}) {
     let picked = null; // the frame whose lines are shown: {selected, index}
 
+    let stopped = false;
     async function draw() {
         const selected = state.get('selected');
         element.hidden = !selected;
@@ -71,7 +72,7 @@ export function mountDetail(element, {trace, state}) {
             return;
         const [, lives, sources] = await Promise.all([trace.blocks, selected.block === undefined ? null : trace.lives(),
             trace.sources(), trace.segments, trace.steps]);
-        if (state.get('selected') !== selected || !trace.loaded.blocks)
+        if (stopped || state.get('selected') !== selected || !trace.loaded.blocks)
             return;
         const isBlock = selected.block !== undefined;
         if (isBlock && selected.block >= trace.loaded.blocks.count) {
@@ -95,5 +96,10 @@ export function mountDetail(element, {trace, state}) {
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
     draw();
-    return {destroy: stop};
+    return {
+        destroy() {
+            stopped = true;
+            stop();
+        },
+    };
 }

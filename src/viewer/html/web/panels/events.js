@@ -104,6 +104,8 @@ export function mountEvents(element, {trace, state}) {
             draw();
     }
     function pick(i) {
+        if (!events || i >= count())
+            return;
         const event = at(i);
         activate(i);
         ours = true;
@@ -118,8 +120,10 @@ export function mountEvents(element, {trace, state}) {
         if (mine || !events)
             return;
         const selected = state.get('selected');
-        if ((!changed || changed.has('selected')) && selected && selected.block < trace.loaded.blocks.count)
-            activate(rowOf(events.of(selected.block)));
+        const event = (!changed || changed.has('selected')) && selected && selected.block < trace.loaded.blocks.count
+            ? events.of(selected.block) : events.count; // not there: of another device
+        if (event < events.count)
+            activate(rowOf(event));
         else if (!changed || changed.has('cursor'))
             activate(rowOf(events.firstAt(trace.cursorAt(state))));
     }
@@ -151,8 +155,9 @@ export function mountEvents(element, {trace, state}) {
     }
     async function rebuild() {
         await Promise.all([trace.blocks, trace.segments]);
-        const made = await listEvents(trace, state.get('device'));
-        if (stopped)
+        const device = state.get('device');
+        const made = await listEvents(trace, device);
+        if (stopped || device !== state.get('device'))
             return;
         events = made;
         await filter();
