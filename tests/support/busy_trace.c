@@ -34,7 +34,8 @@ static void memory(struct vs_builder *b, uint64_t r)
         event = EVENT(segment_free, .addr = addr, .device = device);
         break;
     case 12:
-        event = EVENT(framework_alloc, .addr = addr, .size = size, .device = device);
+        event = EVENT(framework_alloc, .addr = addr, .size = size, .device = device,
+                      .requested = size - size / 3);
         break;
     case 13:
         event = EVENT(framework_free, .addr = addr, .device = device);

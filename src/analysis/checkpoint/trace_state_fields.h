@@ -18,7 +18,7 @@ enum vs_trace_state_tag {
     /* of the user's level, which earlier versions did not keep */
     VS_TRACE_STATE_USER, VS_TRACE_STATE_FRAMEWORK_SITES, VS_TRACE_STATE_FRAMEWORK_BIRTHS,
     VS_TRACE_STATE_BIRTHS, VS_TRACE_STATE_BACKING,
-    VS_TRACE_STATE_MAPPINGS
+    VS_TRACE_STATE_MAPPINGS, VS_TRACE_STATE_ROUNDING
 };
 
 /* Base of the next allocation's differences; zero at the start of a record. */

@@ -195,6 +195,21 @@ static void load_framework_births(struct vs_state_record *r, struct vs_trace_sta
     }
 }
 
+/* Of blocks that are complete: their device is known. */
+static void load_rounding(struct vs_state_record *r, struct vs_replay *replay)
+{
+    while (more(r)) {
+        uint64_t addr = 0, rounding = 0;
+        vs_state_u64(r, &addr);
+        vs_state_u64(r, &rounding);
+        struct vs_live *live = vs_live_table_find(&replay->framework_live, addr);
+        if (!valid(r, live && live->requested == live->size && rounding < live->size))
+            return;
+        live->requested -= rounding;
+        replay->accounts[live->device]->framework.now.requested -= rounding;
+    }
+}
+
 /* The blocks of a state of an earlier version have no sites: gives them one, so that they can be
  * freed. */
 static void adopt_blocks(struct vs_replay *replay)
@@ -289,6 +304,7 @@ enum vs_err vs_trace_state_load(void *context, const unsigned char *bytes, size_
         case VS_TRACE_STATE_FRAMEWORK_SITES: load_sites(r, replay, VS_LEVEL_FRAMEWORK); break;
         case VS_TRACE_STATE_FRAMEWORK_BIRTHS: load_framework_births(r, m); break;
         case VS_TRACE_STATE_BIRTHS: load_births(r, m); break;
+        case VS_TRACE_STATE_ROUNDING: load_rounding(r, replay); break;
         case VS_TRACE_STATE_BACKING: load_backing(r, replay); break;
         case VS_TRACE_STATE_MAPPINGS:
             load_segments(r, replay, &replay->mappings, vs_trace_state_io_mapping);

@@ -116,6 +116,24 @@ static void save_backing(struct vs_state_record *r, const struct vs_sites *sites
     end_list(r, VS_TRACE_STATE_BACKING, n);
 }
 
+/* The blocks of a framework whose size is not that which was asked for. */
+static void save_rounding(struct vs_state_record *r, const struct vs_live_table *table)
+{
+    struct vs_map_slot *slots = sorted(&table->by_addr);
+    size_t n = 0;
+    for (size_t i = 0; i < table->by_addr.count; i++) {
+        const struct vs_live *live = &table->items[slots[i].value];
+        uint64_t addr = live->addr, rounding = live->size - live->requested;
+        if (!rounding)
+            continue;
+        vs_state_u64(r, &addr);
+        vs_state_u64(r, &rounding);
+        end_batch(r, VS_TRACE_STATE_ROUNDING, ++n);
+    }
+    end_list(r, VS_TRACE_STATE_ROUNDING, n);
+    free(slots);
+}
+
 static void save_live(struct vs_state_record *r, const struct vs_replay *replay, unsigned tag,
                       struct vs_live live, struct vs_trace_state_last_live *last)
 {
@@ -189,6 +207,7 @@ static void save_lists(struct vs_state_record *r, struct vs_trace_state *m)
     save_lives(r, replay, VS_TRACE_STATE_BIRTHS, numbers);
     save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK, numbers);
     save_lives(r, replay, VS_TRACE_STATE_FRAMEWORK_BIRTHS, numbers);
+    save_rounding(r, &replay->framework_live);
     free(numbers);
     save_segments(r, &replay->segments, VS_TRACE_STATE_SEGMENTS, vs_trace_state_io_segment);
     save_segments(r, &replay->mappings, VS_TRACE_STATE_MAPPINGS, vs_trace_state_io_mapping);
