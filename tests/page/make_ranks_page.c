@@ -41,5 +41,5 @@ int main(int argc, char **argv)
                              .peak = {(uint32_t)count, 4090 * MIB, 4106 * MIB, ranks[3].peak_bytes, 3, 4090 * MIB, 4106 * MIB},
                              .reserved = {.outlier = VS_RANK_NONE}, .step = {.outlier = VS_RANK_NONE}};
     vs_merge_page(&merge, stdout);
-    return 0; /* what it has ends with it */
+    return 0; /* the process frees its memory by ending */
 }

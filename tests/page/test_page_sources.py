@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Source lines on a page: those around a call site, as text, with the bytes of each line and a link to
-the editor. A file that changed is said to have, one that is gone or no source code is not read.
+the editor. The page says when a file has changed. Missing files, and files without source code, are not shown.
 
     test_page_sources.py VRAMSCOPE TRAIN_LM SCENARIO"""
 import os

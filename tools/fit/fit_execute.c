@@ -202,7 +202,7 @@ int vs_fit_run_all(const struct vs_fit_job *job, void *of,
                 status = status ? status : failed;
                 running[slot] = NULL;
                 count--;
-                more = true; /* what it told may have made another run possible */
+                more = true; /* its result may call for another run */
             }
             if (running[slot] || !more || status || vs_fit_interrupted())
                 continue;

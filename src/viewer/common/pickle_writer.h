@@ -16,7 +16,7 @@
 /* Zero-initialise, then set out. */
 struct vs_pickle_out {
     FILE *out;
-    struct vs_intern known; /* what is written once: a value's number in the pickle's memo */
+    struct vs_intern known; /* values that were written, by their number in the pickle's memo */
 };
 
 /* An open list. */

@@ -44,7 +44,7 @@ struct vs_page_source {
     const struct vs_time_window *window; /* NULL: chosen here if the trace has too many events */
     uint64_t events_max;       /* of a window that is chosen here, or given */
     bool served;               /* the page asks its server for other parts */
-    bool live;                 /* the program runs: the page asks its server for what is new */
+    bool live;                 /* the program runs: the page asks its server for new data */
     bool text;                 /* with lines of the source files that the trace names */
     const char *editor;        /* template of links to source lines, with {path} and {line}; NULL: none */
     const struct vs_oom *oom;  /* the post-mortem; NULL: none */

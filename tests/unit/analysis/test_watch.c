@@ -33,7 +33,7 @@ TEST(the_time_left_is_the_free_memory_by_the_growth)
         {"about 10 min left", {GROWN, .until_ns = 101 * SECOND, .now_ns = 110 * SECOND}},
         {"", {GROWN, .until_ns = 101 * SECOND, .now_ns = 200 * SECOND}},
         {"", {GROWN, .until_ns = SECOND, .now_ns = 101 * SECOND}},
-        /* growth that was seen for less than a quarter of what is left, nor 64 times and for a minute */
+        /* too early: seen for less than a quarter of the time left, and for less than 64 steps or a minute */
 #define FEW .capacity = 1000 * MIB, .highest = 200 * MIB, .per_step = 16 * MIB, .step_ns = SECOND, .from_ns = SECOND
         {"", {FEW, .times = 11, .until_ns = 100 * SECOND}},
         {"about 50 s left", {FEW, .times = 12, .until_ns = 2 * SECOND}},

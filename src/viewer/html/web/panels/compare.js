@@ -235,6 +235,8 @@ export function mountCompare(element, {trace, other, state}) {
         const device = state.get('device');
         await Promise.all([a.ranges, b.ranges]);
         const made = await Promise.all(traces.map((of) => foldSteps(of, device)));
+        if (device !== state.get('device'))
+            return; // another one was chosen meanwhile
         folds = made.every(({steps}) => steps.length >= STEPS_LEAST) ? made : [null, null];
         byNumber = folds.map((fold) => new Map((fold ? fold.steps : []).map((step) => [step.number, step])));
         apart = mostWords();

@@ -111,6 +111,7 @@ export function mountEvents(element, {trace, state}) {
         ours = true;
         state.set({cursor: events.timeOf(event), cursor2: null,
             ...(events.kind(event) === 'blocks' ? {selected: {block: events.row(event)}} : {})});
+        queueMicrotask(() => (ours = false)); // where nothing changed, nobody was told
     }
     /** The row of event *i*, or of the next one that the filters leave. */
     const rowOf = (i) => (kept ? upperBound(kept, i - 1) : i);
