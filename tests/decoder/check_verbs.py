@@ -12,7 +12,7 @@ import tempfile
 
 VERBS = ("report --json", "report --windows windows", "oom", "check --max-peak 1GiB", "diff other.vst", "replay",
          "view -o page.html", "export -f chrome", "export -f sqlite -o rows.db", "export -f csv", "export -f pprof",
-         "export -f torch-snapshot")
+         "export -f torch-snapshot", "export -f rmm-csv")
 
 # a sanitizer's report is none of the verbs' own statuses
 environment = {**os.environ, **{name: os.environ.get(name, "") + ":exitcode=99"

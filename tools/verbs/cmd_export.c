@@ -38,7 +38,7 @@ static const char usage[] =
     "                        blocks\n"
     "      --inverted        flamegraph, collapsed, speedscope: from the allocating\n"
     "                        function to its callers\n"
-    "      --device N        formats of stacks, csv, sqlite: only this device\n"
+    "      --device N        formats of stacks, csv, sqlite, rmm-csv: only this device\n"
     "      --min-bytes SIZE  timeline: lives and instants of blocks of this size and\n"
     "                        larger (default 1 % of the device or 64 MiB, whichever\n"
     "                        is less)\n"

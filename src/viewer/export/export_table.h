@@ -30,3 +30,5 @@ VS_EXPORT_FORMAT(json, "json", "jsonl", VS_EXPORT_SPAN,
                  "every event as a line of JSON, for programs")
 VS_EXPORT_FORMAT(torch_snapshot, "torch-snapshot", "pickle", VS_EXPORT_SPAN,
                  "memory snapshot for pytorch.org/memory_viz")
+VS_EXPORT_FORMAT(rmm_csv, "rmm-csv", "csv", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
+                 "log of allocations for RMM's replay benchmark")

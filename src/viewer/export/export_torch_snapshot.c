@@ -16,18 +16,12 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "viewer/common/pickle_writer.h"
+#include "viewer/export/history_blocks.h"
 
 /* PyTorch's pool for blocks of up to 1 MiB has segments of 2 MiB; expandable ones are longer. */
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)
 #define BEFORE "before the recording" /* the range in which an import puts the state at its start */
-/* Arrays and unmapped physical memory have no address. The viewer's numbers have 53 bits. */
-#define NO_ADDRESS (UINT64_C(1) << 52)
-
-/* What the trace says of the block in a slot only when it is allocated. */
-struct block_stream {
-    uint64_t event, stream; /* of its allocation */
-};
 
 /* A range that is open: of a thread and a domain, or with a number. */
 struct note_range {
@@ -42,10 +36,7 @@ struct torch_snapshot {
     struct vs_replay *replay; /* of the present reading */
     uint64_t written;
     const char *settings; /* of PyTorch's allocator */
-    /* after the first reading, by site and by account: */
-    bool *backing;  /* its memory holds the framework's blocks */
-    size_t site_count;
-    bool framework[VS_HOST_INDEX + 1];
+    struct vs_history_blocks blocks;
     uint64_t device_count; /* the highest number of a device, and 1 */
     /* of the present reading: */
     unsigned account;
@@ -53,8 +44,6 @@ struct torch_snapshot {
     bool before;  /* the state at the start of an import */
     uint64_t now_ns; /* time of the present event */
     struct vs_pickle_items history;
-    struct block_stream *streams; /* by slot */
-    size_t stream_capacity;
     struct note_range *ranges;
     size_t range_count, range_capacity;
     struct { uint64_t name, time_us; bool start; } *notes; /* of ranges */
@@ -62,12 +51,6 @@ struct torch_snapshot {
 };
 
 /* --- the parts of an entry --- */
-
-static uint64_t address_of(uint64_t addr)
-{
-    uint64_t kind = addr >= VS_ADDR_MEMORY;
-    return addr < VS_ADDR_ARRAY ? addr : NO_ADDRESS | kind << 51 | (addr & UINT32_MAX);
-}
 
 static void write_frames(struct torch_snapshot *s, const struct vs_stack_of *of)
 {
@@ -129,44 +112,21 @@ static void write_entry(struct torch_snapshot *s, const char *action, uint64_t a
 
 /* --- the history of a device --- */
 
-static bool holds_tensors(const struct torch_snapshot *s, const struct vs_live *live)
-{
-    return s->framework[live->device] && live->level != VS_LEVEL_FRAMEWORK &&
-           live->site < s->site_count && s->backing[live->site];
-}
-
 /* The block is a segment as well: no allocator's segment contains it. */
 static bool stands_alone(const struct torch_snapshot *s, const struct vs_live *live)
 {
-    return live->level != VS_LEVEL_FRAMEWORK && (!live->in_segment || s->framework[live->device]);
-}
-
-static uint64_t stream_of(const struct torch_snapshot *s, const struct vs_live *live)
-{
-    uint32_t slot = vs_replay_slot(s->replay, live);
-    bool known = slot < s->stream_capacity && s->streams[slot].event == live->event;
-    return known ? s->streams[slot].stream : 0;
+    return live->level != VS_LEVEL_FRAMEWORK && (!live->in_segment || s->blocks.framework[live->device]);
 }
 
 static void on_born(struct torch_snapshot *s, const struct vs_published *change)
 {
     const struct vs_live *live = change->live;
-    const struct vs_event *event = change->event;
-    bool tensor = live->level == VS_LEVEL_FRAMEWORK;
-    uint64_t stream = 0;
-    if (event->kind == VS_EVENT_framework_alloc)
-        stream = event->framework_alloc.framework_stream;
-    else if (event->kind == VS_EVENT_alloc)
-        stream = event->alloc.stream;
-    if (tensor || s->last) {
-        vs_vec_room(&s->streams, &s->stream_capacity, change->slot + 1, sizeof *s->streams);
-        s->streams[change->slot] = (struct block_stream){live->event, stream};
-    }
+    uint64_t stream = vs_history_born(&s->blocks, change);
     if (live->device != s->account || !live->counted)
         return;
     struct vs_stack_of of = stack_of(s->replay, live);
-    uint64_t addr = address_of(live->addr);
-    if (holds_tensors(s, live)) { /* where physical memory is mapped is the segment */
+    uint64_t addr = vs_history_address(live->addr);
+    if (vs_history_holds(&s->blocks, live)) { /* where physical memory is mapped is the segment */
         if (live->addr < VS_ADDR_ARRAY)
             write_entry(s, "segment_alloc", addr, live->size, stream, &of);
         return;
@@ -178,11 +138,11 @@ static void on_born(struct torch_snapshot *s, const struct vs_published *change)
 
 static void on_ended(struct torch_snapshot *s, const struct vs_live *live)
 {
-    uint64_t addr = address_of(live->addr), stream = stream_of(s, live);
+    uint64_t addr = vs_history_address(live->addr), stream = vs_history_stream(&s->blocks, s->replay, live);
     if (live->device != s->account || !live->counted)
         return;
     struct vs_stack_of of = stack_of(s->replay, live);
-    bool holds = holds_tensors(s, live);
+    bool holds = vs_history_holds(&s->blocks, live);
     if (!holds) {
         write_entry(s, "free_requested", addr, live->requested, stream, &of);
         write_entry(s, "free_completed", addr, live->requested, stream, &of);
@@ -205,10 +165,10 @@ static void on_change(void *context, const struct vs_replay *replay,
     } else if (change->kind == VS_CHANGE_REFUSED) {
         const struct vs_failure *f = change->failure;
         struct vs_stack_of of = {f->stack, f->mark, f->api, f->framework};
-        if (f->account == s->account && f->framework == s->framework[s->account])
+        if (f->account == s->account && f->framework == s->blocks.framework[s->account])
             write_entry(s, "oom", f->device_free, f->requested, f->stream, &of);
     } else if (change->piece && change->piece->device == s->account && !change->piece->view &&
-               !s->framework[s->account]) {
+               !s->blocks.framework[s->account]) {
         const struct vs_replay_segment *piece = change->piece;
         write_entry(s, names[piece->mapped][change->kind == VS_CHANGE_HELD], piece->addr,
                     piece->size, piece->stream, &(struct vs_stack_of){0});
@@ -222,7 +182,7 @@ static void on_mapping(struct torch_snapshot *s, const struct vs_event *event)
     uint64_t memory = map ? event->vmm_map.memory : event->vmm_unmap.memory;
     const struct vs_live *live =
         vs_live_table_find(&s->replay->device_live, memory | VS_ADDR_MEMORY);
-    if (!live || live->device != s->account || !holds_tensors(s, live))
+    if (!live || live->device != s->account || !vs_history_holds(&s->blocks, live))
         return;
     struct vs_stack_of of = stack_of(s->replay, live);
     write_entry(s, map ? "segment_map" : "segment_unmap",
@@ -326,12 +286,8 @@ static enum vs_err read_window(struct torch_snapshot *s, bool history,
 static void learn(struct torch_snapshot *s)
 {
     const struct vs_replay *replay = s->replay;
-    s->site_count = replay->sites.count;
-    s->backing = vs_xcalloc(s->site_count + 1, sizeof *s->backing);
-    for (size_t i = 0; i < s->site_count; i++)
-        s->backing[i] = replay->sites.items[i].backing;
+    vs_history_blocks_learn(&s->blocks, replay);
     for (unsigned i = 0; i < replay->account_count; i++) {
-        s->framework[i] = replay->accounts[i]->user.reports;
         uint64_t device = replay->accounts[i]->device;
         if (device < VS_DEVICES_MAX && device >= s->device_count)
             s->device_count = device + 1; /* the history of a device has its number as its place */
@@ -366,7 +322,7 @@ static void collect(struct torch_snapshot *s, unsigned account, struct segment_p
     const struct vs_live *live;
     size_t cursor = 0, count = 0;
     struct vs_user_segment *held = NULL;
-    if (s->framework[account])
+    if (s->blocks.framework[account])
         vs_user_segments(replay, account, &held, &count);
     for (size_t i = 0; i < count; i++) {
         const struct vs_site *site = &replay->sites.items[held[i].site];
@@ -375,7 +331,7 @@ static void collect(struct torch_snapshot *s, unsigned account, struct segment_p
                                  .mapped = held[i].mapped,
                                  .of = {site->stack, site->mark, site->api, false}});
     }
-    for (size_t i = 0; !s->framework[account] && i < replay->segments.count; i++) {
+    for (size_t i = 0; !s->blocks.framework[account] && i < replay->segments.count; i++) {
         const struct vs_replay_segment *r = &replay->segments.items[i];
         if (r->device == account && !r->view)
             VS_VEC_ADD(segments->items, segments->count, segments->capacity,
@@ -384,8 +340,8 @@ static void collect(struct torch_snapshot *s, unsigned account, struct segment_p
     }
     free(held);
     while ((live = vs_user_live_next(replay, account, &cursor)) != NULL) {
-        struct segment_part part = {address_of(live->addr), live->size, live, false,
-                            stack_of(replay, live), stream_of(s, live)};
+        struct segment_part part = {vs_history_address(live->addr), live->size, live, false,
+                            stack_of(replay, live), vs_history_stream(&s->blocks, s->replay, live)};
         if (!live->counted)
             continue;
         VS_VEC_ADD(blocks->items, blocks->count, blocks->capacity, part);
@@ -557,8 +513,7 @@ enum vs_err vs_export_torch_snapshot(struct vs_reader *reader, FILE *out,
     result->written = s->written;
     vs_trace_state_close(state);
     vs_stack_names_close(s->names);
-    free(s->backing);
-    free(s->streams);
+    vs_history_blocks_free(&s->blocks);
     free(s->ranges);
     free(s->notes);
     free(s);
