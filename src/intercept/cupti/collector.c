@@ -92,66 +92,10 @@ static void buffer_return(uint8_t *buffer)
         vs_pages_unmap(buffer, BUFFER_BYTES);
 }
 
-/* --- work that waits for its call ---
- *
- * A trace has the call that begins work before the work, but CUPTI puts the record of a call, which is made at
- * its end, behind. So of each buffer the calls are recorded first, and work whose call is still to come waits for
- * the next two. */
-
-#define HELD_MAX 4096 /* the work of a graph has one call */
-#define BUFFERS_WAITED 2
-#define CALLS_SEEN ((uint32_t)1 << 16)
-
-static struct held_work {
-    struct vs_event event;
-    uint32_t correlation, waited; /* buffers */
-} held[HELD_MAX];              /* guarded by lock */
-static size_t held_count;      /* likewise */
-static _Atomic uint32_t calls_seen[CALLS_SEEN]; /* correlations of recorded calls */
-static _Atomic uint32_t latest_call;            /* the highest of them */
-
-/* Not of a call that came so long ago that it is no longer known. */
-static bool call_to_come(uint32_t correlation)
-{
-    uint32_t latest = atomic_load_explicit(&latest_call, memory_order_relaxed);
-    return (int32_t)(correlation - (latest - CALLS_SEEN)) > 0 &&
-           atomic_load_explicit(&calls_seen[correlation % CALLS_SEEN], memory_order_relaxed) != correlation;
-}
-
-static void record_work(struct vs_event *event, uint32_t correlation)
-{
-    unsigned wanted = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed);
-    bool has_call = wanted & (event->kind == VS_EVENT_memcpy ? VS_CALL_WORK | VS_CALL_COPIES : VS_CALL_WORK);
-    if (has_call && call_to_come(correlation)) {
-        VS_LOCK_SCOPE(&lock);
-        if (held_count < HELD_MAX) {
-            held[held_count++] = (struct held_work){*event, correlation, 0};
-            return;
-        }
-    }
-    vs_recorder_event(vs_process_recorder(), event);
-}
-
-static void record_held(bool all)
-{
-    VS_LOCK_SCOPE(&lock);
-    size_t kept_on = 0;
-    for (size_t i = 0; i < held_count; i++) {
-        if (all || ++held[i].waited > BUFFERS_WAITED || !call_to_come(held[i].correlation))
-            vs_recorder_event(vs_process_recorder(), &held[i].event);
-        else
-            held[kept_on++] = held[i];
-    }
-    held_count = kept_on;
-}
-
-#define RECORD_WORK(kind_, of, ...)                                                       \
-    record_work(&(struct vs_event){.kind = VS_EVENT_##kind_, .kind_ = {__VA_ARGS__}}, of)
-
 static void record_kernel(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
-    RECORD_WORK(kernel, k->correlationId, .start_ns = vs_cupti_clock_ns(clock, k->start),
+    VS_RECORD(kernel, .start_ns = vs_cupti_clock_ns(clock, k->start),
               .end_ns = vs_cupti_clock_ns(clock, k->end),
               .device = k->deviceId,
               .context = k->contextId,
@@ -172,7 +116,7 @@ static void record_kernel(const CUpti_Activity *activity, const struct vs_cupti_
 
 /* Records of copies within a device and between two have the same fields. */
 #define RECORD_COPY(m, from, to)                                                \
-    RECORD_WORK(memcpy, (m)->correlationId, .start_ns = vs_cupti_clock_ns(clock, (m)->start), \
+    VS_RECORD(memcpy, .start_ns = vs_cupti_clock_ns(clock, (m)->start),         \
               .end_ns = vs_cupti_clock_ns(clock, (m)->end),                                  \
               .device = (m)->deviceId,                                          \
               .context = (m)->contextId,                                        \
@@ -191,7 +135,7 @@ static void record_kernel(const CUpti_Activity *activity, const struct vs_cupti_
 static void record_memset(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
     const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
-    RECORD_WORK(memset, m->correlationId, .start_ns = vs_cupti_clock_ns(clock, m->start),
+    VS_RECORD(memset, .start_ns = vs_cupti_clock_ns(clock, m->start),
               .end_ns = vs_cupti_clock_ns(clock, m->end),
               .device = m->deviceId,
               .context = m->contextId,
@@ -245,10 +189,6 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
     static _Atomic uint64_t names[2][CALL_IDS]; /* string id * 4 + the above; 0: not known yet */
     const CUpti_ActivityAPI *call = (const CUpti_ActivityAPI *)activity;
     bool driver = activity->kind == CUPTI_ACTIVITY_KIND_DRIVER;
-    uint32_t latest = atomic_load_explicit(&latest_call, memory_order_relaxed);
-    atomic_store_explicit(&calls_seen[call->correlationId % CALLS_SEEN], call->correlationId, memory_order_relaxed);
-    if ((int32_t)(call->correlationId - latest) > 0)
-        atomic_store_explicit(&latest_call, call->correlationId, memory_order_relaxed);
     if (call->cbid >= CALL_IDS)
         return;
     _Atomic uint64_t *known = &names[driver][call->cbid];
@@ -307,6 +247,10 @@ static void record_activity(const CUpti_Activity *activity, const struct vs_cupt
     case CUPTI_ACTIVITY_KIND_MEMSET:
         record_memset(activity, clock);
         break;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+        record_call(activity, clock);
+        break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         record_overhead(activity, clock);
         break;
@@ -325,13 +269,6 @@ static void on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, siz
     struct vs_cupti_clock clock = {.count = 0};
     if (record && valid)
         vs_cupti_clock_read(cupti, &clock);
-    bool calls = atomic_load_explicit(&vs_calls_wanted, memory_order_relaxed) & ~(unsigned)VS_CALL_SIGNALLED;
-    while (record && valid && calls && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
-        if (activity->kind == CUPTI_ACTIVITY_KIND_RUNTIME || activity->kind == CUPTI_ACTIVITY_KIND_DRIVER)
-            record_call(activity, &clock);
-    if (record)
-        record_held(false);
-    activity = NULL;
     while (record && valid && cupti->next_record(buffer, valid, &activity) == CUPTI_SUCCESS)
         record_activity(activity, &clock);
     size_t lost = 0;
@@ -468,8 +405,6 @@ void vs_collector_switch(enum vs_schedule_part to, enum vs_switch by, uint64_t s
     if (vs_collector_running() && from != (int)to)
         change_part((enum vs_schedule_part)from, to);
     tell_part(to == VS_SCHEDULE_ON); /* of waits also without CUPTI */
-    if (from == VS_SCHEDULE_ON && changes)
-        record_held(true); /* nothing is held back any more */
     if (changes && vs_process_records() && atomic_load_explicit(&state, memory_order_relaxed) != ASIDE)
         VS_RECORD(activity_switched, .on = to == VS_SCHEDULE_ON, .by = by, .step = step,
                   .range = *range ? vs_process_string(range) : 0);
@@ -489,7 +424,6 @@ static void switch_off(void)
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     kinds_wanted = 0; /* a later switch asks for no calls */
     atomic_fetch_and_explicit(&vs_calls_wanted, VS_CALL_SIGNALLED, memory_order_relaxed);
-    record_held(true);
     calls_stop();
     if (cupti->flush_period)
         cupti->flush_period(0);
@@ -562,8 +496,6 @@ void vs_collector_flush(bool forced)
     if (atomic_load_explicit(&state, memory_order_acquire) != RUNNING)
         return;
     cupti->flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-    if (forced)
-        record_held(true);
 }
 
 void vs_collector_waited(void)

@@ -24,7 +24,21 @@ static int by_start(const void *a, const void *b)
     return (x->stream > y->stream) - (x->stream < y->stream);
 }
 
-/* Orders the rows that are waiting, and writes the first *count* of them. */
+static uint32_t place_of(struct vs_page_activity *activity, uint64_t stack)
+{
+    if (!stack)
+        return 0;
+    uint64_t name = vs_xmap_number(&activity->by_name, stack * 8 + 1, activity->name_count);
+    if (name == activity->name_count) {
+        VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity, "");
+        VS_VEC_ADD(activity->places, activity->place_count, activity->place_capacity,
+                   (struct vs_page_place){(uint32_t)name, stack});
+    }
+    return (uint32_t)name + 1;
+}
+
+/* Orders the rows that are waiting, and writes the first *count* of them, with the call sites of work, whose calls come
+ * before or behind it. */
 static void write_rows(struct vs_page_activity *activity, size_t count)
 {
     struct vs_column *c = activity->columns;
@@ -37,6 +51,7 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
         }
     for (size_t i = 0; i < count; i++) {
         const struct vs_page_work *row = &activity->waiting[i];
+        const struct vs_work_call *begun = row->type < 3 ? vs_work_calls_find(&activity->calls, row->link) : NULL;
         activity->unordered |= row->start_ns < activity->last_ns;
         activity->last_ns = row->start_ns;
         vs_column_add(&c[VS_ACTIVITY_START], row->start_ns);
@@ -48,7 +63,7 @@ static void write_rows(struct vs_page_activity *activity, size_t count)
         vs_column_add(&c[VS_ACTIVITY_BYTES], row->bytes);
         vs_column_add(&c[VS_ACTIVITY_LINK], row->link);
         vs_column_add(&c[VS_ACTIVITY_THREAD], row->thread);
-        vs_column_add(&c[VS_ACTIVITY_PLACE], row->place);
+        vs_column_add(&c[VS_ACTIVITY_PLACE], begun ? place_of(activity, begun->stack) : row->place);
     }
     memmove(activity->waiting, activity->waiting + count,
             (activity->waiting_count - count) * sizeof *activity->waiting);
@@ -90,19 +105,6 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     return (uint32_t)number;
 }
 
-static uint32_t place_of(struct vs_page_activity *activity, uint64_t stack)
-{
-    if (!stack)
-        return 0;
-    uint64_t name = vs_xmap_number(&activity->by_name, stack * 8 + 1, activity->name_count);
-    if (name == activity->name_count) {
-        VS_VEC_ADD(activity->names, activity->name_count, activity->name_capacity, "");
-        VS_VEC_ADD(activity->places, activity->place_count, activity->place_capacity,
-                   (struct vs_page_place){(uint32_t)name, stack});
-    }
-    return (uint32_t)name + 1;
-}
-
 void vs_page_activity_event(struct vs_page_activity *activity,
                             const struct vs_replay *replay, const struct vs_event *event)
 {
@@ -126,8 +128,7 @@ void vs_page_activity_event(struct vs_page_activity *activity,
         .link = call ? event->api_call.correlation : work.correlation,
         .thread = call ? (uint32_t)event->api_call.thread : event->kind == VS_EVENT_sync ? event->tid : 0,
         .bytes = work.bytes};
-    const struct vs_work_call *begun = vs_work_calls_find(&activity->calls, work.correlation);
-    row.place = place_of(activity, event->kind == VS_EVENT_sync ? event->sync.stack : begun ? begun->stack : 0);
+    row.place = event->kind == VS_EVENT_sync ? place_of(activity, event->sync.stack) : 0;
     row.name = name_of(activity, replay, event);
     if (activity->waiting_count == WAITING_MAX)
         write_rows(activity, WAITING_MAX / 2);

@@ -151,7 +151,7 @@ struct vs_page_work {
     uint64_t link; /* the same number for a call and the work that it began; 0: none */
     uint32_t name, stream;
     uint32_t thread; /* of waits and calls */
-    uint32_t place;  /* of waits and work: the name of the call site + 1; 0: unknown */
+    uint32_t place;  /* of waits: the name of the call site + 1; 0: unknown */
     uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait, 4 call, 5 call of the driver */
 };
 

@@ -52,7 +52,7 @@ def log_of(path):
 
 
 def trace_of(path, functions):
-    found, calls, sites, errors, dropped = defaultdict(list), {}, Counter(), [], []
+    found, calls, begun, errors, dropped = defaultdict(list), {}, [], [], []
     with vst.open(path) as trace:
         for e in trace:
             if e.kind == "work_call":
@@ -61,7 +61,7 @@ def trace_of(path, functions):
                 detail = e["name"] if e.kind == "kernel" else str(e["bytes"])
                 found[e.kind, e["device"], e["stream"]].append((e["start_ns"], e["end_ns"], detail))
                 site = "graph_here" if e["graph"] else SITES[e.kind]
-                sites[e.kind, calls.get(e["correlation"]) == site] += 1
+                begun.append((e.kind, e["correlation"], site))  # the call may come behind its work
             elif e.kind == "sync":
                 found["sync", e["sync_kind"]].append((e["start_ns"], e["end_ns"], functions.innermost(e["stack"])))
             elif e.kind == "clock_reading":
@@ -69,6 +69,7 @@ def trace_of(path, functions):
             elif e.kind == "dropped":
                 dropped.append((e["what"], e["count"]))
         assert trace.condition == "complete", trace.text
+    sites = Counter((kind, calls.get(call) == site) for kind, call, site in begun)
     return found, sites, errors, dropped
 
 
