@@ -7,6 +7,7 @@ changes of the program and its survey (vramscope/changes), if they are asked for
 own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is
 reported in one line, and the program goes on without that part.
 """
+import _thread
 import os
 import sys
 
@@ -20,23 +21,25 @@ def _complain(what, error):
 
 
 class _AfterImport:
-    """Finds nothing itself: it has the other finders find torch, and acts after its import."""
+    """Finds nothing itself: it has the other finders find the module *name*, and calls *start* with it after its
+    import. Also for what vramscope_values.imports waits for."""
 
-    def __init__(self, start):
-        self.start = start
-        self.busy = False
+    def __init__(self, name, start):
+        self.name, self.start = name, start
+        self.looking = set()  # threads that have the other finders look
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" or self.busy:
+        thread = _thread.get_ident()
+        if name != self.name or thread in self.looking:
             return None
         import importlib.util
-        self.busy = True
+        self.looking.add(thread)
         try:
             spec = importlib.util.find_spec(name)
         except (ImportError, ValueError):
             return None  # the import reports it
         finally:
-            self.busy = False
+            self.looking.discard(thread)
         if spec is None or not hasattr(spec.loader, "exec_module"):
             return None
         execute, finder = spec.loader.exec_module, self
@@ -96,7 +99,9 @@ def _start(torch):
         parts.append(("vramscope_changes", "the program's changes and survey are off"))
     for package, what in parts:
         try:
-            importlib.import_module(package).start(torch)
+            module = importlib.import_module(package)
+            module.AfterImport = _AfterImport  # for vramscope_values.imports
+            module.start(torch)
         except Exception as error:
             _complain(what, error)
 
@@ -127,7 +132,7 @@ def _wait_for_torch():
     if loaded is not None:
         _start(loaded)
     else:
-        sys.meta_path.insert(0, _AfterImport(_start))
+        sys.meta_path.insert(0, _AfterImport("torch", _start))
 
 
 try:

@@ -9,6 +9,7 @@ import importlib
 import importlib.machinery
 import os
 import random
+import runpy
 import struct
 import sys
 import tempfile
@@ -19,6 +20,8 @@ def load(folder):
     """The package under a name of its own, without what python/vramscope/values starts."""
     package = types.ModuleType("vramscope_values")
     package.__path__ = [os.path.join(folder, "vramscope", "values")]
+    startup = os.path.join(folder, "startup", "sitecustomize.py")
+    package.AfterImport = runpy.run_path(startup)["_AfterImport"]
     sys.modules["vramscope_values"] = package
     return lambda name: importlib.import_module("vramscope_values." + name)
 
