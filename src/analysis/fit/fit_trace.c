@@ -7,8 +7,6 @@
  * then raises. */
 #include "analysis/fit/fit_answer.h"
 
-#include "analysis/fit/step_cost.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +20,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/reading.h"
 #include "analysis/state/replay.h"
+#include "analysis/state/work_calls.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_err.h"
@@ -40,13 +39,25 @@ struct fit_watch {
 
 #define KERNEL_NAME_MAX 64
 
+/* The work of the second step on the device, which runs behind the host: its records come later still. Work belongs to
+ * the step in which the host began it, and correlations rise from call to call, also of the work that NVIDIA's libraries
+ * begin without one: those of the step lie between the first of its calls and the first of a later step's. */
+struct fit_work {
+    struct fit_piece {
+        uint64_t correlation, kernel_ns, copy_bytes;
+    } *items;
+    size_t count, capacity;
+    uint64_t ends_ns[2], ended;  /* of the first two steps; how many have ended */
+    uint64_t first[2];           /* the lowest correlations of calls after these; 0: none */
+};
+
 struct fit_pass {
     struct vs_reader *reader;
     struct vs_replay *replay;
     struct vs_symbols *symbols;
     struct vs_fit_trace *trace;
     struct fit_watch watches[VS_DEVICES_MAX];
-    struct vs_step_costs costs;
+    struct fit_work work;
     struct fit_read {
         uint64_t stack, mark, text, bytes, count;
     } reads[VS_FIT_READS_MAX];
@@ -88,6 +99,40 @@ static void watch_read(struct fit_pass *pass, const struct vs_event_uncomputed_r
         pass->reads[pass->read_count++] = like;
 }
 
+static void watch_work(struct fit_work *work, const struct vs_replay *replay, const struct vs_event *event)
+{
+    const struct vs_event_api_call *call = &event->api_call;
+    const struct vs_work of = vs_work_of(event);
+    bool copies = event->kind == VS_EVENT_memcpy &&
+                  (event->memcpy.copy_kind == VS_COPY_HTOD || event->memcpy.copy_kind == VS_COPY_DTOH);
+    if (replay->step_ended && work->ended < 2)
+        work->ends_ns[work->ended++] = event->time_ns;
+    for (size_t i = 0; event->kind == VS_EVENT_api_call && i < work->ended; i++)
+        if (call->start_ns >= work->ends_ns[i] && (!work->first[i] || call->correlation < work->first[i]))
+            work->first[i] = call->correlation;
+    uint64_t kernel_ns = event->kind == VS_EVENT_kernel ? event->kernel.end_ns - event->kernel.start_ns : 0;
+    if (of.correlation)
+        VS_VEC_ADD(work->items, work->count, work->capacity,
+                   (struct fit_piece){of.correlation, kernel_ns, copies ? of.bytes : 0});
+}
+
+/* *complete*: the program ended by itself, so that no record is missing. Otherwise nothing is known unless there are
+ * records of later work. */
+static struct vs_fit_cost cost_of(const struct fit_work *work, bool complete)
+{
+    struct vs_fit_cost cost = {0};
+    uint64_t from = work->first[0], to = work->first[1] ? work->first[1] : UINT64_MAX;
+    for (size_t i = 0; from && i < work->count; i++) {
+        const struct fit_piece *piece = &work->items[i];
+        bool inside = piece->correlation >= from && piece->correlation < to;
+        cost.kernel_ns += inside ? piece->kernel_ns : 0;
+        cost.copy_bytes += inside ? piece->copy_bytes : 0;
+        complete |= piece->correlation >= to;
+    }
+    cost.steps = work->ended == 2 && cost.kernel_ns && complete;
+    return cost.steps ? cost : (struct vs_fit_cost){0};
+}
+
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct fit_pass *pass = context;
@@ -112,7 +157,7 @@ static enum vs_err after_event(void *context, struct vs_replay *replay, const st
             watch->used_outside = watch->outside;
         }
     }
-    vs_step_costs_event(&pass->costs, replay, event);
+    watch_work(&pass->work, replay, event);
     return VS_OK;
 }
 
@@ -222,7 +267,7 @@ static enum vs_err fill(struct fit_pass *pass, const char *path, const char *ran
     trace->start_ns = vs_replay_start_ns(replay);
     trace->end_ns = replay->now_ns;
     trace->steps = replay->phases.steps.done;
-    trace->cost = vs_step_costs_second(&pass->costs, replay->has_end && replay->end.end.reason == VS_END_EXIT);
+    trace->cost = cost_of(&pass->work, replay->has_end && replay->end.end.reason == VS_END_EXIT);
     trace->partial = replay->recording.min_size || replay->recording.sample > 1 ||
                      replay->recording.stage >= VS_RECORDING_TOTALS;
     trace->devices = devices;
@@ -279,7 +324,7 @@ enum vs_err vs_fit_trace_build(struct vs_reader *reader, const char *path, const
     }
     vs_symbols_close(pass->symbols);
     vs_replay_close(replay);
-    vs_step_costs_free(&pass->costs);
+    free(pass->work.items);
     free(pass);
     if (err) {
         vs_fit_trace_free(trace);
