@@ -69,52 +69,10 @@ static void *open_in(const char *folder, int major)
     return handle;
 }
 
-static void *open_simulated(const void *driver_symbol, int major)
-{
-    Dl_info info;
-    char folder[PATH_MAX];
-    if (!dladdr(driver_symbol, &info) || !info.dli_fname)
-        return NULL;
-    const char *slash = strrchr(info.dli_fname, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - info.dli_fname) : 1,
-             slash ? info.dli_fname : ".");
-    return open_in(folder, major);
-}
-
-static void *open_in_toolkit(int major)
-{
-    const char *roots[] = {vs_environment("CUDA_PATH"), vs_environment("CUDA_HOME"),
-                           "/usr/local/cuda"};
-    static const char *const inside[] = {"extras/CUPTI/lib64", "lib64", "lib"};
-    char folder[PATH_MAX + 32];
-    void *handle = NULL;
-    for (size_t r = 0; !handle && r < sizeof roots / sizeof *roots; r++) {
-        for (size_t i = 0; !handle && roots[r] && i < sizeof inside / sizeof *inside; i++) {
-            snprintf(folder, sizeof folder, "%.*s/%s", PATH_MAX - 1, roots[r], inside[i]);
-            handle = open_in(folder, major);
-        }
-    }
-    return handle;
-}
-
 static void *open_loaded(void)
 {
     struct cupti_library_place cupti = find_loaded("libcupti.so");
     return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-}
-
-/* Before the loader's own search: libraries loaded later get the copy that we open by its soname,
- * and those delivered with this runtime need its version. */
-static void *open_beside(const char *runtime_folder, int major)
-{
-    static const char *const beside[] = {"../../cuda_cupti/lib", "../extras/CUPTI/lib64"};
-    char folder[PATH_MAX + 32];
-    void *handle = open_in(runtime_folder, major);
-    for (size_t i = 0; !handle && i < sizeof beside / sizeof *beside; i++) {
-        snprintf(folder, sizeof folder, "%s/%s", runtime_folder, beside[i]);
-        handle = open_in(folder, major);
-    }
-    return handle;
 }
 
 static void *open_library(void)
@@ -128,14 +86,32 @@ static void *open_library(void)
         major = version / 1000;
     if (!major)
         return NULL;
+    char folder[PATH_MAX + 32];
     const void *simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel);
-    if (simulated)
-        return open_simulated(simulated, major);
-    if (*runtime.folder)
-        handle = open_beside(runtime.folder, major);
-    if (!handle)
-        handle = open_in("", major);
-    return handle ? handle : open_in_toolkit(major);
+    Dl_info info;
+    if (simulated) {
+        if (!dladdr(simulated, &info) || !info.dli_fname)
+            return NULL;
+        const char *slash = strrchr(info.dli_fname, '/');
+        snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - info.dli_fname) : 1,
+                 slash ? info.dli_fname : ".");
+        return open_in(folder, major);
+    }
+    const char *beside = *runtime.folder ? runtime.folder : NULL, *path = vs_environment("CUDA_PATH"),
+               *home = vs_environment("CUDA_HOME"), *usual = "/usr/local/cuda";
+    /* Beside the runtime before the loader's own search, "": libraries loaded later get the copy that we open by its
+     * soname, and those delivered with this runtime need its version. */
+    const struct {
+        const char *root, *inside;
+    } places[] = {{beside, ""}, {beside, "/../../cuda_cupti/lib"}, {beside, "/../extras/CUPTI/lib64"}, {"", ""},
+                  {path, "/extras/CUPTI/lib64"}, {path, "/lib64"}, {path, "/lib"},
+                  {home, "/extras/CUPTI/lib64"}, {home, "/lib64"}, {home, "/lib"},
+                  {usual, "/extras/CUPTI/lib64"}, {usual, "/lib64"}, {usual, "/lib"}};
+    for (size_t i = 0; !handle && i < sizeof places / sizeof *places; i++) {
+        snprintf(folder, sizeof folder, "%.*s%s", PATH_MAX - 1, places[i].root ? places[i].root : "", places[i].inside);
+        handle = places[i].root ? open_in(folder, major) : NULL;
+    }
+    return handle;
 }
 
 static struct vs_cupti functions;      /* immutable after once */
