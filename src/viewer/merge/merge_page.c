@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The facts and the table are elements; the memory of the ranks by step is data, from which merge_page.js draws. */
+ * The facts and the table are elements; merge_page.js draws from the memory of the ranks by step, in its rows. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
-#include "viewer/common/json_writer.h"
 #include "viewer/merge/merge_output.h"
 
 #define COLUMNS_MOST 600 /* of steps; of longer runs each has the highest of several */
@@ -23,12 +22,9 @@ static void put(FILE *out, const char *text)
 }
 
 /* The memory of a rank by column, in hexadecimal; one that is as the one before is empty, one without steps 0. */
-static char *values(const struct vs_rank *rank, uint64_t first, uint64_t width, uint64_t columns)
+static void put_values(const struct vs_rank *rank, uint64_t first, uint64_t width, uint64_t columns, FILE *out)
 {
-    uint64_t *heights = vs_xcalloc(columns, sizeof *heights), last = 0;
-    char *text;
-    size_t length;
-    FILE *out = vs_xstream(&text, &length);
+    uint64_t *heights = vs_xcalloc(columns + 1, sizeof *heights), last = 0;
     for (size_t i = 0; i < rank->steps.count; i++) {
         const struct vs_meeting *step = &rank->steps.items[i];
         uint64_t next = i + 1 < rank->steps.count ? step[1].number : step->number + 1; /* of those that are kept */
@@ -42,53 +38,24 @@ static char *values(const struct vs_rank *rank, uint64_t first, uint64_t width, 
             fprintf(out, "%" PRIx64, heights[c]);
         last = heights[c];
     }
-    vs_xstream_end(out);
     free(heights);
-    return text;
-}
-
-/* What merge_page.js reads. */
-static void put_data(const struct vs_merge *merge, FILE *out)
-{
-    uint64_t first = UINT64_MAX, last = 0;
-    for (size_t i = 0; i < merge->count; i++) {
-        const struct vs_meetings *steps = &merge->ranks[i].steps;
-        if (!steps->count)
-            continue;
-        uint64_t end = steps->items[steps->count - 1].number + 1;
-        first = steps->items[0].number < first ? steps->items[0].number : first;
-        last = end > last ? end : last;
-    }
-    uint64_t width = last ? (last - first + COLUMNS_MOST - 1) / COLUMNS_MOST : 1;
-    uint64_t columns = last ? (last - first + width - 1) / width : 0;
-    char *text, *memory, end[VS_RANK_END_MAX];
-    size_t length;
-    struct vs_json json = {.out = vs_xstream(&text, &length)};
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json, VS_J_UINT("first", last ? first : 0), VS_J_UINT("width", width), VS_J_UINT("columns", columns));
-    vs_json_begin_array(&json, "ranks");
-    for (uint32_t i = 0; i < merge->count; i++) {
-        const struct vs_rank *rank = &merge->ranks[i];
-        memory = values(rank, first, width, columns);
-        vs_json_object(&json, NULL, VS_J_TEXT("name", rank->name), VS_J_TEXT("path", rank->path),
-                       VS_J_UINT("peak", rank->peak_bytes), VS_J_TEXT("end", vs_rank_end_text(end, rank)),
-                       VS_J_BOOL("outlier", i == merge->peak.outlier),
-                       VS_J_TEXT_IF(rank->failed, "failed", i == merge->first_failed ? "first" : "later"),
-                       VS_J_TEXT("values", memory));
-        free(memory);
-    }
-    vs_json_end_array(&json);
-    vs_json_end_object(&json);
-    vs_xstream_end(json.out);
-    for (size_t i = 0; i < length; i++)
-        fprintf(out, text[i] == '<' ? "\\u003c" : "%c", text[i]);
-    free(text);
 }
 
 void vs_merge_page(const struct vs_merge *merge, FILE *out)
 {
     char *facts = NULL;
     size_t length;
+    uint64_t first = UINT64_MAX, last = 0;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct vs_meetings *steps = &merge->ranks[i].steps;
+        uint64_t begin = steps->count ? steps->items[0].number : UINT64_MAX;
+        uint64_t end = steps->count ? steps->items[steps->count - 1].number + 1 : 0;
+        first = begin < first ? begin : first;
+        last = end > last ? end : last;
+    }
+    first = last ? first : 0;
+    uint64_t width = last ? (last - first + COLUMNS_MOST - 1) / COLUMNS_MOST : 1;
+    uint64_t columns = (last - first + width - 1) / width;
     struct vs_style style = {.out = vs_xstream(&facts, &length), .width = 100};
     vs_merge_facts(merge, &style);
     vs_xstream_end(style.out);
@@ -105,20 +72,25 @@ void vs_merge_page(const struct vs_merge *merge, FILE *out)
           "<div><canvas id=\"map\" tabindex=\"0\" role=\"application\" aria-label=\"Ranks by step. Up and down choose a "
           "rank, Escape none.\"></canvas></div>\n<p id=\"said\" aria-live=\"polite\"></p>\n</section>\n"
           "<section class=\"table\"><table><thead><tr><th>process</th><th>peak</th><th>reserved</th><th>steps</th>"
-          "<th>step time</th><th>end</th></tr></thead><tbody>\n", out);
+          "<th>step time</th><th>end</th></tr></thead>", out);
+    fprintf(out, "<tbody data-first=\"%" PRIu64 "\" data-width=\"%" PRIu64 "\" data-columns=\"%" PRIu64 "\">\n", first,
+            width, columns);
     for (uint32_t i = 0; i < merge->count; i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         const char *peak = vs_size_text(rank->peak_bytes), *reserved = vs_size_text(rank->reserved_bytes);
-        fprintf(out, "<tr data-rank=\"%" PRIu32 "\"%s><td data-v=\"%" PRIu32 "\"><a href=\"#rank=%" PRIu32 "\">", i,
-                vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "", i, i);
+        fprintf(out, "<tr data-rank=\"%" PRIu32 "\"%s%s%s data-path=\"", i, vs_rank_is_odd(merge, i) ? " class=\"odd\"" : "",
+                i == merge->peak.outlier ? " data-outlier=\"1\"" : "",
+                !rank->failed ? "" : i == merge->first_failed ? " data-failed=\"first\"" : " data-failed=\"later\"");
+        put(out, rank->path);
+        fputs("\" data-values=\"", out);
+        put_values(rank, first, width, columns, out);
+        fprintf(out, "\"><td data-v=\"%" PRIu32 "\"><a href=\"#rank=%" PRIu32 "\">", i, i);
         put(out, rank->name);
         fprintf(out, "</a></td><td data-v=\"%" PRIu64 "\">%s</td><td data-v=\"%" PRIu64 "\">%s</td><td data-v=\"%" PRIu64
                 "\">%" PRIu64 "</td><td data-v=\"%" PRIu64 "\">%s</td><td>%s</td></tr>\n", rank->peak_bytes, peak,
                 rank->reserved_bytes, reserved, rank->steps_done, rank->steps_done, rank->step_ns,
                 rank->step_ns ? vs_time_text(rank->step_ns) : "-", vs_rank_end_text((char[VS_RANK_END_MAX]){""}, rank));
     }
-    fputs("</tbody></table></section>\n<script type=\"application/json\" id=\"data\">", out);
-    put_data(merge, out);
-    fprintf(out, "</script>\n<script>\n%s</script>\n</html>\n", vs_merge_script);
+    fprintf(out, "</tbody></table></section>\n<script>\n%s</script>\n</html>\n", vs_merge_script);
     free(facts);
 }

@@ -4,16 +4,18 @@
  * against the median of the step. The table stands without it. The fragment names the rank that is chosen. */
 'use strict';
 (() => {
-const data = JSON.parse(document.getElementById('data').textContent);
-const {ranks, first, width, columns} = data; /* width: steps of a column */
+const body = document.querySelector('tbody');
+const {first, width, columns} = Object.fromEntries(Object.entries(body.dataset).map(([key, text]) => [key, Number(text)]));
+/* width: steps of a column */
 const LEFT = 76, RIGHT = 12, NAMES_LEAST = 12, ROW_MOST = 16, MAP_MOST = 520;
 const $ = (id) => document.getElementById(id);
 
 /* the highest value of each column, NaN where the rank has no step; an empty one is that before it */
-for (const rank of ranks) {
+const ranks = [...body.rows].map(({dataset, cells}) => {
   let last = '';
-  rank.values = rank.values.split(',').map((text) => parseInt(last = text || last, 16) || NaN);
-}
+  return {...dataset, name: cells[0].textContent, peak: Number(cells[1].dataset.v), end: cells[5].textContent,
+    values: dataset.values.split(',').map((text) => parseInt(last = text || last, 16) || NaN)};
+});
 const middle = [], low = [], high = [];
 for (let c = 0; c < columns; c++) {
   const sorted = ranks.map((rank) => rank.values[c]).filter((value) => value).sort((a, b) => a - b);
@@ -238,7 +240,6 @@ document.addEventListener('keydown', (event) => {
     return;
   event.preventDefault();
 });
-const body = document.querySelector('tbody');
 body.addEventListener('click', (event) => {
   const row = event.target.closest('tr');
   if (row && !event.target.closest('a'))
