@@ -3,9 +3,10 @@
 
 Waits until the program imports torch, then starts the values of small tensors and the modules of tensors (folder
 vramscope/values), what answers for the other ranks of a rank that runs alone (vramscope/ranks), and
-changes of the program and its survey (vramscope/changes), if they are asked for. A program that never imports torch pays for one entry in sys.meta_path. Runs the program's
-own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is
-reported in one line, and the program goes on without that part.
+changes of the program and its survey (vramscope/changes), if they are asked for. On the simulated GPU it also waits
+for JAX, which looks for /dev/nvidia0 and uses the CPU without it. A program that imports neither pays for two
+entries in sys.meta_path. Runs the program's own sitecustomize, which this file hides. Nothing that fails here may
+reach the program: it is reported in one line, and the program goes on without that part.
 """
 import _thread
 import os
@@ -135,7 +136,13 @@ def _wait_for_torch():
         sys.meta_path.insert(0, _AfterImport("torch", _start))
 
 
+def _show_gpu_to_jax(hardware):
+    hardware.has_visible_nvidia_gpu = lambda: True
+
+
 try:
+    if os.environ.get("VRAMSCOPE_SIMULATE"):
+        sys.meta_path.insert(0, _AfterImport("jax._src.hardware_utils", _show_gpu_to_jax))
     _wait_for_torch()
 except Exception as error:
     _complain("values of small tensors are off", error)

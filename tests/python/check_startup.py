@@ -51,12 +51,25 @@ def expect(result, status, out, err=(), lines=None):
     assert len(result[2].splitlines()) <= (lines or (99 if err else 0)), result
 
 
-def a_program_without_torch_gets_one_finder_and_nothing_else(place):
+def a_program_without_torch_or_jax_gets_two_finders_and_nothing_else(place):
     expect(place.run("""\
         import sys
         print([f for f in sys.modules if 'vramscope' in f or f == 'torch'])
         print(len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
-        """), 0, "[]\n1")
+        """), 0, "[]\n2")
+
+
+def jax_finds_a_gpu_on_the_simulated_one_only(place):
+    place.put("modules/jax/__init__.py", "from jax._src import hardware_utils\n")
+    place.put("modules/jax/_src/__init__.py", "")
+    place.put("modules/jax/_src/hardware_utils.py", "has_visible_nvidia_gpu = lambda: False\n")
+    program = """\
+        import jax, sys
+        print(jax.hardware_utils.has_visible_nvidia_gpu())
+        print(len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
+        """
+    expect(place.run(program), 0, "True\n1")
+    expect(place.run(program, VRAMSCOPE_SIMULATE=None), 0, "False\n0")
 
 
 def nothing_happens_without_the_simulated_gpu(place):
@@ -159,7 +172,7 @@ def the_programs_own_sitecustomize_runs(place):
         import sys, sitecustomize
         print(sys.own == sitecustomize.__file__,
               len([f for f in sys.meta_path if type(f).__name__ == '_AfterImport']))
-        """), 0, "True 1")
+        """), 0, "True 2")
 
 
 def a_sitecustomize_that_raises_is_reported_by_python(place):
