@@ -672,6 +672,7 @@ static inline CUresult vs_sim_not_capturing(struct vs_sim_stream *stream)
 
 struct vs_sim_nodes { /* a list of graph nodes */
     struct vs_sim_node **at;
+    CUgraphEdgeData *edges; /* to or from each; NULL in a list of the program's: all 0 */
     size_t count, max;
 };
 

@@ -15,7 +15,6 @@ struct vs_sim_part {
     struct vs_sim_capture *capture;
     struct vs_sim_stream *stream; /* NULL: it was destroyed */
     struct vs_sim_nodes tips;
-    CUgraphEdgeData *edges; /* as many zeroed ones as requested, or NULL */
 };
 
 struct vs_sim_capture {
@@ -55,7 +54,7 @@ static void tips_add(struct vs_sim_part *p, const struct vs_sim_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
         if (!vs_sim_nodes_has(&p->tips, nodes->at[i]))
-            vs_sim_nodes_add(&p->tips, nodes->at[i]);
+            vs_sim_nodes_add_edge(&p->tips, nodes->at[i], nodes->edges[i]);
 }
 
 static struct vs_sim_capture *capture_of(uint64_t id)
@@ -84,7 +83,6 @@ static void finish(struct vs_sim_capture *c)
         if (p->stream)
             atomic_store(&p->stream->capture, NULL);
         vs_sim_nodes_free(&p->tips);
-        free(p->edges);
         free(p);
     }
     c->graph->captures--;
@@ -218,7 +216,7 @@ static CUresult take_params(struct vs_sim_stream *s, CUgraphNodeParams *params, 
     struct vs_sim_part *p = use(s, &e);
     *taken = p || e;
     if (p && !e) {
-        e = vs_sim_node_add(p->capture->graph, p->tips.at, p->tips.count, params, &node);
+        e = vs_sim_node_add(p->capture->graph, &p->tips, params, &node);
         e = took(p, e, node);
     }
     return vs_sim_graph_leave(e);
@@ -270,8 +268,7 @@ CUresult vs_sim_capture_graph(struct vs_sim_stream *s, const struct vs_sim_graph
         return vs_sim_graph_leave(e);
     if (graph->has_memory)
         return vs_sim_graph_leave(invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
-    e = vs_sim_node_new(p->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, p->tips.at, p->tips.count,
-                        &node);
+    e = vs_sim_node_new(p->capture->graph, CU_GRAPH_NODE_TYPE_GRAPH, &p->tips, &node);
     if (!e) {
         node->u.child = vs_sim_graph_clone(graph, false);
         node->u.child->parent = node;
@@ -352,13 +349,17 @@ void vs_sim_capture_leave(struct vs_sim_stream *s)
 
 /* The nodes of *graph* that the program gave; one that is given twice is an error if *distinct*. */
 static CUresult nodes_given(const struct vs_sim_graph *graph, const CUgraphNode *handles,
-                            size_t count, bool distinct, struct vs_sim_nodes *list)
+                            const CUgraphEdgeData *edges, size_t count, bool distinct,
+                            struct vs_sim_nodes *list)
 {
+    const CUgraphEdgeData plain = {0};
     for (size_t i = 0; i < count; i++) {
         struct vs_sim_node *n = vs_sim_node_of(handles[i]);
-        if (!n || n->graph != graph || (distinct && vs_sim_nodes_has(list, n)))
+        CUgraphEdgeData edge = edges ? edges[i] : plain;
+        if (!n || n->graph != graph || (distinct && vs_sim_nodes_has(list, n)) ||
+            !vs_sim_edge_valid(edge, n, CU_GRAPH_NODE_TYPE_KERNEL))
             return CUDA_ERROR_INVALID_VALUE;
-        vs_sim_nodes_add(list, n);
+        vs_sim_nodes_add_edge(list, n, edge);
     }
     return CUDA_SUCCESS;
 }
@@ -409,9 +410,7 @@ CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
     struct vs_sim_graph *g = vs_sim_graph_of(hGraph);
     CUresult e = CUDA_ERROR_INVALID_VALUE;
     if (g && (dependencies || !numDependencies))
-        e = vs_sim_edges_plain(dependencyData, numDependencies);
-    if (!e)
-        e = nodes_given(g, dependencies, numDependencies, true, &before);
+        e = nodes_given(g, dependencies, dependencyData, numDependencies, true, &before);
     if (!e)
         e = vs_sim_enter_stream(hStream, &s);
     if (!e)
@@ -481,6 +480,9 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
                                     : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
+    for (size_t i = 0; nodes && !edges && i < p->tips.count; i++)
+        if (!vs_sim_edge_plain(p->tips.edges[i]))
+            return CUDA_ERROR_LOSSY_QUERY;
     if (id)
         *id = p->capture->id;
     if (graph)
@@ -489,10 +491,8 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
         *nodes = (const CUgraphNode *)p->tips.at;
     if (count)
         *count = p->tips.count;
-    if (edges) {
-        free(p->edges);
-        *edges = p->edges = vs_sim_need(calloc(p->tips.count + 1, sizeof *p->edges));
-    }
+    if (edges)
+        *edges = p->tips.edges;
     return CUDA_SUCCESS;
 }
 
@@ -528,11 +528,9 @@ CUresult cuStreamUpdateCaptureDependencies_v2_locked(struct vs_sim_stream *s,
     if (!p)
         return CUDA_ERROR_ILLEGAL_STATE;
     struct vs_sim_nodes list = {0};
-    CUresult e = vs_sim_edges_plain(dependencyData, numDependencies);
-    if (!e && p->capture->invalid)
-        e = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (!e)
-        e = nodes_given(p->capture->graph, dependencies, numDependencies, false, &list);
+    CUresult e = p->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                                     : nodes_given(p->capture->graph, dependencies, dependencyData,
+                                                   numDependencies, false, &list);
     if (!e && flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         p->tips.count = 0;
     if (!e)

@@ -32,11 +32,28 @@ CUresult vs_sim_graph_enter(void)
 
 /* ---- lists ---- */
 
-void vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
+static const CUgraphEdgeData plain;
+
+void vs_sim_nodes_add_edge(struct vs_sim_nodes *list, struct vs_sim_node *node, CUgraphEdgeData edge)
 {
-    vs_sim_room(&list->at, list->count, &list->max, sizeof(struct vs_sim_node *));
+    size_t max = list->max;
+    vs_sim_room(&list->at, list->count, &max, sizeof(struct vs_sim_node *));
+    vs_sim_room(&list->edges, list->count, &list->max, sizeof edge);
+    list->edges[list->count] = edge;
     list->at[list->count++] = node;
 }
+
+void vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node)
+{
+    vs_sim_nodes_add_edge(list, node, plain);
+}
+
+CUgraphEdgeData vs_sim_edge_at(const struct vs_sim_nodes *list, size_t i)
+{
+    return list->edges ? list->edges[i] : plain;
+}
+
+bool vs_sim_edge_plain(CUgraphEdgeData edge) { return !memcmp(&edge, &plain, sizeof plain); }
 
 bool vs_sim_nodes_has(const struct vs_sim_nodes *list, const struct vs_sim_node *node)
 {
@@ -52,6 +69,7 @@ void vs_sim_nodes_remove(struct vs_sim_nodes *list, const struct vs_sim_node *no
         if (list->at[i] == node) {
             memmove(list->at + i, list->at + i + 1,
                     (list->count - i - 1) * sizeof(struct vs_sim_node *));
+            memmove(list->edges + i, list->edges + i + 1, (list->count - i - 1) * sizeof plain);
             list->count--;
             return;
         }
@@ -61,12 +79,13 @@ void vs_sim_nodes_copy(struct vs_sim_nodes *to, const struct vs_sim_nodes *from)
 {
     to->count = 0;
     for (size_t i = 0; i < from->count; i++)
-        vs_sim_nodes_add(to, from->at[i]);
+        vs_sim_nodes_add_edge(to, from->at[i], from->edges[i]);
 }
 
 void vs_sim_nodes_free(struct vs_sim_nodes *list)
 {
     free(list->at);
+    free(list->edges);
     *list = (struct vs_sim_nodes){0};
 }
 
@@ -86,10 +105,10 @@ struct vs_sim_node *vs_sim_node_of(CUgraphNode handle)
 
 /* ---- nodes ---- */
 
-static void link_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
+static void link_nodes(struct vs_sim_node *from, struct vs_sim_node *to, CUgraphEdgeData edge)
 {
-    vs_sim_nodes_add(&to->before, from);
-    vs_sim_nodes_add(&from->after, to);
+    vs_sim_nodes_add_edge(&to->before, from, edge);
+    vs_sim_nodes_add_edge(&from->after, to, edge);
 }
 
 static void unlink_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
@@ -98,24 +117,42 @@ static void unlink_nodes(struct vs_sim_node *from, struct vs_sim_node *to)
     vs_sim_nodes_remove(&from->after, to);
 }
 
-static bool distinct(const struct vs_sim_graph *graph, struct vs_sim_node *const *list,
-                     size_t count)
+/* Programmatic dependencies (cuda.h, CUgraphEdgeData) let a kernel begin before another has ended. It begins
+ * after it here, which they allow. */
+bool vs_sim_edge_valid(CUgraphEdgeData edge, const struct vs_sim_node *from, CUgraphNodeType to)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (!list[i] || list[i]->mark != VS_SIM_NODE_MARK || list[i]->graph != graph)
+    CUgraphEdgeData known = {.from_port = edge.from_port, .type = edge.type};
+    if (vs_sim_edge_plain(edge))
+        return true;
+    if (memcmp(&edge, &known, sizeof edge) || from->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return false;
+    return edge.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+               ? to == CU_GRAPH_NODE_TYPE_KERNEL &&
+                     (edge.from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ||
+                      edge.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
+               : edge.type == CU_GRAPH_DEPENDENCY_TYPE_DEFAULT &&
+                     edge.from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+}
+
+static bool all_valid(const struct vs_sim_graph *graph, const struct vs_sim_nodes *list,
+                      CUgraphNodeType to)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct vs_sim_node *n = list->at[i];
+        if (!n || n->mark != VS_SIM_NODE_MARK || n->graph != graph ||
+            !vs_sim_edge_valid(vs_sim_edge_at(list, i), n, to))
             return false;
         for (size_t j = 0; j < i; j++)
-            if (list[i] == list[j])
+            if (n == list->at[j])
                 return false;
     }
     return true;
 }
 
 CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
-                         struct vs_sim_node *const *before, size_t count,
-                         struct vs_sim_node **node)
+                         const struct vs_sim_nodes *before, struct vs_sim_node **node)
 {
-    if ((count && !before) || !distinct(graph, before, count))
+    if ((before->count && !before->at) || !all_valid(graph, before, type))
         return CUDA_ERROR_INVALID_VALUE;
     struct vs_sim_node *n = unused_nodes;
     if (n)
@@ -130,8 +167,8 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
     n->op.kind = VS_SIM_OP_NOTHING;
     n->op.deps = n->op.deps_inline;
     vs_sim_nodes_add(&graph->nodes, n);
-    for (size_t i = 0; i < count; i++)
-        link_nodes(before[i], n);
+    for (size_t i = 0; i < before->count; i++)
+        link_nodes(before->at[i], n, vs_sim_edge_at(before, i));
     *node = n;
     return CUDA_SUCCESS;
 }
@@ -229,14 +266,14 @@ struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool pr
     for (size_t i = 0; i < from->nodes.count; i++) {
         struct vs_sim_node *n = from->nodes.at[i], *copy;
         n->walk = i; /* its position in the list */
-        vs_sim_node_new(g, n->type, NULL, 0, &copy);
+        vs_sim_node_new(g, n->type, &(struct vs_sim_nodes){0}, &copy);
         copy->origin = n->id;
         vs_sim_node_fill(copy, n);
     }
     for (size_t i = 0; i < from->nodes.count; i++) {
         const struct vs_sim_nodes *before = &from->nodes.at[i]->before;
         for (size_t j = 0; j < before->count; j++)
-            link_nodes(g->nodes.at[before->at[j]->walk], g->nodes.at[i]);
+            link_nodes(g->nodes.at[before->at[j]->walk], g->nodes.at[i], before->edges[j]);
     }
     vs_sim_objects_copy(g, from);
     g->has_memory = from->has_memory;
@@ -321,17 +358,13 @@ CUresult cuGraphNodeGetType_locked(struct vs_sim_node *n, CUgraphNodeType type[s
 
 /* ---- edges ---- */
 
-CUresult vs_sim_edges_plain(const CUgraphEdgeData *data, size_t count)
+/* Has *b* the edge *edge* from *a*? */
+static bool has_edge(const struct vs_sim_node *b, const struct vs_sim_node *a, CUgraphEdgeData edge)
 {
-    static const CUgraphEdgeData plain;
-    for (size_t i = 0; data && i < count; i++) {
-        if (!memcmp(&data[i], &plain, sizeof plain))
-            continue;
-        bool known = data[i].type <= CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC && !data[i].to_port &&
-                     data[i].from_port <= CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
-        return known ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
+    for (size_t i = 0; i < b->before.count; i++)
+        if (b->before.at[i] == a)
+            return !memcmp(&b->before.edges[i], &edge, sizeof edge);
+    return false;
 }
 
 static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, const CUgraphNode *to,
@@ -341,14 +374,16 @@ static CUresult edges_check(struct vs_sim_graph *g, const CUgraphNode *from, con
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < count; i++) {
         struct vs_sim_node *a = vs_sim_node_of(from[i]), *b = vs_sim_node_of(to[i]);
+        CUgraphEdgeData edge = data ? data[i] : plain;
         if (!a || !b || a == b || a->graph != g || b->graph != g ||
-            vs_sim_nodes_has(&b->before, a) != present)
+            (present ? !has_edge(b, a, edge)
+                     : vs_sim_nodes_has(&b->before, a) || !vs_sim_edge_valid(edge, a, b->type)))
             return CUDA_ERROR_INVALID_VALUE;
         for (size_t j = 0; j < i; j++)
             if (from[i] == from[j] && to[i] == to[j])
                 return CUDA_ERROR_INVALID_VALUE;
     }
-    return vs_sim_edges_plain(data, count);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuGraphAddDependencies_v2_locked(struct vs_sim_graph *g, const CUgraphNode *from,
@@ -357,7 +392,8 @@ CUresult cuGraphAddDependencies_v2_locked(struct vs_sim_graph *g, const CUgraphN
 {
     CUresult e = edges_check(g, from, to, edgeData, numDependencies, false);
     for (size_t i = 0; i < numDependencies && !e; i++)
-        link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i]);
+        link_nodes((struct vs_sim_node *)from[i], (struct vs_sim_node *)to[i],
+                   edgeData ? edgeData[i] : plain);
     return e;
 }
 
@@ -376,16 +412,28 @@ CUresult cuGraphRemoveDependencies_v2_locked(struct vs_sim_graph *g, const CUgra
 /* ---- lists for the program ---- */
 
 /* The two-step protocol: without *out* only the count; with it as many as fit, the rest of *out*
- * NULL. */
-static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *count)
+ * NULL. Without *data*, all their edges must be ordinary. */
+static CUresult give_edges(const struct vs_sim_nodes *list, CUgraphNode *out, CUgraphEdgeData *data,
+                           size_t *count)
 {
-    if (!count)
+    if (!count || (data && !out))
         return CUDA_ERROR_INVALID_VALUE;
     size_t room = out ? *count : 0;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < room && i < list->count && !data; i++)
+        if (!vs_sim_edge_plain(list->edges[i]))
+            return CUDA_ERROR_LOSSY_QUERY;
+    for (size_t i = 0; i < room; i++) {
         out[i] = i < list->count ? (CUgraphNode)list->at[i] : NULL;
+        if (data)
+            data[i] = i < list->count ? list->edges[i] : plain;
+    }
     *count = out && room < list->count ? room : list->count;
     return CUDA_SUCCESS;
+}
+
+static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *count)
+{
+    return give_edges(list, out, NULL, count);
 }
 
 CUresult cuGraphGetNodes_locked(struct vs_sim_graph *g, CUgraphNode *nodes, size_t *numNodes)
@@ -413,40 +461,30 @@ CUresult cuGraphGetEdges_v2_locked(struct vs_sim_graph *g, CUgraphNode *from, CU
         return CUDA_ERROR_INVALID_VALUE;
     for (size_t i = 0; i < g->nodes.count; i++)
         for (size_t j = 0; j < g->nodes.at[i]->before.count; j++) {
-            vs_sim_nodes_add(&ends[0], g->nodes.at[i]->before.at[j]);
+            const struct vs_sim_nodes *before = &g->nodes.at[i]->before;
+            vs_sim_nodes_add_edge(&ends[0], before->at[j], before->edges[j]);
             vs_sim_nodes_add(&ends[1], g->nodes.at[i]);
         }
-    if (edgeData)
-        memset(edgeData, 0, *numEdges * sizeof *edgeData);
     size_t room = *numEdges;
-    give(&ends[0], from, &room);
-    give(&ends[1], to, numEdges);
+    CUresult e = give_edges(&ends[0], from, edgeData, &room);
+    if (!e)
+        give(&ends[1], to, numEdges);
     vs_sim_nodes_free(&ends[0]);
     vs_sim_nodes_free(&ends[1]);
-    return CUDA_SUCCESS;
-}
-
-static CUresult neighbours(const struct vs_sim_nodes *list, CUgraphNode *out, CUgraphEdgeData *data,
-                           size_t *count)
-{
-    if (!count || (data && !out))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (data)
-        memset(data, 0, *count * sizeof *data);
-    return give(list, out, count);
+    return e;
 }
 
 CUresult cuGraphNodeGetDependencies_v2_locked(struct vs_sim_node *n, CUgraphNode *dependencies,
                                               CUgraphEdgeData *edgeData, size_t *numDependencies)
 {
-    return neighbours(&n->before, dependencies, edgeData, numDependencies);
+    return give_edges(&n->before, dependencies, edgeData, numDependencies);
 }
 
 CUresult cuGraphNodeGetDependentNodes_v2_locked(struct vs_sim_node *n, CUgraphNode *dependentNodes,
                                                 CUgraphEdgeData *edgeData,
                                                 size_t *numDependentNodes)
 {
-    return neighbours(&n->after, dependentNodes, edgeData, numDependentNodes);
+    return give_edges(&n->after, dependentNodes, edgeData, numDependentNodes);
 }
 
 /* ---- entries: the lock is held for all of the call ---- */

@@ -181,12 +181,12 @@ static CUresult fill_free(struct vs_sim_node *n, CUdeviceptr address)
     return CUDA_SUCCESS;
 }
 
-CUresult vs_sim_node_add(struct vs_sim_graph *g, struct vs_sim_node *const *before, size_t count,
+CUresult vs_sim_node_add(struct vs_sim_graph *g, const struct vs_sim_nodes *before,
                          CUgraphNodeParams *p, struct vs_sim_node **node)
 {
     if ((unsigned)p->type > CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult e = vs_sim_node_new(g, p->type, before, count, node);
+    CUresult e = vs_sim_node_new(g, p->type, before, node);
     if (e)
         return e;
     switch (p->type) {
@@ -253,7 +253,7 @@ CUresult vs_sim_node_take(struct vs_sim_graph *g, const struct vs_sim_nodes *bef
     case VS_SIM_OP_VALUES: type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP; break;
     default: return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    CUresult e = vs_sim_node_new(g, type, before->at, before->count, node);
+    CUresult e = vs_sim_node_new(g, type, before, node);
     if (e)
         return e;
     struct vs_sim_node *n = *node;
@@ -273,14 +273,14 @@ static CUresult add_with(CUgraphNode *out, CUgraph graph, const CUgraphNode *bef
                          const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *p)
 {
     struct vs_sim_node *node;
+    const struct vs_sim_nodes given = {.at = (struct vs_sim_node **)before,
+                                       .edges = (CUgraphEdgeData *)edges,
+                                       .count = count};
     CUresult e = vs_sim_graph_enter();
     if (e)
         return e;
     struct vs_sim_graph *g = vs_sim_graph_of(graph);
-    e = !out || !g || (count && !before) ? CUDA_ERROR_INVALID_VALUE
-                                         : vs_sim_edges_plain(edges, count);
-    if (!e)
-        e = vs_sim_node_add(g, (struct vs_sim_node *const *)before, count, p, &node);
+    e = out && g ? vs_sim_node_add(g, &given, p, &node) : CUDA_ERROR_INVALID_VALUE;
     if (!e)
         *out = (CUgraphNode)node;
     return vs_sim_graph_leave(e);

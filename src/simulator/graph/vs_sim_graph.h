@@ -81,6 +81,7 @@ CUresult vs_sim_graph_enter(void);
 /* ---- all the following: with the lock held ---- */
 
 void vs_sim_nodes_add(struct vs_sim_nodes *list, struct vs_sim_node *node);
+void vs_sim_nodes_add_edge(struct vs_sim_nodes *list, struct vs_sim_node *node, CUgraphEdgeData edge);
 bool vs_sim_nodes_has(const struct vs_sim_nodes *list, const struct vs_sim_node *node);
 void vs_sim_nodes_remove(struct vs_sim_nodes *list, const struct vs_sim_node *node);
 /* vs_sim_nodes_copy: makes *to* the same list. */
@@ -100,8 +101,7 @@ struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool pr
 /* vs_sim_node_new: creates a node in *graph* that depends on *before*, which must not contain
  * duplicates. CUDA_ERROR_INVALID_VALUE. */
 CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
-                         struct vs_sim_node *const *before, size_t count,
-                         struct vs_sim_node **node);
+                         const struct vs_sim_nodes *before, struct vs_sim_node **node);
 /* vs_sim_node_free: removes it from its graph with its edges. */
 void vs_sim_node_free(struct vs_sim_node *node);
 /* vs_sim_node_empty: frees its content; its edges stay. */
@@ -112,8 +112,12 @@ void vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from);
 void vs_sim_access_copy(struct vs_sim_alloc_params *a);
 /* vs_sim_node_origin: the node of *graph* or its children that the given one was cloned from. */
 struct vs_sim_node *vs_sim_node_origin(const struct vs_sim_graph *graph, uint64_t origin);
-/* vs_sim_edges_plain: are all *count* annotations (NULL: none) zero, as simulated? */
-CUresult vs_sim_edges_plain(const CUgraphEdgeData *data, size_t count);
+/* vs_sim_edge_at: the annotation of node *i*. */
+CUgraphEdgeData vs_sim_edge_at(const struct vs_sim_nodes *list, size_t i);
+/* vs_sim_edge_plain: is it an ordinary dependency? */
+bool vs_sim_edge_plain(CUgraphEdgeData edge);
+/* vs_sim_edge_valid: may it lead from *from* to a node of type *to*? */
+bool vs_sim_edge_valid(CUgraphEdgeData edge, const struct vs_sim_node *from, CUgraphNodeType to);
 /* vs_sim_graph_sort: its nodes, dependencies first, without those of cycles, whose `walk` is not 0. */
 void vs_sim_graph_sort(const struct vs_sim_graph *graph, struct vs_sim_nodes *list);
 
@@ -132,8 +136,8 @@ static inline bool vs_sim_node_params_ok(const CUgraphNodeParams *p)
     return p && !p->reserved0[0] && !p->reserved0[1] && !p->reserved0[2] && !p->reserved2;
 }
 /* vs_sim_node_add: adds a node of any type, as cuGraphAddNode. */
-CUresult vs_sim_node_add(struct vs_sim_graph *graph, struct vs_sim_node *const *before,
-                         size_t count, CUgraphNodeParams *params, struct vs_sim_node **node);
+CUresult vs_sim_node_add(struct vs_sim_graph *graph, const struct vs_sim_nodes *before,
+                         CUgraphNodeParams *params, struct vs_sim_node **node);
 
 /* ---- executable graphs (drv_graph_exec.c, drv_graph_launch.c) ---- */
 
