@@ -82,6 +82,26 @@ def a_row_and_its_block_lead_to_each_other(pages):
         assert not faults, faults
 
 
+def segments_are_bands_over_time(pages):
+    device = pages.report("oom")["devices"][0]
+    with browser.opened(pages.page("oom"), fragment="#tab=timeline&bands=segments") as (page, faults):
+        settle(page)
+        frame = page.wait_for_selector(".view-is-timeline .v-frame[data-colors]")
+        rows = list(csv.reader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
+        live = rows[0].index("live")
+        held = [[float(value) for value in row[live:]] for row in rows[1:] if row[live]]
+        assert max(held)[0] == device["peak_reserved"]["bytes"] and len(rows[0]) > live + 1, (rows[0], max(held))
+        assert all(total == sum(groups) for total, *groups in held), held
+        box = frame.bounding_box()
+        page.mouse.click(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.72)
+        page.wait_for_selector(".detail:has-text('Segment') dt:has-text('pool')")
+        wait_until(page, "location.hash.includes('selected=segment%3A')")
+        browser.follow(page, "#tab=timeline&bands=blocks")
+        page.wait_for_selector(".view-is-timeline .v-frame[data-colors]")
+        assert "call site" in page.inner_text(".view-is-timeline .v-legend-held"), "the bands are allocations again"
+        assert not faults, faults
+
+
 def a_tensor_has_its_module(pages):
     """And the memory that turned out to be its segment did not have its address before."""
     with browser.opened(pages.page("tensors"), fragment="#tab=events&search=make_activation") as (page, faults):
@@ -102,7 +122,7 @@ def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other, a_tensor_has_its_module), pages)
+        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other, segments_are_bands_over_time, a_tensor_has_its_module), pages)
     return 0
 
 

@@ -276,12 +276,11 @@ static void complete(struct vs_page_data *data, const struct vs_page_source *sou
 {
     const struct vs_page_rows *rows = &data->rows;
     const struct vs_report_steps *steps = &source->report->steps;
-    bool *used = vs_xcalloc(replay->sites.count, sizeof *used);
+    bool *used = vs_xcalloc(replay->sites.count + 1, sizeof *used);
     for (size_t i = 0; i < rows->count; i++)
         used[rows->blocks[i].site] = true;
     for (size_t i = 0; i < rows->segment_count; i++)
-        if (rows->segments[i].site)
-            used[rows->segments[i].site - 1] = true;
+        used[rows->segments[i].site ? rows->segments[i].site - 1 : replay->sites.count] = true;
     vs_page_names_build(&data->names, replay, symbols, used);
     free(used);
     if (source->text)

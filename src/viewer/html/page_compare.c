@@ -24,6 +24,8 @@ static const struct vs_named_site *find(const struct vs_named_sites *sites,
                                         const struct vs_report_site *site)
 {
     char name[VS_SITE_NAME_MAX];
+    if (!site->api)
+        return NULL; /* the row of other call sites, or of none */
     const struct vs_named_site key = {.name = vs_site_stable_name(name, site), .site = site};
     return sites->count ? bsearch(&key, sites->items, sites->count, sizeof key, vs_named_site_order)
                         : NULL;

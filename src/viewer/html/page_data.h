@@ -49,12 +49,12 @@ struct vs_page_names {
     struct vs_page_site *sites;
     size_t site_count, site_capacity;
     size_t unnamed;         /* sites of the replay that share the last row; 0: none */
-    uint32_t *site_numbers; /* of each site of the replay; those without rows have 0 */
+    uint32_t *site_numbers; /* of each site of the replay, then of no site; those without rows have 0 */
     struct vs_arena memory;
 };
 
-/* vs_page_names_build: *used*: for each site of the replay, whether a row has it. Cost: looks up
- * the symbols of their stacks. */
+/* vs_page_names_build: *used*: for each site of the replay, whether a row has it, then whether a row has none. Cost:
+ * looks up the symbols of their stacks. */
 void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
                          struct vs_symbols *symbols, const bool *used);
 

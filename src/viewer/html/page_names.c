@@ -67,7 +67,7 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
     struct vs_summary summary = {.memory = &names->memory, .replay = replay, .symbols = symbols,
                                  .wrappers = &wrappers};
     struct vs_summary_row *list = vs_xcalloc(total, sizeof *list);
-    names->site_numbers = vs_xcalloc(total, sizeof *names->site_numbers);
+    names->site_numbers = vs_xcalloc(total + 1, sizeof *names->site_numbers);
     vs_summary_wrappers(&summary, &wrappers);
     for (size_t i = 0; i < total; i++)
         if (used[i])
@@ -88,6 +88,11 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
             .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
         VS_VEC_ADD(names->sites, names->site_count, names->site_capacity, row);
     }
+    names->site_numbers[total] = (uint32_t)names->site_count;
+    if (used[total])
+        VS_VEC_ADD(names->sites, names->site_count, names->site_capacity,
+                   ((struct vs_page_site){.label = "unknown call site", .through = "",
+                                          .library = vs_intern_text(&names->libraries, "unknown")}));
     free(list);
 }
 

@@ -158,10 +158,13 @@ static void born_in(struct vs_page_rows *rows, const struct vs_live *live,
     }
     if (room->block)
         turn_into_segment(rows, room);
+    struct vs_page_segment *segment = room->segment ? &rows->segments[room->segment - 1] : NULL;
+    if (segment && !segment->site && !segment->older)
+        segment->site = live->site + 1; /* an allocator's: its first block is what it was allocated for */
     if (stream)
         name_stream(rows, room, live, stream);
-    else if (room->segment)
-        stream = rows->segments[room->segment - 1].stream;
+    else if (segment)
+        stream = segment->stream;
     add_row(rows, live, slot, room->place + (live->addr - room->addr), room->segment, stream);
 }
 
@@ -370,6 +373,8 @@ void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay)
     for (size_t i = 0; i < replay->segments.count && !rows->err; i++)
         if (replay->segments.items[i].device < VS_DEVICES_MAX)
             held(rows, &replay->segments.items[i]);
+    for (size_t i = 0; i < rows->segment_count; i++)
+        rows->segments[i].older = true;
     for (size_t i = 0; i < replay->mappings.count && !rows->err; i++) {
         const struct vs_replay_segment *m = &replay->mappings.items[i];
         if (m->device < VS_DEVICES_MAX)
@@ -440,7 +445,7 @@ void vs_page_rows_encode(struct vs_page_rows *rows, const uint32_t *site_numbers
             [VS_SEGMENT_ADDRESS] = s->addr, [VS_SEGMENT_DEVICE] = device_numbers[s->device],
             [VS_SEGMENT_STREAM] = s->stream, [VS_SEGMENT_POOL] = s->pool,
             [VS_SEGMENT_FAMILY] = s->family,
-            [VS_SEGMENT_SITE] = s->site ? site_numbers[s->site - 1] : 0};
+            [VS_SEGMENT_SITE] = site_numbers[s->site ? s->site - 1 : rows->replay->sites.count]};
         for (int k = 0; k < VS_SEGMENT_COLUMNS; k++)
             vs_column_add(&c[k], values[k]);
     }

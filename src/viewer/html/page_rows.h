@@ -69,6 +69,7 @@ struct vs_page_segment {
     uint64_t bytes, place, addr, pool;
     uint32_t stream, site;     /* site + 1, of the replay; 0: none */
     uint8_t device, family;
+    bool older;                /* than the page's part of the trace */
 };
 
 /* Of a live allocation, by its slot (vs_replay_slot). */

@@ -281,10 +281,14 @@ class Page {
         const {state} = this;
         const {head} = this.shown()[0];
         const grouping = choice('Colour by', groupingsOf(head), state.get('color'), (value) => state.set({color: value}));
+        const bands = head.sections.segments?.columns[0]?.count ? choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']],
+            state.get('bands'), (value) => state.set({bands: value})) : null;
         const span = stepsSpan({head});
         const steps = make('span.toolbar');
         const draw = () => {
             grouping.querySelector('select').value = state.get('color');
+            if (bands)
+                bands.querySelector('select').value = state.get('bands');
             const fits = span && state.get('from') === span.from && state.get('to') === span.to;
             fill(steps, span && (fits
                 ? button('Whole run', () => state.set({from: null, to: null}), {'aria-keyshortcuts': '0', title: 'key 0'})
@@ -292,8 +296,8 @@ class Page {
             span && make('span.muted.small', {}, `${formatPercent(head.steps_span.to - head.steps_span.from, head.duration)} of the run`));
         };
         draw();
-        this.mounted.push({api: {destroy: state.subscribe(['color', 'from', 'to'], draw)}});
-        return make('div.toolbar.view-toolbar', {}, heading, grouping, steps);
+        this.mounted.push({api: {destroy: state.subscribe(['color', 'bands', 'from', 'to'], draw)}});
+        return make('div.toolbar.view-toolbar', {}, heading, grouping, bands, steps);
     }
 
     makeFind(trace) {

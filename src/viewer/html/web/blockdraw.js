@@ -3,7 +3,7 @@
  * What is drawn around the painted pictures of blocks: segments, labels, for export the blocks themselves,
  * the tip and the legend. A *plane* has trace, state, what is visible and both scales. */
 import {matchBlocks} from './blockfind.js';
-import {GROUPINGS, groupBlocks, phaseName} from './grouping.js';
+import {groupBlocks, phaseName} from './grouping.js';
 import {cutEnd, shortSite, stepOf} from './describe.js';
 import {inkFor, neutralColor} from './colors.js';
 import {fillGroupLegend} from './surface.js';
@@ -48,15 +48,13 @@ export function drawHeld(pen, surface, area, {trace, state, range, x, y}) {
     });
 }
 
-/** Size and call site in the blocks with room for them.
- * @param {Object} picture the raster on the screen, or null */
-export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, picture) {
+/** Size and call site in the blocks, or segments, with room for them.
+ * @param {Object} picture the raster on the screen, or null @param {Object} grouping @param {function(number): boolean} dim */
+export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, picture, grouping, dim) {
     if (!picture || picture.device !== state.get('device'))
         return;
-    const grouping = groupBlocks(trace, state.get('color'));
     const colors = grouping.colors(surface.theme);
-    const {blocks} = trace.loaded;
-    const dim = dimmedRows(trace, state);
+    const {site, bytes} = grouping.table;
     const size = ({from, to, low, high}) => (to - from) * (high - low);
     const largest = picture.large.sort((a, b) => size(b) - size(a)).slice(0, LABELS_MAX);
     for (const {row, from, to, low, high} of largest) {
@@ -66,8 +64,8 @@ export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, pictur
         const height = Math.min(area.top + area.height, y(low)) - top;
         if (width < 70 || height < 13 || (dim && dim(row)))
             continue;
-        const label = trace.head.sites[blocks.site[row]].label;
-        const size = formatBytes(blocks.bytes[row]);
+        const {label = ''} = trace.head.sites[site[row]] || {};
+        const size = formatBytes(bytes[row]);
         const letters = Math.floor((width - 8) / 6);
         const text = letters < size.length + 5 ? size.length > letters ? '' : size // never a number without its unit
             : cutEnd(`${size}  ${shortSite(label)}`, letters);
@@ -117,32 +115,33 @@ const LEGEND_MAX = 20;
 const LEGEND_LEAST = 0.005; // of what is live, or of all bytes times their time
 
 /** Bytes of each group at *t*. */
-function heldAt(trace, {of}, device, t) {
-    const {bytes} = trace.loaded.blocks;
+function heldAt({of, table}, device, t) {
     const held = new Map();
-    for (const row of trace.liveAt(t, device))
-        held.set(of[row], (held.get(of[row]) || 0) + bytes[row]);
+    table.live.visit(t, t, (row) => {
+        if (table.device[row] === device)
+            held.set(of[row], (held.get(of[row]) || 0) + table.bytes[row]);
+    });
     return held;
 }
 
 /** Fills *legend* with what each group holds at *t*. The order is that at the cursor, so that nothing moves while
  * the pointer does. @param {Object} surface @param {HTMLElement} legend @param {Object} trace with loaded blocks
- * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel */
-export function showHeld(surface, legend, trace, state, t, apart) {
+ * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel @param {string} [bands] as of groupBlocks */
+export function showHeld(surface, legend, trace, state, t, apart, bands = 'blocks') {
     const color = state.get('color');
     const device = state.get('device');
     const cursor = trace.cursorAt(state);
     const selected = state.get('selected');
-    const key = [color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
+    const key = [bands, color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
         Boolean(trace.loaded.steps), Boolean(trace.loaded.lives)].join(' ');
     if (legend.dataset.key === key)
         return;
-    const grouping = groupBlocks(trace, color);
-    const {order, names, area} = grouping;
+    const grouping = groupBlocks(trace, color, bands);
+    const {order, names, area, name} = grouping;
     const colors = grouping.colors(surface.theme);
     const known = hasBlocks(trace, t, t);
-    const held = known ? heldAt(trace, grouping, device, t) : new Map();
-    const first = cursor === t ? held : hasBlocks(trace, cursor, cursor) ? heldAt(trace, grouping, device, cursor) : held;
+    const held = known ? heldAt(grouping, device, t) : new Map();
+    const first = cursor === t ? held : hasBlocks(trace, cursor, cursor) ? heldAt(grouping, device, cursor) : held;
     const sum = (values) => [...values].reduce((a, b) => a + b, 0);
     const [now, then, all] = [sum(held.values()), sum(first.values()), sum(area)];
     const tells = (g) => Math.max((held.get(g) || 0) / (now || 1), (first.get(g) || 0) / (then || 1),
@@ -153,10 +152,10 @@ export function showHeld(surface, legend, trace, state, t, apart) {
         title: shorten(names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
     if (rest.length)
         entries.push({color: neutralColor(surface.theme), groups: rest.length,
-            text: `${formatNumber(rest.length, `other ${GROUPINGS[color]}`)}`,
+            text: `${formatNumber(rest.length, `other ${name}`)}`,
             ...heldValue(rest.reduce((bytes, g) => bytes + (held.get(g) || 0), 0))});
     fillGroupLegend(legend, key, entries, order.length,
-        `${known ? `${formatBytes(now)} live` : 'unknown'} at ${instantText(t, apart)} by ${GROUPINGS[color]}:`);
+        `${!known ? 'unknown' : `${formatBytes(now)} ${bands === 'segments' ? 'in segments' : 'live'}`} at ${instantText(t, apart)} by ${name}:`);
 }
 
 function heldValue(bytes) {

@@ -58,7 +58,7 @@ class BlockmapView extends PaintedView {
         drawHeld(pen, surface, area, plane);
         if (!pen.finish || !drawBlockVectors(pen, surface, area, plane))
             this.drawPictures(pen, area);
-        drawBlockLabels(pen, surface, area, plane, this.pictures.now);
+        drawBlockLabels(pen, surface, area, plane, this.pictures.now, this.grouping(), this.dim());
         pen.unclip();
         drawMissing(pen, surface, area, trace, range);
     }

@@ -193,7 +193,7 @@ export function describeBlock(trace, row, lives = null) {
 }
 
 /** @param {Object} trace @param {number} row of trace.segments
- * @returns {{title: string, facts: string[][], stack: string[]}} */
+ * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
 export function describeSegment(trace, row) {
     const {head, loaded: {segments}} = trace;
     const stream = segments.stream[row];
@@ -207,7 +207,7 @@ export function describeSegment(trace, row) {
             ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
             ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
         ],
-        stack: stackLines(trace, segments.site[row]),
+        stack: stackLines(trace, segments.site[row]), site: segments.site[row],
     };
 }
 

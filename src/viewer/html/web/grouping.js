@@ -6,6 +6,7 @@
 import {cycleColor, neutralColor, paletteFor} from './colors.js';
 import {upperBound} from './liveindex.js';
 import {formatBytes, formatCount} from './format.js';
+import {streamText} from './segmentlayout.js';
 
 const DISTINCT = 20;
 const KIB = 1024;
@@ -17,6 +18,7 @@ const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to
 /** What blocks can be coloured by, with the name on the page. */
 export const GROUPINGS = {site: 'call site', phase: 'phase', step: 'step', module: 'module', kind: 'kind', library: 'library', size: 'size',
     age: 'lifetime', stream: 'stream'};
+const OF_SEGMENTS = ['site', 'library', 'size', 'age']; // the other groupings have no meaning for segments
 
 function sizeNames() {
     const text = SIZE_EDGES.map((edge) => formatBytes(edge));
@@ -44,17 +46,30 @@ export function phaseName(head, phase) {
 }
 
 /** Call sites that read the same are one group, that of the first of them, as in the report. */
-function sitesByLabel(head, blocks) {
+function sitesByLabel(head, table) {
     const first = new Map();
     const group = Uint32Array.from(head.sites, ({label}, site) => {
         if (!first.has(label))
             first.set(label, site);
         return first.get(label);
     });
-    return {of: blocks.site.map((site) => group[site]), names: head.sites.map((site) => site.label)};
+    return {of: table.site.map((site) => group[site]), names: head.sites.map((site) => site.label)};
 }
 
-function groupsBy(trace, key) {
+/** The stream and pool of each segment. */
+function poolsOfSegments(trace, {stream, pool}) {
+    const groups = new Map();
+    const names = [];
+    const of = stream.map((number, i) => {
+        const key = `${number} ${pool[i]}`;
+        if (!groups.has(key))
+            groups.set(key, names.push(streamText(trace, {stream: number, pool: pool[i]})) - 1);
+        return groups.get(key);
+    });
+    return {of, names};
+}
+
+function groupsBy(trace, key, table) {
     const {head, loaded: {blocks}} = trace;
     switch (key) {
     case 'phase':
@@ -66,15 +81,17 @@ function groupsBy(trace, key) {
     case 'kind':
         return {of: blocks.kind, names: head.kinds};
     case 'library':
-        return {of: blocks.site.map((site) => head.sites[site].library), names: head.libraries};
+        return {of: table.site.map((site) => head.sites[site].library), names: head.libraries};
     case 'size':
-        return {of: classify(blocks.bytes, SIZE_EDGES), names: sizeNames()};
+        return {of: classify(table.bytes, SIZE_EDGES), names: sizeNames()};
     case 'age':
-        return {of: classify(blocks.died.map((died, i) => died - blocks.born[i]), AGE_EDGES), names: AGE_NAMES};
+        return {of: classify(table.died.map((died, i) => died - table.born[i]), AGE_EDGES), names: AGE_NAMES};
     case 'stream':
         return {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
+    case 'pool':
+        return poolsOfSegments(trace, table);
     default:
-        return sitesByLabel(head, blocks);
+        return sitesByLabel(head, table);
     }
 }
 
@@ -100,24 +117,26 @@ export function groupingsOf({modules}) {
     return Object.entries(GROUPINGS).filter(([key]) => key !== 'module' || (modules && modules.length));
 }
 
-function areas(blocks, of, groups, end) {
+function areas({count, bytes, born, died}, of, groups, end) {
     const area = new Float64Array(groups);
-    for (let i = 0; i < blocks.count; i++)
-        area[of[i]] += blocks.bytes[i] * (Math.min(blocks.died[i], end) - blocks.born[i] + 1);
+    for (let i = 0; i < count; i++)
+        area[of[i]] += bytes[i] * (Math.min(died[i], end) - born[i] + 1);
     return area;
 }
 
-/** The grouping of the trace's blocks by *key* (a key of GROUPINGS); trace.blocks must be loaded.
- * Kept: the second call is free.
- * @returns {{key: string, names: string[], of: ArrayLike<number>, order: number[],
- *   colors: function(string): string[]}} of: group of each block; order: largest area first;
+/** The grouping of the trace's blocks, or segments, by *color* (a key of GROUPINGS); they must be loaded. Segments
+ * that have no such groups are grouped by stream and pool. Kept: the second call is free.
+ * @returns {{name: string, names: string[], of: ArrayLike<number>, order: number[], table: Object,
+ *   colors: function(string): string[]}} of: group of each row of the table; order: largest area first;
  *   colors(theme): colour of each group */
-export function groupBlocks(trace, key) {
+export function groupBlocks(trace, color, bands = 'blocks') {
+    const key = bands === 'segments' && !OF_SEGMENTS.includes(color) ? 'pool' : color;
     trace.groupings = trace.groupings || {};
-    if (trace.groupings[key])
-        return trace.groupings[key];
-    const {of, names, early} = groupsBy(trace, key);
-    const area = areas(trace.loaded.blocks, of, names.length, trace.head.duration);
+    if (trace.groupings[bands + key])
+        return trace.groupings[bands + key];
+    const table = trace.loaded[bands];
+    const {of, names, early} = groupsBy(trace, key, table);
+    const area = areas(table, of, names.length, trace.head.duration);
     const order = names.map((_, g) => g).filter((g) => area[g] > 0).sort((a, b) => area[b] - area[a]);
     const themes = {};
     const colors = (theme) => {
@@ -130,9 +149,9 @@ export function groupBlocks(trace, key) {
         }
         return themes[theme];
     };
-    const grouping = {key, names, of, order, colors, area};
+    const grouping = {name: GROUPINGS[key] || 'stream and pool', names, of, order, colors, area, table};
     if (!early) // else the section of the steps, or of the modules, is not there yet
-        trace.groupings[key] = grouping;
+        trace.groupings[bands + key] = grouping;
     return grouping;
 }
 

@@ -27,6 +27,7 @@ const LINK_KEYS = {
     placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER, bytesFrom: LINK_NUMBER, bytesTo: LINK_NUMBER,
     compareBy: oneOf('site', 'phase', 'kind', 'step', 'library', 'size', 'age', 'stream'),
     color: oneOf('site', 'phase', 'kind', 'step', 'module', 'library', 'size', 'age', 'stream'),
+    bands: oneOf('blocks', 'segments'),
     metric: oneOf('bytes', 'count'),
     inverted: LINK_SWITCH, libraries: LINK_SWITCH,
     zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},
@@ -41,7 +42,7 @@ const LINK_KEYS = {
     search: {read: (text) => text.slice(0, 1000), write: String},
     selected: {
         read(text) {
-            const match = /^(block|site):(\d{1,10})$/.exec(text);
+            const match = /^(block|segment|site):(\d{1,10})$/.exec(text);
             return match ? {[match[1]]: Number(match[2])} : undefined;
         },
         write: (value) => Object.entries(value).map(([what, index]) => `${what}:${index}`)[0],

@@ -39,7 +39,7 @@ export class PaintedView extends ChartView {
             hover: (event) => this.hoverBlock(event),
             click: (event) => {
                 const {row} = this.bandAt(event.clientX, event.clientY);
-                this.setCursor(event, {selected: row >= 0 ? {block: row} : null});
+                this.setCursor(event, {selected: row >= 0 ? {[this.what()]: row} : null});
             }, ...more,
         });
         surface.frame.addEventListener('dblclick', (event) => {
@@ -57,8 +57,26 @@ export class PaintedView extends ChartView {
         this.follow(['cursor', 'cursor2', 'hover'], surface.redrawOver);
     }
 
+    /** What the bands are of: 'block', or 'segment'. */
+    what() {
+        return 'block';
+    }
+
     blocksNow() {
         return this.trace.loaded.blocks;
+    }
+
+    /** The rows that are dimmed, as a function; null: none. */
+    dim() {
+        return dimmedRows(this.trace, this.state);
+    }
+
+    /** Forgets all pictures: the rows are others. */
+    restart() {
+        this.painter.stop();
+        this.colorist.stop();
+        Object.assign(this, {job: null, pointed: -1, recoloring: false, pictures: {now: null, whole: null, spare: null}});
+        this.redrawAll();
     }
 
     /** What is visible of the blocks; null: the page has none of them. */
@@ -142,7 +160,7 @@ export class PaintedView extends ChartView {
     look() {
         const {surface} = this;
         const hex = (color) => /^#[0-9a-f]{6}$/i.test(color) ? color : surface.theme === 'dark' ? '#1a1f28' : '#ffffff';
-        return {panel: hex(surface.colors.panel), ink: hex(surface.colors.ink), dim: dimmedRows(this.trace, this.state)};
+        return {panel: hex(surface.colors.panel), ink: hex(surface.colors.ink), dim: this.dim()};
     }
 
     put(name, image) {
@@ -217,13 +235,13 @@ export class PaintedView extends ChartView {
     /** The outlines of the block under the pointer and of the selected one. */
     drawOutlines(pen, area) {
         const {state, surface} = this;
-        const {block} = state.get('selected') || {};
+        const {[this.what()]: row} = state.get('selected') || {};
         const {count, device} = this.blocksNow();
         pen.clip(area.left, area.top, area.width, area.height);
         if (this.pointed >= 0)
             this.outline(pen, area, this.pointed, surface.colors.ink, 1.5);
-        if (block !== undefined && block < count && device[block] === state.get('device'))
-            this.outline(pen, area, block, surface.colors.accent, 3);
+        if (row !== undefined && row < count && device[row] === state.get('device'))
+            this.outline(pen, area, row, surface.colors.accent, 3);
         pen.unclip();
     }
 
@@ -236,13 +254,21 @@ export class PaintedView extends ChartView {
         }
         if (row < 0)
             return surface.tip.hide();
-        surface.tip.show(event.clientX, event.clientY, tipNode({...briefBlock(this.trace, row), note}));
+        surface.tip.show(event.clientX, event.clientY, tipNode({...this.brief(row), note}));
+    }
+
+    brief(row) {
+        return briefBlock(this.trace, row);
+    }
+
+    describe(row) {
+        return describeBlock(this.trace, row);
     }
 
     /** Shows a block alone, with a little around it. */
     fit(row) {
         const {trace} = this;
-        const {born, died, bytes} = trace.loaded.blocks;
+        const {born, died, bytes} = this.blocksNow();
         const end = Math.min(died[row], trace.head.duration);
         const margin = (end - born[row]) * CLICKED_APART + 1;
         const {low, high} = this.bandOf(row);
@@ -254,14 +280,16 @@ export class PaintedView extends ChartView {
     /** Selects the next block that is live at the cursor, in the order of the view. */
     step(direction) {
         const {trace, state} = this;
-        const rows = this.order([...trace.liveAt(trace.cursorAt(state), state.get('device'))]);
+        const {live, device} = this.blocksNow();
+        const t = trace.cursorAt(state);
+        const rows = this.order([...live.collect(t, t, (i) => device[i] === state.get('device'))]);
         if (!rows.length)
             return;
         const selected = state.get('selected');
-        const at = rows.indexOf(selected ? selected.block : -1);
+        const at = rows.indexOf(selected ? selected[this.what()] : -1);
         const row = rows[(at + direction + (at < 0 && direction < 0 ? 1 : 0) + rows.length) % rows.length];
-        state.set({selected: {block: row}});
-        const what = describeBlock(trace, row);
+        state.set({selected: {[this.what()]: row}});
+        const what = this.describe(row);
         this.surface.say(`${what.title}. ${what.facts.map(([label, text]) => `${label} ${text}`).join(', ')}`);
     }
 
@@ -275,7 +303,7 @@ export class PaintedView extends ChartView {
             ArrowDown: () => event.shiftKey ? this.vertical.zoom(1.5, 0.5) : this.vertical.pan(-0.1),
             '.': () => this.step(1),
             ',': () => this.step(-1),
-            z: () => selected && selected.block !== undefined && this.fit(selected.block),
+            z: () => selected && selected[this.what()] !== undefined && this.fit(selected[this.what()]),
             Escape: () => state.set({selected: null}),
         };
         if (!Object.hasOwn(keys, event.key))
@@ -286,9 +314,9 @@ export class PaintedView extends ChartView {
 
     /** Resolves when what is visible has been painted. */
     async ready() {
-        const {blocks} = this.trace.loaded;
-        if (blocks)
-            await blocks.live.deaths();
+        const rows = this.blocksNow();
+        if (rows)
+            await rows.live.deaths();
         await this.painter.idle();
     }
 

@@ -45,7 +45,7 @@ class SegmentmapView extends ChartView {
         this.bar.append(this.status);
         this.surface.frame.addEventListener('pointermove', (event) => {
             const found = this.partAt(event);
-            this.surface.frame.style.cursor = found && found.rows.length ? 'pointer' : 'default';
+            this.surface.frame.style.cursor = found ? 'pointer' : 'default';
             if (found)
                 this.surface.tip.show(event.clientX, event.clientY, tipNode(this.describePart(found)));
             else
@@ -53,8 +53,8 @@ class SegmentmapView extends ChartView {
         });
         this.surface.frame.addEventListener('pointerleave', () => this.surface.tip.hide());
         this.surface.frame.addEventListener('click', (event) => {
-            const found = this.partAt(event);
-            state.set({selected: found && found.rows.length ? {block: found.rows[0]} : null});
+            const {rows: [block] = [], piece: {segment} = {}} = this.partAt(event) || {};
+            state.set({selected: block !== undefined ? {block} : segment && segment.row >= 0 ? {segment: segment.row} : null});
         });
         this.surface.frame.addEventListener('wheel', (event) => {
             if (!event.ctrlKey && !event.altKey)

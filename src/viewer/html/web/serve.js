@@ -58,7 +58,7 @@ function takeOver(trace, part, sections) {
     document.documentElement.dataset.part = `${from} ${to}`;
 }
 
-/** The selected block or call site of *trace* in other data of it: a block by its birth, size and site. */
+/** The selected block, segment or call site of *trace* in other data of it: a block by its birth, size and site. */
 function findAgain(trace, part, selected) {
     if (!selected)
         return null;
@@ -68,11 +68,11 @@ function findAgain(trace, part, selected) {
         const row = rows(part.head.sites.length, (i) => labels[1](i) === labels[0](selected.site));
         return row === undefined ? null : {site: row};
     }
-    const [a, b] = [trace.loaded.blocks, part.loaded.blocks];
-    const old = selected.block;
+    const [[what, old]] = Object.entries(selected);
+    const [a, b] = [trace, part].map(({loaded}) => loaded[`${what}s`]);
     const row = a && b && old < a.count ? rows(b.count, (i) => b.born[i] === a.born[old] && b.bytes[i] === a.bytes[old] &&
         labels[1](b.site[i]) === labels[0](a.site[old])) : undefined;
-    return row === undefined ? null : {block: row};
+    return row === undefined ? null : {[what]: row};
 }
 
 /** Replaces all data of the trace of a running program by those of now. What is selected stays so, and the

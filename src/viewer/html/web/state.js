@@ -11,6 +11,7 @@ export const STATE_DEFAULTS = Object.freeze({
     hover: null, // ns under the pointer
     device: 0, // index in head.devices
     color: 'site', // a key of GROUPINGS
+    bands: 'blocks', // of the stack: blocks, segments
     tab: 'overview',
     search: '',
     placeFrom: null, placeTo: null, // bytes of the address axis
@@ -29,7 +30,7 @@ export const STATE_DEFAULTS = Object.freeze({
     step: null, // the number of a step that is looked at
     stepAxis: 'part', // of the steps laid over each other: part (of each step), time
     change: 0, // of head.whatif.rows
-    selected: null, // {block: index}, {site: index}
+    selected: null, // {block: index}, {segment: index}, {site: index}
     playing: false,
     theme: 'auto', // auto, light, dark
 });

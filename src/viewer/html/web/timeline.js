@@ -13,6 +13,8 @@ import {byteTicks, createByteAxis, instantText, visibleTime} from './viewport.js
 import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {bandOf, rasterizeStack, stackRows, sweepColumns} from './sweep.js';
+import {groupBlocks} from './grouping.js';
+import {describeSegment} from './describe.js';
 import {drawBlockLabels, showHeld} from './blockdraw.js';
 import {formatBytes, formatNumber, formatTime, shorten} from './format.js';
 import {columnsOf, drawCurve, drawMinimap, grabMinimap} from './minimap.js';
@@ -59,11 +61,36 @@ class TimelineView extends PaintedView {
         this.bind({grab: (event) => this.minimap() && grabMinimap(event, this.surface, this.minimap(), trace, state)});
         this.follow(['from', 'to', 'device', 'curves', 'bytesFrom', 'bytesTo'], () => this.redrawAll());
         this.follow(['cursor'], () => this.sayCursor());
+        this.follow(['bands'], () => this.restart());
         this.followTrace('curves', 'blocks', 'segments', 'steps');
     }
 
     device() {
         return this.state.get('device');
+    }
+
+    what() {
+        return this.state.get('bands').slice(0, -1);
+    }
+
+    blocksNow() {
+        return this.trace.loaded[this.state.get('bands')];
+    }
+
+    grouping() {
+        return groupBlocks(this.trace, this.state.get('color'), this.state.get('bands'));
+    }
+
+    dim() {
+        return this.what() === 'block' ? super.dim() : null;
+    }
+
+    brief(row) {
+        return this.what() === 'block' ? super.brief(row) : {...describeSegment(this.trace, row), stack: []};
+    }
+
+    describe(row) {
+        return this.what() === 'block' ? super.describe(row) : describeSegment(this.trace, row);
     }
 
     plot() {
@@ -138,15 +165,16 @@ class TimelineView extends PaintedView {
         const area = this.plot();
         const range = visibleTime(trace, state);
         const inputs = [range.from, range.to, area.width, this.device(), state.get('curves'), this.wholeScale, exact,
-            trace.loaded.curves, trace.loaded.blocks, trace.loaded.segments];
+            trace.loaded.curves, trace.loaded.blocks, trace.loaded.segments, this.what()];
         if (this.measured && inputs.every((value, i) => value === this.measured.inputs[i]))
             return this.measured;
         const curve = (trace.loaded.curves || [])[this.device()];
         const series = seriesOf(trace, this.device());
         const drawn = series.filter((s) => this.isShown(s))
             .map((s) => ({series: s, columns: this.drawnColumns(s, range, area)}));
-        const stack = curve && curve.live_max
-            ? [{columns: columnsOf({time: curve.time, min: curve.live_min, max: curve.live_max}, null, range, area)}] : [];
+        const of = this.what() === 'block' ? 'live' : 'reserved';
+        const stack = curve && curve[`${of}_max`]
+            ? [{columns: columnsOf({time: curve.time, min: curve[`${of}_min`], max: curve[`${of}_max`]}, null, range, area)}] : [];
         return (this.measured = {inputs, series, drawn, scale: this.scaleOf([...drawn, ...stack], range)});
     }
 
@@ -218,7 +246,7 @@ class TimelineView extends PaintedView {
             this.drawPictures(pen, area);
             if (pen.finish)
                 pen.note('The bands are an image of the pixels on the screen.');
-            drawBlockLabels(pen, surface, area, {trace, state, range, x: timeScale(range, area), y}, this.pictures.now);
+            drawBlockLabels(pen, surface, area, {trace, state, range, x: timeScale(range, area), y}, this.pictures.now, this.grouping(), this.dim());
             pen.unclip();
         }
         for (const {series: s, columns} of drawn)
@@ -242,7 +270,7 @@ class TimelineView extends PaintedView {
         this.drawTimes(pen);
         this.showValues();
         if (this.blocksNow())
-            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime());
+            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime(), state.get('bands'));
     }
 
     valuesAt(t) {
@@ -334,13 +362,15 @@ class TimelineView extends PaintedView {
 
     *rasterJob(view, spare) {
         const {stack} = this;
+        const table = this.blocksNow();
         const {from, to, width, device} = view;
-        const same = stack && ['from', 'to', 'device'].every((key) => stack.view[key] === view[key]) && stack.view.width === width;
+        const same = stack && stack.table === table && stack.view.width === width &&
+            ['from', 'to', 'device'].every((key) => stack.view[key] === view[key]);
         if (!same) {
-            const sweep = yield* sweepColumns(this.blocksNow(), {from, to, columns: width, device});
-            this.stack = {...yield* stackRows(this.blocksNow(), sweep, device), view};
+            const sweep = yield* sweepColumns(table, {from, to, columns: width, device});
+            this.stack = {...yield* stackRows(table, sweep, device), view, table};
         }
-        return yield* rasterizeStack(this.blocksNow(), this.stack, view, spare);
+        return yield* rasterizeStack(table, this.stack, view, spare);
     }
 
     /** The block at a point of the window, with its band's part that is there. */
@@ -425,10 +455,11 @@ class TimelineView extends PaintedView {
     /** What is merged or left out of the picture. */
     showStatus() {
         const {merged, stack: {unseen}} = this.pictures.now;
+        const noun = this.what() === 'block' ? 'allocation' : 'segment';
         this.status.textContent = [
-            merged ? `${formatNumber(merged, 'allocation')} thinner than a pixel ${merged === 1 ? 'is' : 'are'} merged by call site.` : '',
-            unseen ? `${formatNumber(unseen, 'allocation')} shorter than a pixel ${unseen === 1 ? 'is' : 'are'} not drawn.` : '',
-            merged || unseen ? 'Zoom in to see each.' : 'Every allocation in this part is drawn.', missingText(this.trace),
+            merged ? `${formatNumber(merged, noun)} thinner than a pixel ${merged === 1 ? 'is' : 'are'} merged by call site.` : '',
+            unseen ? `${formatNumber(unseen, noun)} shorter than a pixel ${unseen === 1 ? 'is' : 'are'} not drawn.` : '',
+            merged || unseen ? 'Zoom in to see each.' : `Every ${noun} in this part is drawn.`, missingText(this.trace),
         ].filter(Boolean).join(' ');
     }
 

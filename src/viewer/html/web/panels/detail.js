@@ -3,7 +3,7 @@
  * The panel beside the views: everything known about the block or the call site that is selected,
  * with names in full. Escape or the button closes it. */
 import {button, fill, make} from '../dom.js';
-import {describeBlock, frameText, stackOf} from '../describe.js';
+import {describeBlock, describeSegment, frameText, stackOf} from '../describe.js';
 import {formatBytes, formatNumber, formatTime} from '../format.js';
 import {neighboursOf} from '../life.js';
 import {sumBySite} from './frames.js';
@@ -74,23 +74,25 @@ export function mountDetail(element, {trace, state}) {
             trace.sources(), trace.segments, trace.steps]);
         if (stopped || state.get('selected') !== selected || !trace.loaded.blocks)
             return;
-        const isBlock = selected.block !== undefined;
-        if (isBlock && selected.block >= trace.loaded.blocks.count) {
-            fill(element, make('p', {}, 'The link names a block that this page does not have.'));
+        const [[what, row]] = Object.entries(selected);
+        const isBlock = what === 'block';
+        if (what !== 'site' && !(row < (trace.loaded[`${what}s`] || {}).count)) {
+            fill(element, make('p', {}, `The link names a ${what} that this page does not have.`));
             return;
         }
-        const {title, facts, site} = isBlock ? describeBlock(trace, selected.block, lives) : describeSite(trace, selected.site, state);
+        const {title, facts, site} = isBlock ? describeBlock(trace, row, lives) : what === 'segment' ? describeSegment(trace, row)
+            : describeSite(trace, row, state);
         const frames = stackOf(trace, site);
         const shown = picked && picked.selected === selected ? frames[picked.index] : frameToShow(trace, sources, site, frames);
         const show = (frame) => {
             picked = {selected, index: frames.indexOf(frame)};
             draw();
         };
-        fill(element, make('div.detail-head', {}, make('h2', {}, isBlock ? 'Block' : 'Call site'),
+        fill(element, make('div.detail-head', {}, make('h2', {}, {block: 'Block', segment: 'Segment', site: 'Call site'}[what]),
             button('Close', () => state.set({selected: null}), {class: 'quiet'})),
         make('p.site', {}, title),
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
-        isBlock ? neighbourList(trace, state, selected.block, lives) : null,
+        isBlock ? neighbourList(trace, state, row, lives) : null,
         shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : missingNote(trace, frames),
         stackList(frames, state, {sources, shown, show}));
     }

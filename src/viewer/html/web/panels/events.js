@@ -110,7 +110,7 @@ export function mountEvents(element, {trace, state}) {
         activate(i);
         ours = true;
         state.set({cursor: events.timeOf(event), cursor2: null,
-            ...(events.kind(event) === 'blocks' ? {selected: {block: events.row(event)}} : {})});
+            ...(events.kind(event) === 'refused' ? {} : {selected: {[events.kind(event).slice(0, -1)]: events.row(event)}})});
         queueMicrotask(() => (ours = false)); // where nothing changed, nobody was told
     }
     /** The row of event *i*, or of the next one that the filters leave. */

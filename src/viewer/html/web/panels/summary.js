@@ -167,6 +167,10 @@ function heldCards(device, state, theme, answered) {
     return cards;
 }
 
+/** With what the program was recorded, and its allocator: what has a value. */
+const settingsCard = (options) => make('details.card.messages', {}, make('summary', {}, 'Settings of the recording and the allocator'),
+    make('dl.facts', {}, Object.entries(options).filter(([key, value]) => value && !['RUN', 'manifest'].includes(key)).map(([key, value]) => [make('dt', {}, key), make('dd', {}, value)])));
+
 /** The figures, and the call sites at the peak with their bytes. */
 function summaryRows(head, index) {
     const device = head.report.devices[index];
@@ -199,6 +203,7 @@ export function mountSummary(element, {trace, state, curve}) {
                 balance ? balanceCard(balance, theme) : null),
             notes.length ? make('section.card.messages', {}, make('h2', {}, 'About this recording'),
                 make('ul', {}, notes.map((text) => make('li', {}, text)))) : null,
+            settingsCard(head.report.options),
         ].filter(Boolean));
     };
     const lines = () => {
