@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of docs/images again: every view of the HTML page, a flame graph and `top`.
+"""Makes the pictures of docs/images again, and those of docs/internals: every view of the HTML page, a flame graph and `top`.
 
     make_images.py BUILD [--python PYTHON] [--snapshot FILE] [--out FOLDER] [--only NAME…]
 
@@ -48,6 +48,9 @@ PICTURES = {
     "import-overview": (["import"], "", None),
     "import-blocks": (["import"], "#tab=blocks&color=kind", None),
     "snapshot-blocks": (["import"], "#tab=blocks&color=site", None),
+    "../internals/page-stack": (["import"], "#tab=timeline", (".view-is-timeline canvas", 0.35, 0.5)),
+    "../internals/page-segments": (["import"], "#tab=timeline&bands=segments", (".view-is-timeline canvas", 0.35, 0.5)),
+    "../internals/page-state": (["import"], "#tab=segments&bands=segments", (".view-is-segmentmap canvas", 0.3, 0.5)),
     "leak-steps": (["leak"], "#tab=steps", None),
     "compare": (["healthy", "leak"], "#tab=compare", None),
 }
