@@ -87,7 +87,7 @@ ROOMS = {
                      "oom.h"),
     "analysis/processes": ("base trace/read analysis/state", "process_tree.h"),
     "analysis/merge": ("base trace/format trace/read analysis/state analysis/report",
-                       "merge.h rank_clock.h"),
+                       "merge.h"),
     "analysis/fit": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming "
                      "analysis/state analysis/report analysis/processes analysis/kinds",
                      "advice.h fit_answer.h"),

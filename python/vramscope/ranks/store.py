@@ -8,7 +8,7 @@ read from its file.
 """
 import os
 import re
-import socket
+import socketserver
 import struct
 import threading
 import urllib.parse
@@ -23,89 +23,65 @@ _KEPT_BYTES = 1 << 16
  _MULTI_SET, _CANCEL_WAIT, _PING, _PUSH, _POP, _LENGTH) = range(17)
 
 
-class Server:
-    def __init__(self, world, folder):
-        self.world = world
-        self.folder = folder
-        self.values = {}
-        self.queues = {}
-        self.lock = threading.Lock()
-        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        self.listener.bind(("127.0.0.1", 0))
-        self.listener.listen(64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+def _packed(*values):
+    return b"".join(struct.pack("<Q", len(v)) + v if isinstance(v, bytes) else struct.pack("<q", v) for v in values)
 
-    def _accept(self):
-        while True:
-            client = self.listener.accept()[0]
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
-    def _serve(self, client):
-        stream = client.makefile("rb")
+_ANSWERS = {  # by request: what is sent for it, if anything
+    _VALIDATE: lambda client, store: client.rfile.read(4)[4:],
+    _PING: lambda client, store: client.rfile.read(4),
+    _SET: lambda client, store: store._set(client.text(), client.text()),
+    _COMPARE_SET: lambda client, store: _packed(store._compare_set(client.text(), client.text(), client.text())),
+    _GET: lambda client, store: _packed(store._get(client.text())),
+    _ADD: lambda client, store: _packed(store._add(client.text(), client.number("<q"))),
+    # 0: all are there; keys of others are not
+    _CHECK: lambda client, store: bytes([not all(map(store._is_known, client.texts()))]),
+    _WAIT: lambda client, store: (client.texts(), b"\0")[1],
+    _COUNT: lambda client, store: _packed(len(store.values)),
+    _DELETE: lambda client, store: _packed(int(store.values.pop(client.text(), None) is not None)),
+    _APPEND: lambda client, store: store._append(client.text(), client.text()),
+    _MULTI_GET: lambda client, store: _packed(*map(store._get, client.texts())),
+    _MULTI_SET: lambda client, store: store._set_all([(client.text(), client.text()) for _ in range(client.number())]),
+    _PUSH: lambda client, store: store.queues.setdefault(client.text(), []).append(client.text()),
+    _POP: lambda client, store: _packed(store.queues.get(client.text(), [b""]).pop(0)),
+    _LENGTH: lambda client, store: _packed(len(store.queues.get(client.text(), ()))),
+}
 
-        def number(layout="<Q"):
-            return struct.unpack(layout, stream.read(struct.calcsize(layout)))[0]
 
-        def text():
-            return stream.read(number())
+class _Client(socketserver.StreamRequestHandler):
+    """The requests of one client, until it goes."""
+    disable_nagle_algorithm = True
 
-        def texts():
-            return [text() for _ in range(number())]
+    def number(self, layout="<Q"):
+        return struct.unpack(layout, self.rfile.read(struct.calcsize(layout)))[0]
 
-        def reply(*values):
-            client.sendall(b"".join(struct.pack("<Q", len(v)) + v if isinstance(v, bytes)
-                                    else struct.pack("<q", v) for v in values))
+    def text(self):
+        return self.rfile.read(self.number())
 
+    def texts(self):
+        return [self.text() for _ in range(self.number())]
+
+    def handle(self):
         try:
-            while True:
-                kind = stream.read(1)
-                if not kind:
+            while kind := self.rfile.read(1):
+                if kind[0] not in _ANSWERS:
+                    notes.once("unanswered", "store", f"request {kind[0]} of PyTorch's store")
                     return
-                kind = kind[0]
-                if kind == _VALIDATE:
-                    number("<I")
-                elif kind == _PING:
-                    client.sendall(stream.read(4))
-                elif kind == _SET:
-                    self._set(text(), text())
-                elif kind == _COMPARE_SET:
-                    reply(self._compare_set(text(), text(), text()))
-                elif kind == _GET:
-                    reply(self._get(text()))
-                elif kind == _ADD:
-                    reply(self._add(text(), number("<q")))
-                elif kind == _CHECK:  # 0: all are there; keys of others are not
-                    client.sendall(bytes([not all(self._is_known(key) for key in texts())]))
-                elif kind == _WAIT:
-                    texts()
-                    client.sendall(b"\0")
-                elif kind == _COUNT:
-                    reply(len(self.values))
-                elif kind == _DELETE:
-                    reply(int(self.values.pop(text(), None) is not None))
-                elif kind == _APPEND:
-                    key = text()
-                    self._set(key, self.values.get(key, b"") + text())
-                elif kind == _MULTI_GET:
-                    reply(*[self._get(key) for key in texts()])
-                elif kind == _MULTI_SET:
-                    for _ in range(number()):
-                        self._set(text(), text())
-                elif kind == _PUSH:
-                    self.queues.setdefault(text(), []).append(text())
-                elif kind == _POP:
-                    reply(self.queues.get(text(), [b""]).pop(0))
-                elif kind == _LENGTH:
-                    reply(len(self.queues.get(text(), ())))
-                else:
-                    notes.once("unanswered", "store", f"request {kind} of PyTorch's store")
-                    return
+                self.wfile.write(_ANSWERS[kind[0]](self, self.server) or b"")
         except (OSError, struct.error):
             pass
-        finally:
-            client.close()
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads, request_queue_size = True, 64
+
+    def __init__(self, world, folder):
+        super().__init__(("127.0.0.1", 0), _Client)
+        self.world, self.folder = world, folder
+        self.values, self.queues = {}, {}
+        self.lock = threading.Lock()
+        self.port = self.server_address[1]
+        threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def _file(self, key):
         name = urllib.parse.quote(key.decode(errors="replace"), safe="")
@@ -119,6 +95,13 @@ class Server:
             self.values[key] = value
         if len(value) <= _KEPT_BYTES and not _UNIQUE_ID.search(key.decode(errors="replace")):
             write_whole(self._file(key), value)
+
+    def _set_all(self, pairs):
+        for key, value in pairs:
+            self._set(key, value)
+
+    def _append(self, key, value):
+        self._set(key, self.values.get(key, b"") + value)
 
     def _compare_set(self, key, expected, value):
         with self.lock:

@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/merge/rank_clock.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/read/job_rank.h"
@@ -23,6 +22,27 @@
 
 #define VS_MEETINGS_MAX 2048 /* kept of a trace; of more every second, fourth, … */
 #define VS_RANK_NONE UINT32_MAX
+
+/* Converts the times of one of several traces to the timeline that they share. */
+struct vs_rank_clock {
+    uint64_t from_ns; /* of the trace's clock */
+    int64_t at_ns;    /* the same time in the common timeline */
+    double drift;     /* seconds that the common timeline gains in a second of this clock */
+};
+
+/* vs_rank_time_signed: *time_ns* of the trace's clock in the common timeline. */
+static inline int64_t vs_rank_time_signed(const struct vs_rank_clock *clock, uint64_t time_ns)
+{
+    uint64_t since = time_ns - clock->from_ns; /* both may be any in a damaged trace */
+    return (int64_t)((uint64_t)clock->at_ns + since + (uint64_t)(int64_t)(clock->drift * (double)(int64_t)since));
+}
+
+/* vs_rank_time: the same; 0 before the common timeline begins. */
+static inline uint64_t vs_rank_time(const struct vs_rank_clock *clock, uint64_t time_ns)
+{
+    int64_t at = vs_rank_time_signed(clock, time_ns);
+    return at > 0 ? (uint64_t)at : 0;
+}
 
 enum vs_clock_source {
     VS_CLOCK_SHARED,      /* the machine of the first rank */

@@ -135,8 +135,7 @@ static void name_device(struct chrome *c, unsigned account)
              c->options.member ? c->options.member->name : "", c->options.member ? ", " : "",
              a->device, a->name ? ": " : "", text(c, a->name),
              a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
-    vs_emit_name(&c->emit, false, pid, 0, label);
-    vs_emit_order(&c->emit, false, pid, 0, first_place(c) + account + 1);
+    vs_emit_track(&c->emit, false, pid, 0, label, first_place(c) + account + 1);
 }
 
 /* The track of a stream, which gets a name at first, and with *name*. */
@@ -147,13 +146,11 @@ static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t str
     uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
     bool first = number == c->track_count;
     char label[300];
-    if (first) {
+    if (first)
         VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity, (struct track){.device = device, .stream = stream});
-        vs_emit_order(&c->emit, true, device_pid(c, device), stream, stream);
-    }
     if (first || *name) {
         snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", stream, *name ? " (" : "", name, *name ? ")" : "");
-        vs_emit_name(&c->emit, true, device_pid(c, device), stream, label);
+        vs_emit_track(&c->emit, true, device_pid(c, device), stream, label, first ? stream : VS_NO_PLACE);
     }
     return &c->tracks[number];
 }
@@ -219,7 +216,7 @@ static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
     uint64_t number = vs_xmap_number(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
     if (number == c->thread_count) {
         VS_VEC_ADD(c->threads, c->thread_count, c->thread_capacity, (struct host_thread){.tid = tid});
-        vs_emit_order(&c->emit, true, host_pid(c), tid, 2 * number + 2);
+        vs_emit_track(&c->emit, true, host_pid(c), tid, NULL, 2 * number + 2);
     }
     return &c->threads[number];
 }
@@ -314,8 +311,7 @@ static uint64_t thread_track(struct chrome *c, uint64_t tracks, const char *what
     const struct host_thread *thread = thread_of(c, (uint32_t)tid);
     const char *name = thread->name ? text(c, thread->name) : tid == c->replay->process.process.pid ? "main thread" : "thread";
     snprintf(label, sizeof label, "%s %.200s %" PRIu64, what, name, tid);
-    vs_emit_name(&c->emit, true, host_pid(c), track, label);
-    vs_emit_order(&c->emit, true, host_pid(c), track, 2 * (uint64_t)(thread - c->threads) + 3);
+    vs_emit_track(&c->emit, true, host_pid(c), track, label, 2 * (uint64_t)(thread - c->threads) + 3);
     return track;
 }
 
@@ -379,8 +375,7 @@ static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_
     if (to_ns <= c->from_ns || from_ns > c->to_ns)
         return;
     if (!c->steps_named) {
-        vs_emit_name(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps");
-        vs_emit_order(&c->emit, true, host_pid(c), VS_STEPS_TRACK, 0);
+        vs_emit_track(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps", 0);
         c->steps_named = true;
     }
     from_ns = from_ns > c->from_ns ? from_ns : c->from_ns;
@@ -434,9 +429,8 @@ static void draw(struct chrome *c, const struct vs_event *event)
         char label[512];
         snprintf(label, sizeof label, "%.100s: %.300s",
                  c->options.member ? c->options.member->name : "", exe);
-        vs_emit_name(&c->emit, false, pid, 0, c->options.member ? label : exe);
-        vs_emit_order(&c->emit, false, pid, 0, first_place(c));
-        vs_emit_name(&c->emit, true, pid, event->process.pid, "main thread");
+        vs_emit_track(&c->emit, false, pid, 0, c->options.member ? label : exe, first_place(c));
+        vs_emit_track(&c->emit, true, pid, event->process.pid, "main thread", VS_NO_PLACE);
         break;
     case VS_EVENT_option:
         vs_job_rank_option(&c->job, text(c, event->option.name), text(c, event->option.value));
@@ -453,8 +447,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_thread:
         if (event->thread.name) {
             thread_of(c, (uint32_t)event->thread.tid)->name = event->thread.name;
-            vs_emit_name(&c->emit, true, host_pid(c), event->thread.tid,
-                         text(c, event->thread.name));
+            vs_emit_track(&c->emit, true, host_pid(c), event->thread.tid, text(c, event->thread.name), VS_NO_PLACE);
         }
         break;
     case VS_EVENT_kernel:

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/merge/rank_clock.h"
+#include "analysis/merge/merge.h"
 #include "analysis/state/work_calls.h"
 #include "base/reading/vs_xalloc.h"
 #include "trace/read/reader.h"
@@ -126,20 +126,16 @@ static void put_metadata(struct vs_emit *emit, const char *what, uint64_t pid, u
     emit->written++;
 }
 
-void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name)
+void vs_emit_track(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name, uint64_t place)
 {
-    if (emit->perfetto)
+    if (emit->perfetto && name) /* has an order of its own */
         vs_perfetto_name(emit->perfetto, emit, thread, pid, tid, name);
-    else
+    if (!emit->perfetto && name)
         put_metadata(emit, thread ? "thread_name" : "process_name", pid, tid,
                      (const struct vs_json_item[]){VS_J_TEXT("name", name), {.key = NULL}});
-}
-
-void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index)
-{
-    if (!emit->perfetto) /* has an order of its own */
+    if (!emit->perfetto && place != VS_NO_PLACE)
         put_metadata(emit, thread ? "thread_sort_index" : "process_sort_index", pid, tid,
-                     (const struct vs_json_item[]){VS_J_UINT("sort_index", index), {.key = NULL}});
+                     (const struct vs_json_item[]){VS_J_UINT("sort_index", place), {.key = NULL}});
 }
 
 static void point(struct vs_chrome_counter *counter, struct vs_emit *emit, uint64_t value,

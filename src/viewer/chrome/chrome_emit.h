@@ -104,10 +104,10 @@ struct vs_emitted {
 bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
                  const struct vs_json_item *args);
 
-/* vs_emit_name: the name of a process (*thread* false) or of a track. */
-void vs_emit_name(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name);
-/* vs_emit_order: the place of a process among the others, or of a track in its process. */
-void vs_emit_order(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, uint64_t index);
+/* vs_emit_track: the name of a process (*thread* false) or of a track, unless NULL, and its place among the other
+ * processes, or in its process. */
+#define VS_NO_PLACE UINT64_MAX
+void vs_emit_track(struct vs_emit *emit, bool thread, uint64_t pid, uint64_t tid, const char *name, uint64_t place);
 
 /* --- perfetto_emit.c: the same events as packets
  * (https://perfetto.dev/docs/reference/trace-packet-proto) --- */

@@ -64,6 +64,8 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 #define VS_J_TRIPLE(name, of) {.key = name, .type = VS_JSON_TRIPLE, .triple = (of)} /* an array */
 #define VS_J_KNOWN(name, is_known, of)                                                             \
     {.key = name, .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
+#define VS_J_KNOWN_INT(name, is_known, of)                                                         \
+    {.key = name, .type = (is_known) ? VS_JSON_INT : VS_JSON_NULL, .sint = (of)}
 #define VS_J_UINT_IF(when, name, of)                                                               \
     {.key = name, .type = (when) ? VS_JSON_UINT : VS_JSON_ABSENT, .uint = (of)}
 #define VS_J_TEXT_IF(when, name, of)                                                               \

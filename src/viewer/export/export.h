@@ -15,7 +15,7 @@
 #include "trace/read/reader.h"
 
 struct vs_time_window; /* analysis/checkpoint/trace_state.h */
-struct vs_rank_clock;  /* analysis/merge/rank_clock.h */
+struct vs_rank_clock;  /* analysis/merge/merge.h */
 
 /* The trace is one of several in one timeline, written one after the other to the same stream. */
 struct vs_export_member {

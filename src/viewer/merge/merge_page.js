@@ -16,11 +16,10 @@ const ranks = [...body.rows].map(({dataset, cells}) => {
   return {...dataset, name: cells[0].textContent, peak: Number(cells[1].dataset.v), end: cells[5].textContent,
     values: dataset.values.split(',').map((text) => parseInt(last = text || last, 16) || NaN)};
 });
-const middle = [], low = [], high = [];
+const middle = [], high = [];
 for (let c = 0; c < columns; c++) {
   const sorted = ranks.map((rank) => rank.values[c]).filter((value) => value).sort((a, b) => a - b);
   middle.push(sorted[sorted.length >> 1]);
-  low.push(sorted[0]);
   high.push(sorted[sorted.length - 1]);
 }
 const top = Math.max(...high.filter(Boolean), 1);

@@ -229,8 +229,7 @@ void vs_merge_json(const struct vs_merge *merge, FILE *out)
                         VS_J_UINT("steps", rank->steps_done), VS_J_UINT("step_ns", rank->step_ns),
                         VS_J_KNOWN("failed_ns", rank->failed, vs_rank_time(&rank->clock, rank->failed_ns)),
                         VS_J_KNOWN("failed_bytes", rank->failed, rank->failed_bytes),
-                        {.key = "arrival_ns", .type = rank->arrival_known ? VS_JSON_INT : VS_JSON_NULL,
-                         .sint = rank->arrival_ns},
+                        VS_J_KNOWN_INT("arrival_ns", rank->arrival_known, rank->arrival_ns),
                         VS_J_KNOWN("last_of_1000", rank->arrival_known, rank->last_of_1000),
                         VS_J_TEXT("condition", rank->condition_text));
     }

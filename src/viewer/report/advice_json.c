@@ -16,11 +16,9 @@ static void put_row(struct vs_json *json, const struct vs_advice_row *row)
                     VS_J_BOOL("if_assumed", row->if_assumed),
                     VS_J_KNOWN("peak_allocated_bytes", row->known, row->peak),
                     VS_J_KNOWN("peak_reserved_bytes", row->known, row->reserved),
-                    VS_J_KNOWN("peak_used_bytes", row->known, row->used));
-    if (row->known)
-        vs_json_members(json, VS_J_INT("saved_bytes", row->saved), VS_J_INT("headroom_bytes", row->headroom));
-    else
-        vs_json_members(json, VS_J_TEXT("saved_bytes", NULL), VS_J_TEXT("headroom_bytes", NULL));
+                    VS_J_KNOWN("peak_used_bytes", row->known, row->used),
+                    VS_J_KNOWN_INT("saved_bytes", row->known, row->saved),
+                    VS_J_KNOWN_INT("headroom_bytes", row->known, row->headroom));
     if (row->cost_known)
         vs_json_object(json, "estimated_cost", VS_J_RATIO("compute", row->compute),
                        VS_J_INT("copy_bytes", row->copies));
@@ -33,11 +31,8 @@ static void put_row(struct vs_json *json, const struct vs_advice_row *row)
 static void put_step(struct vs_json *json, const struct vs_advice_step *step)
 {
     vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("label", step->label), VS_J_TEXT("change", step->change));
-    if (step->known)
-        vs_json_int(json, "saved_bytes", step->saved);
-    else
-        vs_json_string(json, "saved_bytes", NULL);
+    vs_json_members(json, VS_J_TEXT("label", step->label), VS_J_TEXT("change", step->change),
+                    VS_J_KNOWN_INT("saved_bytes", step->known, step->saved));
     vs_json_begin_array(json, "lines");
     for (size_t i = 0; i < step->line_count; i++)
         vs_json_object(json, NULL, VS_J_TEXT("place", step->lines[i].place),

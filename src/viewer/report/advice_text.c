@@ -11,107 +11,76 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
-#define WIDTH_MAX 79u
-#define CELL_MAX 24
 #define LABEL_MAX 21u
 #define SAVED_WIDTH 92u /* terminals with room for that column */
 
-enum advice_column { PEAK, SAVED, RESERVED, HEADROOM, FITS, COMPUTE, COPIES, COLUMNS };
-
-struct advice_cells {
-    char text[COLUMNS][CELL_MAX];
-};
+enum advice_column { LABEL, PEAK, SAVED, RESERVED, HEADROOM, FITS, COMPUTE, COPIES, COLUMNS };
 
 /* "-4.93 GiB"; *plus*: "+1.20 GiB" */
-static void put_signed(char out[CELL_MAX], int64_t bytes, const char *plus)
+static const char *signed_size(struct vs_arena *memory, int64_t bytes, const char *plus)
 {
-    snprintf(out, CELL_MAX, "%s%s", bytes < 0 ? "-" : plus,
-             vs_size_text((uint64_t)(bytes < 0 ? -bytes : bytes)));
+    return vs_xarena_printf(memory, "%s%s", bytes < 0 ? "-" : plus, vs_size_text((uint64_t)(bytes < 0 ? -bytes : bytes)));
 }
 
-static void fill_cells(const struct vs_advice_row *row, bool first, struct advice_cells *out)
+static void fill_row(const struct vs_advice_row *row, bool first, struct vs_arena *memory, struct vs_answer_row *out)
 {
-    for (int c = 0; c < COLUMNS; c++)
-        strcpy(out->text[c], "–");
-    strcpy(out->text[FITS], row->fits ? row->if_assumed ? "if" : "yes" : row->no_answer ? "?" : "no");
+    const char **cells = out->cells;
+    *out = (struct vs_answer_row){
+        .cells = {row->label, "–", "–", "–", "–", row->fits ? row->if_assumed ? "if" : "yes" : row->no_answer ? "?" : "no",
+                  "–", "–"},
+        .paint = row->if_assumed ? VS_WARN : row->fits ? VS_GOOD : row->known ? VS_BAD : VS_WARN};
+    size_t below = 0;
+    if (row->source != VS_ADVICE_RUN)
+        out->below[below++] = row->source == VS_ADVICE_REPLAYED ? "replayed, not run" : "estimate, not run";
+    if (row->why && (!first || row->known))
+        out->below[below++] = row->why;
     if (!row->known)
         return;
-    vs_size_format(out->text[PEAK], row->peak);
-    vs_size_format(out->text[RESERVED], row->reserved);
-    put_signed(out->text[HEADROOM], row->headroom, "");
+    cells[PEAK] = vs_xarena_text(memory, vs_size_text(row->peak));
+    cells[RESERVED] = vs_xarena_text(memory, vs_size_text(row->reserved));
+    cells[HEADROOM] = signed_size(memory, row->headroom, "");
     if (!first)
-        put_signed(out->text[SAVED], row->saved, "");
+        cells[SAVED] = signed_size(memory, row->saved, "");
     if (!row->cost_known || first)
         return;
     double percent = 100 * row->compute;
-    snprintf(out->text[COMPUTE], CELL_MAX, percent > -0.5 && percent < 0.5 ? "0 %%" : "%+.0f %%", percent);
+    cells[COMPUTE] = percent > -0.5 && percent < 0.5 ? "0 %" : vs_xarena_printf(memory, "%+.0f %%", percent);
     int64_t copies = row->copies > -1024 && row->copies < 1024 ? 0 : row->copies;
-    put_signed(out->text[COPIES], copies, copies ? "+" : "");
+    cells[COPIES] = signed_size(memory, copies, copies ? "+" : "");
 }
 
-/* A label that is wider than its column has a line of its own. */
-static void print_row(const char *label, size_t label_width, const struct advice_cells *cells,
-                      const size_t widths[COLUMNS], const struct vs_style *style, enum vs_paint paint)
+static bool has_costs(const struct vs_advice *advice)
 {
-    bool wide = vs_text_width(label) > label_width;
-    struct vs_style narrow = *style;
-    narrow.width = WIDTH_MAX;
-    if (wide)
-        vs_text_wrapped(&narrow, "", label);
-    else
-        fputs(label, style->out);
-    fprintf(style->out, "%*s", (int)(label_width - (wide ? 0 : vs_text_width(label))), "");
-    for (int c = 0; c < COLUMNS; c++) {
-        int pad = (int)(widths[c] - vs_text_width(cells->text[c]));
-        if (!widths[c])
-            continue;
-        fprintf(style->out, "  %*s%s%s%s", pad, "", c == FITS ? vs_paint(style, paint) : "", cells->text[c],
-                c == FITS ? vs_unpaint(style) : "");
-    }
-    fputc('\n', style->out);
+    bool costs = false;
+    for (size_t i = 0; i < advice->row_count; i++)
+        costs |= advice->rows[i].cost_known;
+    return costs;
 }
 
 static void print_table(const struct vs_advice *advice, const struct vs_style *style)
 {
-    static const struct advice_cells header = {
-        {"peak", "saved", "reserved", "headroom", "fits", "compute", "copies"}};
-    struct advice_cells *cells = vs_xcalloc(advice->row_count, sizeof *cells);
-    size_t widths[COLUMNS], label = 0, sum = 0;
-    for (int c = 0; c < COLUMNS; c++)
-        widths[c] = strlen(header.text[c]);
-    for (size_t i = 0; i < advice->row_count; i++) {
-        size_t width = vs_text_width(advice->rows[i].label);
-        fill_cells(&advice->rows[i], i == 0, &cells[i]);
-        label = width > label && width <= LABEL_MAX ? width : label;
-        for (int c = 0; c < COLUMNS; c++)
-            if (vs_text_width(cells[i].text[c]) > widths[c])
-                widths[c] = vs_text_width(cells[i].text[c]);
-    }
-    bool costs = false;
+    struct vs_arena memory = {0};
+    struct vs_answer_row *rows = vs_xarena(&memory, (advice->row_count + 1) * sizeof *rows);
+    struct vs_answer_table table = {.rows = rows, .count = advice->row_count + 1, .columns = COLUMNS, .painted = FITS,
+                                    .right = ~(1u << LABEL), .first_most = LABEL_MAX};
+    bool costs = has_costs(advice), wide = style->width >= SAVED_WIDTH;
+    rows[0] = (struct vs_answer_row){
+        .cells = {"", "peak", "saved", "reserved", "headroom", "fits", "compute", "copies"}};
     for (size_t i = 0; i < advice->row_count; i++)
-        costs |= advice->rows[i].cost_known;
-    if (style->width < SAVED_WIDTH)
-        widths[SAVED] = 0;
-    if (!costs)
-        widths[COMPUTE] = widths[COPIES] = 0;
-    for (int c = 0; c < COLUMNS; c++)
-        sum += widths[c] ? widths[c] + 2 : 0;
-    if (sum + label > WIDTH_MAX + 1 && style->width < SAVED_WIDTH)
-        label = WIDTH_MAX + 1 - sum;
-    print_row("", label, &header, widths, style, VS_PLAIN);
-    for (size_t i = 0; i < advice->row_count; i++) {
-        const struct vs_advice_row *row = &advice->rows[i];
-        print_row(row->label, label, &cells[i], widths, style,
-                  row->if_assumed ? VS_WARN : row->fits ? VS_GOOD : row->known ? VS_BAD : VS_WARN);
-        struct vs_style narrow = *style;
-        narrow.width = WIDTH_MAX;
-        if (row->source != VS_ADVICE_RUN)
-            vs_text_wrapped(&narrow, "    ", row->source == VS_ADVICE_REPLAYED
-                                                 ? "replayed, not run" : "estimate, not run");
-        if (row->why && (i || row->known))
-            vs_text_wrapped(&narrow, "    ", row->why);
+        fill_row(&advice->rows[i], i == 0, &memory, &rows[i + 1]);
+    for (size_t i = 0; i <= advice->row_count; i++) {
+        if (!wide)
+            rows[i].cells[SAVED] = NULL;
+        if (!costs)
+            rows[i].cells[COMPUTE] = rows[i].cells[COPIES] = NULL;
     }
-    free(cells);
+    size_t widths[VS_ANSWER_COLUMNS], sum = vs_answer_table_width(&table, widths);
+    if (sum > VS_ANSWER_WIDTH + 1 && !wide) {
+        table.first_most = widths[LABEL] - (sum - VS_ANSWER_WIDTH - 1);
+        rows[0].cells[LABEL] = vs_xarena_printf(&memory, "%*s", (int)table.first_most, "");
+    }
+    vs_answer_table(&table, style);
+    vs_arena_free_all(&memory);
 }
 
 static void print_answer(const struct vs_advice *advice, const struct vs_style *style)
@@ -195,11 +164,8 @@ static void print_left(const struct vs_advice *advice, const struct vs_style *st
 
 static void print_notes(const struct vs_advice *advice, const struct vs_style *style)
 {
-    bool cost = false;
-    for (size_t i = 1; i < advice->row_count; i++)
-        cost |= advice->rows[i].cost_known;
     fputc('\n', style->out);
-    if (cost)
+    if (has_costs(advice))
         vs_text_wrapped(style, "", "compute, copies: estimates, of a step compared with the program as it "
                         "is: time of kernels by the GPU's peak figures, bytes between host and GPU");
     fprintf(style->out, "%zu run%s of %llu steps\n", advice->runs, advice->runs == 1 ? "" : "s",

@@ -13,6 +13,26 @@
 #include "analysis/whatif/whatif.h"
 #include "viewer/common/text_style.h"
 
+/* --- answer_table.c: a table whose columns are as wide as their cells --- */
+
+#define VS_ANSWER_COLUMNS 8
+struct vs_answer_row {
+    const char *cells[VS_ANSWER_COLUMNS]; /* NULL: empty; a column without any is left out */
+    enum vs_paint paint;                  /* of the cell in column *painted* */
+    const char *below[2];                 /* lines below it, indented; NULL: none */
+};
+struct vs_answer_table {
+    struct vs_answer_row *rows; /* the first: the headings */
+    size_t count, columns, painted;
+    unsigned right;        /* bits: columns that are flush right */
+    size_t first_most;     /* columns of a first cell; wider ones have a line of their own */
+};
+#define VS_ANSWER_WIDTH 79u /* of lines below a row */
+
+/* vs_answer_table_width: of all columns; of each in *widths*. */
+size_t vs_answer_table_width(const struct vs_answer_table *table, size_t widths[VS_ANSWER_COLUMNS]);
+void vs_answer_table(const struct vs_answer_table *table, const struct vs_style *style);
+
 /* --- fit_text.c, fit_json.c (schema "vramscope.fit/1") --- */
 
 /* vs_fit_text: prints a table with a row for each run, then the peaks, the sizes that were assumed

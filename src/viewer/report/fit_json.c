@@ -112,11 +112,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     for (char *const *word = set->program; *word; word++)
         vs_json_string(&json, NULL, *word);
     vs_json_end_array(&json);
-    vs_json_string(&json, "vary", set->vary);
-    if (set->ranks)
-        vs_json_uint(&json, "ranks", set->ranks);
-    else
-        vs_json_string(&json, "ranks", NULL);
+    vs_json_members(&json, VS_J_TEXT("vary", set->vary), VS_J_KNOWN("ranks", set->ranks != 0, set->ranks));
     /* The largest value that fits, for each GPU. */
     vs_json_begin_array(&json, "largest");
     for (size_t i = 0; set->vary && i < set->count; i++) {

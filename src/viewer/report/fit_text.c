@@ -13,19 +13,17 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
-#define COLUMNS 7
 #define CELL_MAX 512
 #define ASSUMED_MAX 3 /* assumed sizes that are shown */
 #define LISTED_MAX 6 /* items of a list in one line */
 #define INDENT 2
 #define USE_INDENT 4 /* of a row for a line of the program */
-#define LINE_COLUMNS 79u
 #define SIZE_COLUMN 12 /* of a size in a row below a line */
 #define HOLDER_COLUMNS (80 - SIZE_COLUMN - 2)
 #define PARTS_SHOWN 5
 #define PART_COLUMNS 55u
 
-enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK };
+enum fit_column { GPU, VALUE, FITS, ALLOCATED, RESERVED, HEADROOM, REMARK, COLUMNS };
 
 static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
 {
@@ -63,88 +61,46 @@ static void remark(char out[CELL_MAX], const struct vs_fit_run *run)
     snprintf(out, CELL_MAX, "%.120s%.380s", who, what);
 }
 
-struct fit_row {
-    char cells[COLUMNS][CELL_MAX];
-    enum vs_fit_answer answer; /* for its colour */
-    bool failed; /* the remark is about the first failure */
-};
-
-static void print_row(const struct fit_row *row, const size_t widths[COLUMNS],
-                      const struct vs_style *style, bool header)
-{
-    for (int c = 0; c < COLUMNS; c++) {
-        bool right = c >= ALLOCATED && c <= HEADROOM;
-        int pad = (int)(widths[c] - vs_text_width(row->cells[c]));
-        if (!widths[c] || (c == REMARK && !*row->cells[c]))
-            continue;
-        enum vs_paint paint = header || c != FITS         ? VS_PLAIN
-                              : row->answer == VS_FIT_YES ? VS_GOOD
-                              : row->answer == VS_FIT_NO  ? VS_BAD : VS_WARN;
-        fprintf(style->out, "%s%*s%s", c ? "  " : "", right ? pad : 0, "", vs_paint(style, paint));
-        vs_text_put(style->out, row->cells[c]);
-        fputs(paint == VS_PLAIN ? "" : vs_unpaint(style), style->out);
-        if (!right && c != REMARK)
-            fprintf(style->out, "%*s", pad, "");
-    }
-    fputc('\n', style->out);
-}
-
 static void print_table(const struct vs_fit_set *set, const struct vs_style *style)
 {
-    static const struct fit_row header = {
-        .cells = {"", "", "fits", "peak allocated", "reserved", "headroom", "first failure"}};
-    size_t widths[COLUMNS] = {0};
-    struct fit_row *rows = vs_xcalloc(set->count + 1, sizeof *rows);
-    bool remarks = false;
-    rows[0] = header;
-    if (set->ranks)
-        snprintf(rows[0].cells[VALUE], CELL_MAX, "ranks run");
+    struct vs_arena memory = {0};
+    struct vs_answer_row *rows = vs_xarena(&memory, (set->count + 1) * sizeof *rows);
+    struct vs_answer_table table = {.rows = rows, .count = set->count + 1, .columns = COLUMNS, .painted = FITS,
+                                    .right = 1u << ALLOCATED | 1u << RESERVED | 1u << HEADROOM, .first_most = SIZE_MAX};
+    rows[0] = (struct vs_answer_row){.cells = {NULL, set->ranks ? "ranks run" : NULL, "fits", "peak allocated", "reserved",
+                                               "headroom"}};
     for (size_t i = 0; i < set->count; i++) {
-        struct fit_row *row = &rows[i + 1];
         const struct vs_fit_run *run = &set->runs[i];
-        bool named = set->vary && *set->vary;
-        row->answer = run->if_assumed ? VS_FIT_UNKNOWN : run->answer;
-        snprintf(row->cells[GPU], CELL_MAX, "%s", run->gpu);
-        snprintf(row->cells[VALUE], CELL_MAX, "%s%s%s", named ? set->vary : "", named ? " " : "",
-                 run->rank ? run->rank : run->value ? run->value : "");
-        snprintf(row->cells[FITS], CELL_MAX, "%s%s", run->answer == VS_FIT_YES  ? "yes"
-                                                     : run->answer == VS_FIT_NO ? "no"
-                                                                                : "?",
-                 run->if_assumed ? ", if" : "");
-        for (int c = ALLOCATED; c <= HEADROOM; c++)
-            snprintf(row->cells[c], CELL_MAX, "–");
-        if (run->answer == VS_FIT_YES) {
-            vs_size_format(row->cells[ALLOCATED], run->worst_device->peak_allocated);
-            vs_size_format(row->cells[RESERVED], run->worst_device->peak_reserved);
-            vs_size_format(row->cells[HEADROOM], vs_fit_headroom(run));
-        }
-        remark(row->cells[REMARK], run);
-        row->failed = run->answer == VS_FIT_NO && !*run->why;
-        remarks |= rows[i + 1].cells[REMARK][0] != 0;
+        bool named = set->vary && *set->vary, yes = run->answer == VS_FIT_YES;
+        const char *value = run->rank ? run->rank : run->value ? run->value : "";
+        char text[CELL_MAX];
+        remark(text, run);
+        rows[i + 1] = (struct vs_answer_row){
+            .paint = run->if_assumed || run->answer == VS_FIT_UNKNOWN ? VS_WARN : yes ? VS_GOOD : VS_BAD,
+            .cells = {run->gpu, vs_xarena_printf(&memory, "%s%s%s", named ? set->vary : "", named ? " " : "", value),
+                      vs_xarena_printf(&memory, "%s%s", yes ? "yes" : run->answer == VS_FIT_NO ? "no" : "?",
+                                       run->if_assumed ? ", if" : ""),
+                      "–", "–", "–", vs_xarena_text(&memory, text)}};
+        if (*text)
+            rows[0].cells[REMARK] = "first failure";
+        if (!yes)
+            continue;
+        const uint64_t sizes[] = {run->worst_device->peak_allocated, run->worst_device->peak_reserved, vs_fit_headroom(run)};
+        for (int k = 0; k < 3; k++)
+            rows[i + 1].cells[ALLOCATED + k] = vs_xarena_text(&memory, vs_size_text(sizes[k]));
     }
-    if (!remarks)
-        rows[0].cells[REMARK][0] = 0;
-    for (size_t i = 0; i <= set->count; i++)
-        for (int c = 0; c < COLUMNS; c++)
-            if (vs_text_width(rows[i].cells[c]) > widths[c])
-                widths[c] = vs_text_width(rows[i].cells[c]);
-    size_t columns = widths[GPU];
-    for (int c = VALUE; c < COLUMNS; c++)
-        columns += widths[c] ? 2 + widths[c] : 0;
-    bool below = columns > LINE_COLUMNS;
-    widths[REMARK] = below ? 0 : widths[REMARK];
-    for (size_t i = 0; i <= set->count; i++) {
-        print_row(&rows[i], widths, style, i == 0);
-        if (below && i && *rows[i].cells[REMARK]) {
-            /* The last column of a table that would be too wide, below its row. */
-            const struct fit_row *row = &rows[i];
-            struct vs_style narrow = *style;
-            narrow.width = LINE_COLUMNS;
-            vs_text_lines(&narrow, "    ", "%s%s", row->failed ? "first failure: " : "",
-                          row->cells[REMARK]);
-        }
+    size_t widths[VS_ANSWER_COLUMNS];
+    bool below = vs_answer_table_width(&table, widths) > VS_ANSWER_WIDTH;
+    /* The last column of a table that would be too wide is below its row. */
+    for (size_t i = 0; below && i <= set->count; i++) {
+        const char *text = rows[i].cells[REMARK];
+        bool failed = i && set->runs[i - 1].answer == VS_FIT_NO && !*set->runs[i - 1].why;
+        rows[i].cells[REMARK] = NULL;
+        if (i && *text)
+            rows[i].below[0] = vs_xarena_printf(&memory, "%s%s", failed ? "first failure: " : "", text);
     }
-    free(rows);
+    vs_answer_table(&table, style);
+    vs_arena_free_all(&memory);
 }
 
 /* --- lines below the table --- */
@@ -264,11 +220,11 @@ static void put_holders(const struct vs_fit_holders *holders, bool tensors, FILE
         put_holder(rest, "others", out);
 }
 
-/* What the tensors are for, in lines of at most LINE_COLUMNS columns; nothing unless it is known. */
+/* What the tensors are for, in lines of at most VS_ANSWER_WIDTH columns; nothing unless it is known. */
 static void put_kinds(const struct vs_kinds_table *table, FILE *out)
 {
     enum vs_kind order[VS_KIND_COUNT];
-    size_t count = vs_kinds_order(table, order), column = LINE_COLUMNS;
+    size_t count = vs_kinds_order(table, order), column = VS_ANSWER_WIDTH;
     if (table->kinds[VS_KIND_UNKNOWN].bytes == table->total.bytes)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -278,7 +234,7 @@ static void put_kinds(const struct vs_kinds_table *table, FILE *out)
             continue;
         size_t length = (size_t)snprintf(text, sizeof text, "%s %s", vs_kind_name(order[i]),
                                          vs_size_text(bytes));
-        bool first = column == LINE_COLUMNS, wraps = !first && column + length + 2 > LINE_COLUMNS;
+        bool first = column == VS_ANSWER_WIDTH, wraps = !first && column + length + 2 > VS_ANSWER_WIDTH;
         fprintf(out, "%s%s", first ? "\n  " : wraps ? ",\n  " : ", ", text);
         column = (first || wraps ? 2 : column + 2) + length;
     }
