@@ -32,7 +32,7 @@ def place():
 
 def variable(is_it):
     """The name that the program's innermost frame has for a model; "model" if it has none."""
-    frame = next((f for f in blame.frames() if blame.is_users(f)), None)
+    frame = blame.users_frame()
     found = (name for name, value in (frame.f_locals.items() if frame else ())
              if isinstance(value, _torch.nn.Module) and is_it(value))
     return next(found, "model")

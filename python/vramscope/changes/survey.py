@@ -65,19 +65,18 @@ def _enter(what):
         _entries[what] = {"place": effects.place()}
 
 
-def _see_call(table, function, tensor, facts):
+def _see_call(table, tensor, facts):
     if tensor.is_cuda and torch.is_grad_enabled() and (place := effects.place()) not in _calls[table]:
-        _calls[table][place] = {"function": function, "place": place, **facts(), "bytes": _bytes([tensor])}
+        _calls[table][place] = {"place": place, **facts(), "bytes": _bytes([tensor])}
 
 
 def _see_loss(input, target, *_, **__):
     classes = input.shape[1 if input.dim() > 1 else 0]
-    _see_call("losses", "cross_entropy", input,
-              lambda: {"rows": input.numel() // classes, "classes": classes})
+    _see_call("losses", input, lambda: {"rows": input.numel() // classes, "classes": classes})
 
 
 def _see_attention(query, *args, **kwargs):
-    _see_call("attention", "scaled_dot_product_attention", query,
+    _see_call("attention", query,
               lambda: {"backend": BACKENDS.get(torch._fused_sdp_choice(query, *args, **kwargs))})
 
 

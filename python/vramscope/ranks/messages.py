@@ -15,7 +15,7 @@ import time
 
 import torch
 import torch.distributed as dist
-from vramscope_values import hide, imports, notes
+from vramscope_values import blame, hide, imports, notes
 
 from . import choice, folder, groups, rank, store, world
 
@@ -27,6 +27,7 @@ _numbers = collections.Counter()  # of messages, by place
 
 def start(torch):
     from torch._C import _distributed_c10d as native
+    blame.start(torch)
     kind = native.ProcessGroup
     _watch(kind, "send", lambda group, peer: (group.rank(), peer), True)
     _watch(kind, "recv", lambda group, peer: (peer, group.rank()), True)
@@ -78,7 +79,7 @@ def _pass_on(group, tensor, ends, what, parts=()):
         own = data[size * group.rank():][:size] if count > 1 else data
         ctypes.memmove(tensor.data_ptr(), own, size)
     else:
-        frame = hide.users_frame()
+        frame = blame.users_frame()
         place = f"{os.path.relpath(frame.f_code.co_filename)}:{frame.f_lineno}" if frame else "torch.distributed"
         notes.count("unanswered", place, f"{what} of {size} B from rank {ends[0]} of a group of "
                     f"{group.size()}: the content is not known")

@@ -38,6 +38,11 @@ def is_users(frame):
     return not (name.startswith(_installed) or name.startswith("<") or "torchinductor_" in name)
 
 
+def users_frame():
+    """The program's innermost frame; None if only Python and installed packages are running."""
+    return next(filter(is_users, frames()), None)
+
+
 def place(frame):
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 

@@ -8,23 +8,10 @@ frame of the function that it is in. PyTorch's memory history has the Python sta
 snapshots of it, which the program reads or dumps, are given without these frames.
 """
 import functools
-import sys
 
 from . import notes
 
 _OWN = "<vramscope>"  # startup/sitecustomize.py
-_NOT_USERS = ("/site-packages/", "/dist-packages/", "/lib/python3")
-
-
-def users_frame():
-    """The program's innermost frame; None if only Python and installed packages are running."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith("<") and not any(part in name for part in _NOT_USERS):
-            break
-        frame = frame.f_back
-    return frame
 
 
 def strip(error):

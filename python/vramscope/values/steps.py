@@ -18,7 +18,7 @@ import os
 import sys
 import threading
 
-from . import hide
+from . import blame, hide
 
 _place = _era = _end_all = _mark = None
 _in_era = 0      # the library's era in which the names below were set (automatic_steps.h)
@@ -44,6 +44,7 @@ def start(torch):
     _era.restype = ctypes.c_uint32
     _is_compiling = torch.compiler.is_compiling
     from torch.optim import optimizer
+    blame.start(torch)
     _watch_ranges(torch)
     _watch_engine(torch)
     _watch_optimizers(optimizer)
@@ -74,7 +75,7 @@ def _phase(name):
 
 def _mark_line():
     """Records the program's line that opened the phase: threads of the backward pass have none."""
-    frame = hide.users_frame()
+    frame = blame.users_frame()
     if frame is not None:
         _mark(b"at %s:%d" % (os.fsencode(os.path.abspath(frame.f_code.co_filename)), frame.f_lineno))
 

@@ -53,8 +53,7 @@ static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "collector");
 static struct vs_lock handing_over = VS_LOCK_INIT(VS_RANK_TRACKER, "CUPTI hand-over");
 static uint8_t *kept[BUFFERS_KEPT]; /* guarded by lock */
 static unsigned kept_count;         /* guarded by lock */
-static CUpti_ActivityThreadIdType thread_ids; /* guarded by handing_over: before calls_started */
-static bool calls_started;                    /* likewise */
+static CUpti_ActivityThreadIdType thread_ids; /* guarded by handing_over: the program's, if calls are wanted */
 static bool all_calls; /* immutable after RUNNING: they get events; otherwise they only find copies' call sites */
 static _Atomic int part = VS_SCHEDULE_ON; /* enum vs_schedule_part; written with handing_over held */
 static bool part_asked;            /* guarded by handing_over */
@@ -309,20 +308,13 @@ static void CUPTIAPI no_callback(void *user, CUpti_CallbackDomain domain, CUpti_
     (void)data;
 }
 
-/* How CUPTI numbers threads concerns all tools: calls_stop restores it. */
+/* How CUPTI numbers threads concerns all tools: it is restored when calls are not wanted any more. */
 static bool calls_start(void)
 {
     return cupti->callback_name && cupti->get_thread_ids && cupti->set_thread_ids &&
            cupti->enable_driver_call && cupti->enable_runtime_call &&
            cupti->get_thread_ids(&thread_ids) == CUPTI_SUCCESS &&
            cupti->set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS;
-}
-
-static void calls_stop(void)
-{
-    if (calls_started)
-        (void)cupti->set_thread_ids(thread_ids);
-    calls_started = false;
 }
 
 /* All but the first *count* of the kinds. */
@@ -340,6 +332,8 @@ static CUptiResult kinds_start(size_t count)
         r = cupti->enable(kinds[kinds_on]);
         kinds_on += r == CUPTI_SUCCESS;
     }
+    if (kinds_on > WORK_KINDS && !all_calls)
+        only_copies();
     return r;
 }
 
@@ -356,16 +350,15 @@ static CUptiResult switch_on(void)
     all_calls = vs_process_options()->number[VS_OPT_kernels] == 2;
     if (!all_calls && !vs_process_options()->number[VS_OPT_copy_stacks])
         return CUPTI_SUCCESS;
-    calls_started = calls_start();
-    if (!calls_started || kinds_start(all_calls ? ALL_KINDS : CALL_KINDS) != CUPTI_SUCCESS) {
+    bool started = calls_start();
+    if (!started || kinds_start(all_calls ? ALL_KINDS : CALL_KINDS) != CUPTI_SUCCESS) {
         kinds_stop(WORK_KINDS); /* some may be on */
-        calls_stop();
+        if (started)
+            (void)cupti->set_thread_ids(thread_ids);
         say("calls are not recorded: this CUPTI does not report them; kernels and copies are");
         return CUPTI_SUCCESS;
     }
     kinds_wanted = kinds_on;
-    if (!all_calls)
-        only_copies();
     return CUPTI_SUCCESS;
 }
 
@@ -381,11 +374,8 @@ static void tell_part(bool on)
 /* Of the part before *to*: its last records. */
 static void change_part(enum vs_schedule_part from, enum vs_schedule_part to)
 {
-    if (from == VS_SCHEDULE_OFF) {
+    if (from == VS_SCHEDULE_OFF)
         (void)kinds_start(kinds_wanted);
-        if (kinds_wanted > WORK_KINDS && !all_calls)
-            only_copies();
-    }
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     if (to == VS_SCHEDULE_OFF)
         kinds_stop(0);
@@ -422,9 +412,10 @@ static void switch_off(void)
     VS_OWN_WORK();
     kinds_stop(0);
     cupti->flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    if (kinds_wanted > WORK_KINDS)
+        (void)cupti->set_thread_ids(thread_ids);
     kinds_wanted = 0; /* a later switch asks for no calls */
     atomic_fetch_and_explicit(&vs_calls_wanted, VS_CALL_SIGNALLED, memory_order_relaxed);
-    calls_stop();
     if (cupti->flush_period)
         cupti->flush_period(0);
 }

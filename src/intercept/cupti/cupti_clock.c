@@ -55,10 +55,7 @@ void vs_cupti_clock_read(const struct vs_cupti *cupti, struct vs_cupti_clock *cl
     bool has_time = read_both(cupti, &now);
     VS_LOCK_SCOPE(&lock);
     struct vs_clock_reading *r = known.readings;
-    if (has_time && known.count && (now.device_ns <= r[known.count - 1].device_ns ||
-                                    now.host_ns <= r[known.count - 1].host_ns))
-        has_time = now.host_ns > r[known.count - 1].host_ns; /* else another thread read later */
-    if (has_time) {
+    if (has_time && !(known.count && now.host_ns <= r[known.count - 1].host_ns)) { /* else another thread read later */
         if (known.count && now.device_ns <= r[known.count - 1].device_ns)
             known.count = 0; /* the clock was set back */
         if (known.count > 1 && r[known.count - 1].host_ns - r[known.count - 2].host_ns < DISTANCE_NS)
