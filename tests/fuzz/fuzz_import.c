@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * vramscope import on any bytes. Input: a byte that selects the format, the rest is the file. What
- * is accepted must be a complete trace, and what is refused has a reason. */
+ * is accepted must be a complete trace, and what is refused has a reason. SQLite reads a file with a name only. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -47,11 +47,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char why[VS_IMPORT_WHY_MAX];
     if (size < 2)
         return 0;
-    FILE *in = fmemopen((void *)(uintptr_t)(data + 1), size - 1, "rb");
+    unsigned format = data[0] % 4;
+    bool database = format == VS_IMPORT_NSYS_SQLITE || (format == VS_IMPORT_AUTO && data[1] == 'S');
+    char name[] = P_tmpdir "/vramscope-fuzz-XXXXXX";
+    FILE *in = database ? fdopen(mkstemp(name), "w+b") : fmemopen((void *)(uintptr_t)(data + 1), size - 1, "rb");
+    if (in && database)
+        check(fwrite(data + 1, 1, size - 1, in) == size - 1 && fflush(in) == 0 && fseek(in, 0, SEEK_SET) == 0);
     int fd = memfd_create("trace", 0);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
     check(in && out);
-    enum vs_err err = vs_import(in, out, "file", (enum vs_import_format)(data[0] % 3), &result, why);
+    enum vs_err err = vs_import(in, out, "file", (enum vs_import_format)format, 0, &result, why);
     check(fflush(out) == 0);
     if (err)
         check(*why || err == VS_ERR_NOMEM);
@@ -59,6 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_trace(fd, &result);
     fclose(in);
     fclose(out);
+    if (database)
+        unlink(name);
     check_memory(data + 1, size - 1);
     return 0;
 }

@@ -17,12 +17,16 @@ static const char usage[] =
     "\n"
     "Makes a trace of another tool's record of GPU memory, for report, view, oom,\n"
     "replay, diff and export. FILE is a memory snapshot of PyTorch\n"
-    "(torch.cuda.memory._dump_snapshot, after _record_memory_history) or a CSV log of\n"
-    "RMM (logging_resource_adaptor). Nothing in FILE is executed: a pickle that names\n"
-    "a class or a function is refused. \"-\": standard input.\n"
+    "(torch.cuda.memory._dump_snapshot, after _record_memory_history), a CSV log of\n"
+    "RMM (logging_resource_adaptor), or the SQLite export of Nsight Systems (nsys\n"
+    "profile --cuda-memory-usage=true, then nsys export --type sqlite). Nothing in\n"
+    "FILE is executed: a pickle that names a class or a function is refused. \"-\":\n"
+    "standard input.\n"
     "\n"
     "  -o, --output OUT.vst  default: FILE with .vst instead of its extension\n"
-    "      --format FORMAT   auto (default), torch-snapshot or rmm-csv\n"
+    "      --format FORMAT   auto (default), torch-snapshot, rmm-csv or nsys-sqlite\n"
+    "      --process PID     Nsight Systems: of this process; default: of the one with\n"
+    "                        most memory events\n"
     "  -q, --quiet           print errors only\n"
     "\n"
     "Exit codes: 0 written; 2 FILE cannot be read, OUT.vst cannot be written, or\n"
@@ -30,25 +34,18 @@ static const char usage[] =
 
 struct import_arguments {
     const char *output;
-    enum vs_import_format format;
+    unsigned format; /* enum vs_import_format */
+    unsigned long long process;
     bool quiet;
 };
-
-static int parse_format(const char *who, const char *text, void *to)
-{
-    static const char *const formats[] = {"auto", "torch-snapshot", "rmm-csv"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, formats[i]) == 0) {
-            *(enum vs_import_format *)to = (enum vs_import_format)i;
-            return 0;
-        }
-    return vs_tool_usage(who, "unknown format '%s'; available: auto torch-snapshot rmm-csv", text);
-}
 
 static int parse(int argc, char **argv, struct import_arguments *args)
 {
     const struct vs_tool_option options[] = {{"output", 'o', .text = &args->output},
-                                             {"format", 'f', .run = parse_format, .to = &args->format},
+                                             {"format", 'f', .word = &args->format,
+                                              .words = "auto, torch-snapshot, rmm-csv, nsys-sqlite"},
+                                             {"process", .count = &args->process, .min = 1, .max = 0xffffff,
+                                              .takes = "the number of a process", .quoted = true},
                                              {"quiet", 'q', .flag = &args->quiet},
                                              {0}};
     int code = vs_tool_options(argc, argv, usage, options);
@@ -81,7 +78,7 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
     if (!vs_whole_file_open(who, output, true, &out))
         return VS_EXIT_UNUSABLE;
     vs_whole_file_like(&out, in == stdin ? NULL : path);
-    enum vs_err err = vs_import(in, out.stream, path, args->format, &result, why);
+    enum vs_err err = vs_import(in, out.stream, path, (enum vs_import_format)args->format, args->process, &result, why);
     int code = err ? report_failure(who, path, output, err, why) : VS_EXIT_OK;
     code = vs_whole_file_end(who, &out, code);
     if (code == VS_EXIT_OK && !args->quiet) {
@@ -107,7 +104,13 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
         if (r->unmatched)
             vs_tool_print("  left out: %s of memory whose allocation is not in the file",
                           vs_number_text(r->unmatched, "free"));
-        if (r->skipped)
+        if (r->of_others)
+            vs_tool_print("  left out: %s of other processes; --process PID chooses one",
+                          vs_number_text(r->of_others, "event"));
+        if (r->skipped && r->format == VS_IMPORT_NSYS_SQLITE)
+            vs_tool_print("  left out: %s that the import does not read (man vramscope-import)",
+                          vs_number_text(r->skipped, "event"));
+        else if (r->skipped)
             vs_tool_print("  left out: %s not of the format, the first is line %llu",
                           vs_number_text(r->skipped, "line"), (unsigned long long)r->skipped_first);
         vs_tool_print("next: vramscope view %s --open", output);
@@ -148,4 +151,4 @@ static int import_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_import = {
-    "import", "make a trace of a PyTorch snapshot or an RMM log", usage, import_main, false};
+    "import", "make a trace of a PyTorch snapshot, RMM log or nsys export", usage, import_main, false};

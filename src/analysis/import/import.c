@@ -11,7 +11,7 @@
 #include "base/reading/vs_xalloc.h"
 
 enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_format format,
-                      struct vs_import_result *result, char *why)
+                      uint64_t process, struct vs_import_result *result, char *why)
 {
     int first = getc(in); /* stays unread */
     if (first != EOF)
@@ -20,6 +20,7 @@ enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_form
         .format = format != VS_IMPORT_AUTO       ? format
                   : first == 0x80                ? VS_IMPORT_TORCH_SNAPSHOT
                   : first == VS_RMM_HEADER[0]    ? VS_IMPORT_RMM_CSV
+                  : first == 'S'                 ? VS_IMPORT_NSYS_SQLITE
                                                  : VS_IMPORT_AUTO};
     why[0] = 0;
     if (result->format == VS_IMPORT_TORCH_SNAPSHOT) {
@@ -42,13 +43,16 @@ enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_form
     }
     if (result->format == VS_IMPORT_RMM_CSV)
         return vs_rmm_log(in, out, name, result, why);
+    if (result->format == VS_IMPORT_NSYS_SQLITE)
+        return vs_nsys(in, out, name, process, result, why);
     snprintf(why, VS_IMPORT_WHY_MAX, "%s",
              ferror(in)      ? strerror(errno)
              : first == EOF  ? "the file is empty"
              : first == 0x1f ? "compressed with gzip: unpack it first (gunzip)"
              : first == 0x89 ? "a vramscope trace already: the other verbs read it as it is"
                              : "neither a PyTorch memory snapshot (a pickle that "
-                               "torch.cuda.memory._dump_snapshot writes) nor a log of RMM "
-                               "(" VS_RMM_HEADER ")");
+                               "torch.cuda.memory._dump_snapshot writes), nor a log of RMM "
+                               "(" VS_RMM_HEADER "), nor Nsight Systems' SQLite (of a .nsys-rep: nsys export "
+                               "--type sqlite)");
     return ferror(in) ? VS_ERR_IO : VS_ERR_FORMAT;
 }

@@ -228,6 +228,15 @@ uint64_t vs_import_stack(struct vs_import_stacks *s, struct vs_pickle_list *fram
     return stack;
 }
 
+uint64_t vs_import_named_frame(struct vs_import_stacks *s, uint64_t parent, const char *function, const char *path)
+{
+    const char *name = function ? function : "", *object = path && *path ? path : "unknown";
+    struct vs_import_frame frame = {.offset = vs_composer_string(s->composer, name, strlen(name)),
+                                    .module = module_of(s, vs_composer_string(s->composer, object, strlen(object)), 0)};
+    name_place(s, &frame, name, NULL, 0);
+    return vs_composer_node(s->composer, parent, frame.module, frame.offset);
+}
+
 enum vs_err vs_import_stacks_close(struct vs_import_stacks *s)
 {
     unsigned char *payload = vs_xcalloc(1, VS_FRAME_RAW_MAX);

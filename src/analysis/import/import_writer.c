@@ -30,7 +30,11 @@ void vs_import_device(struct vs_import_writer *w, unsigned device)
     if (w->devices >> device & 1)
         return;
     w->devices |= UINT64_C(1) << device;
-    VS_IMPORT(w, device, .device = device);
+    struct vs_event event = {.kind = VS_EVENT_device};
+    if (w->gpus)
+        event.device = w->gpus[device];
+    event.device.device = device;
+    vs_import_event(w, &event);
     VS_IMPORT(w, context, .context = 1 + device, .device = device, .primary = 1, .alive = 1);
 }
 

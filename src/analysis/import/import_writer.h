@@ -22,6 +22,7 @@ struct vs_import_writer {
     uint64_t now_ns; /* of the next event, since the first instant */
     uint32_t tid;    /* of the next event */
     uint64_t devices; /* bit of each that was described */
+    const struct vs_event_device *gpus; /* what is known of each; NULL: nothing */
 };
 
 /* vs_import_begin: begins the trace of the file *name*, which stands for the program, from
@@ -67,6 +68,10 @@ void vs_import_stacks_open(struct vs_import_stacks *stacks, struct vs_composer *
  * list is read once. */
 uint64_t vs_import_stack(struct vs_import_stacks *stacks, struct vs_pickle_list *frames);
 
+/* vs_import_named_frame: the stack that is in *function* of the object *path* (NULL: unknown), called from *parent*. */
+uint64_t vs_import_named_frame(struct vs_import_stacks *stacks, uint64_t parent, const char *function,
+                               const char *path);
+
 /* vs_import_text: the string id of *text*; NULL: 0. */
 uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *text);
 
@@ -82,5 +87,10 @@ enum vs_err vs_import_stacks_close(struct vs_import_stacks *stacks) VS_MUST_CHEC
  * understood are counted in *result*. Errors as vs_import. */
 enum vs_err vs_rmm_log(FILE *in, FILE *out, const char *name, struct vs_import_result *result,
                        char *why) VS_MUST_CHECK;
+
+/* vs_nsys: writes the trace of *in*, a regular file: the SQLite export of Nsight Systems. *process*: as vs_import.
+ * VS_ERR_UNSUPPORTED: this build lacks SQLite. */
+enum vs_err vs_nsys(FILE *in, FILE *out, const char *name, uint64_t process, struct vs_import_result *result,
+                    char *why) VS_MUST_CHECK;
 
 #endif

@@ -58,7 +58,7 @@ static bool import_run(const char *snapshot, const char *trace)
     struct vs_import_result result;
     char why[VS_IMPORT_WHY_MAX];
     FILE *in = fopen(snapshot, "rb"), *out = fopen(trace, "wb");
-    bool good = in && out && !vs_import(in, out, snapshot, VS_IMPORT_TORCH_SNAPSHOT, &result, why);
+    bool good = in && out && !vs_import(in, out, snapshot, VS_IMPORT_TORCH_SNAPSHOT, 0, &result, why);
     if (in)
         fclose(in);
     if (out)

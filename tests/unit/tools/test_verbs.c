@@ -890,7 +890,7 @@ TEST(import_refuses_what_it_cannot_read)
         {"empty", "the file is empty"},
         {"missing", "cannot open missing: No such file"},
         {"text --format rmm-csv", "no line of it is an entry of an RMM log"},
-        {"text --format x", "unknown format 'x'"},
+        {"text --format x", "--format takes one of auto, torch-snapshot, rmm-csv, nsys-sqlite, not x"},
         {"", "no file given"},
         {"a b", "takes one file"},
         {"-", "give the trace's with -o"},
