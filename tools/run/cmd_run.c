@@ -221,11 +221,6 @@ static void explain_no_trace(const struct vs_run *run, const struct vs_run_summa
     if (!*simulated && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
         fputs("vramscope: this machine has no NVIDIA driver; to run CUDA programs without a GPU: "
               "vramscope run --simulate h100-80g -- PROGRAM\n", stderr);
-    if (*simulated && (status || seen->idle))
-        fputs("vramscope: if the program should have used the GPU: one that links NVIDIA's CUDA "
-              "runtime statically (nvcc's default) cannot use the simulated one; build it with "
-              "nvcc -cudart shared\n",
-              stderr);
 }
 
 /* Checks the traces, with paths as they were given: relative to the current folder with a relative -o. */

@@ -71,7 +71,8 @@ static bool has_text(const struct vs_loaded *object, const char *text)
     return false;
 }
 
-/* A runtime, shared or linked in, is identified by the one name that it looks up itself. */
+/* A runtime, shared or linked in, is identified by the one name that it looks up itself, and a program of the
+ * driver that opens it (Taichi) by the driver's first function. */
 static bool passes_us(const struct vs_loaded *object, const struct binding *binding)
 {
     struct vs_loaded target;
@@ -80,7 +81,7 @@ static bool passes_us(const struct vs_loaded *object, const struct binding *bind
     if (!is_dlsym(binding->name))
         return vs_loaded_is(&target, "libcuda.so") || vs_loaded_is(&target, "libcudart");
     return (vs_loaded_is(&target, "libc.so.6") || vs_loaded_is(&target, "libdl.so.2")) &&
-           has_text(object, "cuGetProcAddress");
+           (has_text(object, "cuGetProcAddress") || has_text(object, "cuInit"));
 }
 
 static bool any_passes(const struct vs_loaded *object, const struct vs_elf_symbols *symbols,
@@ -161,7 +162,7 @@ static void report_deepbound(void)
         n += (size_t)snprintf(line + n, sizeof line - n, " and %u more", found.count - NAMED_MAX);
     snprintf(line + n, sizeof line - n,
              ": opened with RTLD_DEEPBIND, so its CUDA calls are not intercepted; memory that it "
-             "allocates is missing from the trace");
+             "allocates is missing from the trace; --via=injection records it");
     say(line);
 }
 

@@ -4,10 +4,14 @@
  * newer than the requested version, and its per-thread form on request. The result is the exported
  * symbol itself. Functions for the stand-in runtime alone are also found here, and are not in the
  * table. */
+#define _GNU_SOURCE /* dladdr */
 #include "simulator/driver/vs_sim_driver.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PER_THREAD_SINCE 7000 /* the CUDA version that introduced per-thread default streams */
 
@@ -116,10 +120,28 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
     return get_proc_address(symbol, pfn, cudaVersion, flags, symbolStatus ? symbolStatus : &status);
 }
 
+/* NVIDIA's runtime asks for private tables, and gives up without them. Linked shared, it is replaced
+ * (libvramscope_audit.so); the library that *caller* lies in has it inside. */
+static void name_runtime(void *caller)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    Dl_info info;
+    char line[1024];
+    if (!dladdr(caller, &info) || atomic_flag_test_and_set(&said))
+        return;
+    int n = snprintf(line, sizeof line,
+                     "vramscope simulator: %.700s contains NVIDIA's CUDA runtime, which works with NVIDIA's "
+                     "driver only; to run it on the simulated GPU, build it from source with nvcc -cudart "
+                     "shared, or with the simulator's static runtime (docs/simulator.md)\n",
+                     info.dli_fname);
+    (void)!write(STDERR_FILENO, line, (size_t)n);
+}
+
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (!ppExportTable || !pExportTableId)
         return CUDA_ERROR_INVALID_VALUE;
     *ppExportTable = NULL;
-    return CUDA_ERROR_NOT_FOUND; /* the tables are private to the real libraries */
+    name_runtime(__builtin_return_address(0));
+    return CUDA_ERROR_NOT_FOUND;
 }

@@ -145,7 +145,8 @@ CASE(per_thread_names, "stream-ordered memory through the per-thread stream name
 
 /* --- queries about future memory, and tables without names --- */
 
-CASE(questions, "granularity, properties, reserved addresses, unnamed export tables", 0)
+CASE(questions, "granularity, properties, reserved addresses, unnamed export tables", 0,
+     STDERR_HAS("contains NVIDIA's CUDA runtime")) /* which asks for the tables */
 {
     CUmemAllocationProp prop = on_device(0), same = {0};
     CUmemGenericAllocationHandle handle;

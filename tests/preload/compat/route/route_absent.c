@@ -122,6 +122,11 @@ CASE_OF(deep_static, deep("libroute_plugin_static.so", 3),
         "a plugin with a static runtime opened with RTLD_DEEPBIND", VF_NO_TRACE | VF_NOT_SANITIZED,
         STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
 
+CASE_OF(deep_lookup, deep("libroute_plugin_lookup.so", 3),
+        "a plugin that looks up the driver's functions, opened with RTLD_DEEPBIND",
+        VF_NO_TRACE | VF_NOT_SANITIZED,
+        STDERR_HAS("libroute_plugin_lookup.so: opened with RTLD_DEEPBIND"))
+
 CASE(deep_beside, "a plugin opened with RTLD_DEEPBIND, beside recorded calls", VF_NOT_SANITIZED,
      STDERR_HAS("libroute_plugin_static.so: opened with RTLD_DEEPBIND"))
 {

@@ -2,7 +2,7 @@
  *
  * A plugin that uses CUDA: linked with its own runtime, static or of another major version,
  * without that runtime's headers. MOMENT 1: also in its constructor; 2: its constructor opens
- * another plugin and calls it. */
+ * another plugin and calls it; 3: without a runtime, it looks up the driver's functions. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -12,9 +12,29 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+#if MOMENT == 3
+#include <cuda.h>
+#define DRIVER(name, ...) (*(CUresult(*)(__VA_ARGS__))dlsym(dlopen("libcuda.so.1", RTLD_LAZY), name))
+
+static int cudaMalloc(void **p, size_t bytes)
+{
+    CUcontext context;
+    int e = DRIVER("cuInit", unsigned)(0);
+    if (!e)
+        e = DRIVER("cuDevicePrimaryCtxRetain", CUcontext *, CUdevice)(&context, 0);
+    if (!e)
+        e = DRIVER("cuCtxSetCurrent", CUcontext)(context);
+    return e ? e : (int)DRIVER("cuMemAlloc_v2", void **, size_t)(p, bytes);
+}
+static int cudaFree(void *p) { return (int)DRIVER("cuMemFree_v2", void *)(p); }
+static int cudaRuntimeGetVersion(int *version) { return (int)DRIVER("cuDriverGetVersion", int *)(version); }
+static int cudaGetLastError(void) { return 2; }
+#else
 int cudaMalloc(void **, size_t);
 int cudaFree(void *);
 int cudaRuntimeGetVersion(int *);
+int cudaGetLastError(void);
+#endif
 
 /* plugin_work: *count* allocations of *bytes* and their frees; 0, or the error. */
 EXPORT int plugin_work(int count, size_t bytes);
@@ -41,7 +61,6 @@ EXPORT int plugin_version(void)
 
 /* plugin_error: does the runtime that plugin_work's calls use keep their error? */
 EXPORT int plugin_fails(void);
-int cudaGetLastError(void);
 EXPORT int plugin_fails(void)
 {
     void *p;
