@@ -48,7 +48,7 @@ TYPES = {"S": ("float", "float", "CUDA_R_32F", "CUDA_R_32F"),
          "H": ("uint16_t", "float", "CUDA_R_16F", "CUDA_R_32F"),
          "B": ("uint16_t", "float", "CUDA_R_16BF", "CUDA_R_32F")}
 WORDS = ("T", "R", "TYPE_T", "TYPE_R")
-KINDS = ("STATUS", "COUNT", "SIZE", "TEXT", "NUMBER", "POINTER", "NOTHING")
+KINDS = ("STATUS", "COUNT", "SIZE", "TEXT", "NUMBER", "POINTER", "REAL", "NOTHING")
 
 
 def split(text):

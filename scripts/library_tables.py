@@ -30,21 +30,23 @@ K = cindex.CursorKind
 T = cindex.TypeKind
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "simulator", "libraries")
 
-# name: (headers, pattern of functions, pattern of macros that are kept, pattern of a version macro)
+# name: (headers, pattern of functions, pattern of macros that are kept). MORE: headers that cannot be read with
+# these, or declare more functions for C++, by language.
 LIBRARIES = {
-    "cublas": (["cublas_v2.h"], r"cublas(?!Lt|Xt)\w+", r"CUBLAS_VER\w+"),
+    "cublas": (["cublas_v2.h", "cublasXt.h"], r"cublas(?!Lt)\w+", r"CUBLAS_VER\w+"),
     "cublaslt": (["cublasLt.h"], r"cublasLt\w+", r"CUBLAS_VER\w+"),
     "cudnn": (["cudnn.h", "cudnn_backend.h"], r"cudnn\w+", r"CUDNN_\w+"),
     "nccl": (["nccl.h"], r"nccl\w+", r"NCCL_\w+"),
     "cusparse": (["cusparse.h"], r"cusparse\w+", r"CUSPARSE_VER\w+"),
     "cusparselt": (["cusparseLt.h"], r"cusparseLt\w+", r"CUSPARSELT_VER\w+"),
-    "cusolver": (["cusolverDn.h", "cusolverSp.h", "cusolverRf.h", "cusolverMg.h"], r"cusolver\w+",
-                 r"CUSOLVER_VER\w+"),
+    "cusolver": (["cusolverDn.h", "cusolverSp.h", "cusolverSp_LOWLEVEL_PREVIEW.h", "cusolverRf.h", "cusolverMg.h"],
+                 r"cusolver\w+", r"CUSOLVER_VER\w+"),
     "cufft": (["cufftXt.h"], r"cufft\w+", r"CUFFT_\w+"),
     "curand": (["curand.h"], r"curand\w+", r"CURAND_VER\w+"),
     "nvrtc": (["nvrtc.h"], r"nvrtc\w+", r"NVRTC_\w+"),
     "nvjitlink": (["nvJitLink.h"], r"(__)?nvJitLink\w+", r"NVJITLINK_\w+"),
 }
+MORE = {"cublas": ("c", "cublas.h"), "cusparse": ("c++", "cusparse.h")}
 
 
 def words_used(*tops):
@@ -85,7 +87,7 @@ def folded(names):
     """*names*, with cusparse{SDCZ}bsrmv for the four functions of that name."""
     groups, out = {}, []
     for name in names:
-        match = re.match(r"([a-z]+(?:Dn|Sp)?)([SDCZ])([a-z]\w+)$", name)
+        match = re.match(r"([a-z]+(?:Dn|Sp|Xt)?)([SDCZ])([a-z]\w+)$", name)
         groups.setdefault((match[1], match[3]) if match else (name, None), []).append(match[2] if match else "")
     for (start, rest), letters in groups.items():
         letters = "".join(sorted(letters, key="SDCZ".find))
@@ -197,10 +199,21 @@ class Table:
             kind = "POINTER"
         if result == "int" and c.result_type.get_canonical().kind != T.ENUM:
             kind = "NUMBER"
+        if result in ("float", "double", "struct float2", "struct double2"):
+            kind = "REAL"
         parameters = "(%s)" % (", ".join(spell(a.type) for a in c.get_arguments()) or "void")
         row = (kind, result, parameters)
         self.differs("function", c.spelling, self.functions.get(c.spelling, row), row)
         self.functions[c.spelling] = row
+
+    def add_more(self, cursor, pattern):
+        """The functions that the library's other headers do not declare."""
+        for c in cursor.get_children():
+            if c.kind in (K.LINKAGE_SPEC, K.UNEXPOSED_DECL):
+                self.add_more(c, pattern)
+            elif c.kind == K.FUNCTION_DECL and re.match(pattern + "$", c.spelling) and not self.is_inline(c):
+                if c.spelling not in self.functions:
+                    self.function(c)
 
     def calls(self):
         path = pathlib.Path(ROOT, self.name, self.name + ".calls")
@@ -251,9 +264,9 @@ class Table:
 
     def names(self):
         """unsupported.txt"""
-        kinds = {}
+        kinds, ours = {}, self.defined() | self.calls().keys()
         for name, (kind, _, _) in sorted(self.functions.items()):
-            if name not in self.defined() and name not in self.calls():
+            if name not in ours:
                 kinds.setdefault(kind, []).append(name)
         out = ["# Functions of %s that are not supported, by what they return; written by" % self.name,
                "# scripts/library_tables.py. {SDCZ} stands for four functions (cmake/library_calls.py)."]
@@ -330,17 +343,23 @@ def main():
         for major, package, include in packages:
             others = [i for n in ("cublas_v2.h", "cusparse.h", "cufft.h") for m, _, i in find(folders, n)
                       if m == major]
-            source = "".join('#include "%s"\n' % h for h in patterns[0]
-                             if os.path.exists(os.path.join(include, h)))
-            unit = index.parse("in.c", ["-x", "c", "-I", include, "-I", args.cuda] +
-                               [a for o in others for a in ("-I", o)] +
-                               ["-I/usr/lib/gcc/x86_64-linux-gnu/12/include", "-D__STDC_VERSION__=201112L",
-                                "-Wno-everything"], [("in.c", source)],
-                               cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
-            for d in unit.diagnostics:
-                if d.severity >= cindex.Diagnostic.Error:
-                    print("%s: %s" % (name, d), file=sys.stderr)
-            table.add(unit, patterns, include)
+
+            def parse(language, headers):
+                source = "".join('#include "%s"\n' % h for h in headers
+                                 if os.path.exists(os.path.join(include, h)))
+                unit = index.parse("in.c", ["-x", language, "-I", include, "-I", args.cuda] +
+                                   [a for o in others for a in ("-I", o)] +
+                                   ["-I/usr/lib/gcc/x86_64-linux-gnu/12/include", "-D__STDC_VERSION__=201112L",
+                                    "-Wno-everything"], [("in.c", source)],
+                                   cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD)
+                for d in unit.diagnostics:
+                    if d.severity >= cindex.Diagnostic.Error:
+                        print("%s: %s" % (name, d), file=sys.stderr)
+                return unit
+            table.add(parse("c", patterns[0]), patterns, include)
+            if name in MORE:
+                language, header = MORE[name]
+                table.add_more(parse(language, [header]).cursor, patterns[1])
             table.sources.append("%s %s (CUDA %d)" % (name, release(package), major))
         folder = os.path.join(ROOT, name)
         os.makedirs(folder, exist_ok=True)

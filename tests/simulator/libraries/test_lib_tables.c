@@ -70,7 +70,9 @@ static bool answers(void *function, const struct lib_row *row, int status)
 {
     uint64_t (*number)(void);
     const char *(*text)(void);
+    double _Complex (*real)(void);
     memcpy(&number, &function, sizeof number);
+    memcpy(&real, &function, sizeof real);
     memcpy(&text, &function, sizeof text);
     bool right = true;
     for (int call = 0; call < 2; call++) {
@@ -84,6 +86,8 @@ static bool answers(void *function, const struct lib_row *row, int status)
             right = right && (uint32_t)number() == 0;
         else if (!strcmp(row->kind, "NOTHING"))
             number();
+        else if (!strcmp(row->kind, "REAL"))
+            right = right && real() == 0;
         else
             right = right && number() == 0;
     }

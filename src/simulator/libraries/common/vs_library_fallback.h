@@ -34,6 +34,14 @@
         vs_library_unsupported(#name, NULL);                                                       \
         return "";                                                                                 \
     }
+/* A real or complex number of either precision: in the first two registers of floating point. */
+#define VS_LIBRARY_FALLBACK_REAL(name)                                                             \
+    VS_LIBRARY_WEAK double _Complex name(void);                                                    \
+    double _Complex name(void)                                                                     \
+    {                                                                                              \
+        vs_library_unsupported(#name, NULL);                                                       \
+        return 0;                                                                                  \
+    }
 #define VS_LIBRARY_FALLBACK_NOTHING(name)                                                          \
     VS_LIBRARY_WEAK void name(void);                                                               \
     void name(void) { vs_library_unsupported(#name, NULL); }
