@@ -17,6 +17,7 @@
 
 enum vs_lock_rank {
     VS_RANK_PROCESS = 10,   /* intercept: start and stop of recording */
+    VS_RANK_ATTACH = 12,    /* intercept: what a framework held before the recording */
     VS_RANK_GRAPH = 15,     /* intercept: memory of graphs */
     VS_RANK_PHYSICAL = 16,  /* intercept: the program's physical memory and mappings */
     VS_RANK_OPENED = 18,    /* intercept: open counts of other processes' memory */

@@ -52,7 +52,7 @@ ROOMS = {
     "intercept/api": ("base public allocator/core trace/record intercept/route intercept/process intercept/track "
                       "intercept/cache intercept/cupti", "api.h"),
     "intercept/torch": ("base public trace/record intercept/route intercept/process intercept/track "
-                        "intercept/cache intercept/api", "torch_pool.h"),
+                        "intercept/cache intercept/api", "attach.h torch_pool.h"),
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti intercept/torch", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",

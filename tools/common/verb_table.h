@@ -4,6 +4,7 @@
  * vs_cmd_name, defined in its own file cmd_name.c. No include guard: included with VS_VERB defined
  * by each user. */
 VS_VERB(run)
+VS_VERB(attach)
 VS_VERB(fit)
 VS_VERB(advise)
 VS_VERB(view)

@@ -121,8 +121,9 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
     size_t count = vs_reader_stack(reader, stack, frames, STACK_MAX);
     size_t i = inner_frames(reader, frames, count, false);
     const struct vs_module *module = i < count ? vs_reader_module(reader, frames[i].module) : NULL;
-    return module && !*module->function && vs_text_begins(vs_text_base_name(module->path),
-                                                          "libc10");
+    if (module && *module->function)
+        return !*module->path; /* older than the recording: known only of such memory */
+    return module && vs_text_begins(vs_text_base_name(module->path), "libc10");
 }
 
 bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b)

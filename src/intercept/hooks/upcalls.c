@@ -10,6 +10,7 @@
 #include "intercept/cupti/nvtx.h"
 #include "intercept/cupti/nvtx_pending.h"
 #include "intercept/process/process.h"
+#include "intercept/torch/attach.h"
 #include "intercept/torch/torch_pool.h"
 #include "intercept/track/nvml.h"
 
@@ -22,6 +23,8 @@ static void trace_opened(void)
 
 static void recording(bool injected)
 {
+    if (injected)
+        vs_framework_lead_here();
     if (vs_process_options()->number[VS_OPT_kernels])
         vs_collector_start(injected);
 }

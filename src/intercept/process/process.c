@@ -104,8 +104,12 @@ uint64_t vs_process_string(const char *text)
     return vs_recorder_string(recorder, text, SIZE_MAX);
 }
 
+_Thread_local uint64_t vs_process_stack_given __attribute__((tls_model("initial-exec")));
+
 uint64_t vs_process_stack(void)
 {
+    if (__builtin_expect(vs_process_stack_given != 0, 0))
+        return vs_process_stack_given;
     uint64_t id = with_stacks ? vs_recorder_stack(recorder, 0) : 0;
     /* without native frames at least the caller, so that memory can be attributed to a library */
     return id || with_native ? id : vs_recorder_caller(recorder, vs_thread.caller);
@@ -127,10 +131,26 @@ static void warn(const char *sentence, void *arg)
     vs_log(VS_LOG_WARN, "%s", sentence);
 }
 
+static const char *attached_options = ""; /* written before the recording starts */
+
+void vs_process_attach(const char *text)
+{
+    attached_options = text;
+}
+
 static void load_options(void)
 {
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
+    for (const char *line = attached_options; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        char text[VS_OPTION_TEXT_MAX + 64], *value = text;
+        enum vs_option_id id;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        const char *name = strsep(&value, "=");
+        if (value && !vs_option_find(name, strlen(name), &id) &&
+            vs_options_set(&options, id, value, VS_FROM_COMMAND, NULL))
+            warn(line, NULL);
+    }
     vs_log_set_level((enum vs_log_level)options.number[VS_OPT_log]);
 }
 
@@ -328,6 +348,13 @@ static void begin_locked(void)
         vs_upcalls.recording(injected);
 }
 
+static char refusal[512];
+
+const char *vs_process_refusal(void)
+{
+    return refusal;
+}
+
 void vs_process_refuse(const char *line)
 {
     VS_OWN_WORK();
@@ -336,6 +363,7 @@ void vs_process_refuse(const char *line)
     if (vs_process_state() == VS_PROCESS_IDLE) {
         load_options();
         vs_log(VS_LOG_ERROR, "%s", line);
+        snprintf(refusal, sizeof refusal, "%s", line);
         vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }

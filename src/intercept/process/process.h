@@ -41,6 +41,13 @@ bool vs_process_begin(void);
  * observed. Called before the recording starts. */
 void vs_process_inject(void);
 
+/* vs_process_attach: the options of a process that runs already, a line NAME=VALUE each; before the recording
+ * starts. *options* is valid until then, or the next call. */
+void vs_process_attach(const char *options);
+
+/* vs_process_refusal: the reason that vs_process_refuse was given; "" if it was not called. */
+const char *vs_process_refusal(void);
+
 /* vs_process_refuse: this process cannot be recorded: logs the reason *line* once, and informs
  * `vramscope run`. Does nothing after the recording has started. */
 void vs_process_refuse(const char *line);
@@ -83,6 +90,8 @@ void vs_process_note(int severity, const char *text);
 /* vs_process_stack: the id of the program's stack at this call; of its caller alone without native
  * stacks. */
 uint64_t vs_process_stack(void);
+/* If not 0, the stack of what this thread records. */
+extern _Thread_local uint64_t vs_process_stack_given __attribute__((tls_model("initial-exec")));
 
 /* vs_process_api: the id of an entry point's name, which must be static text. Cost after the first
  * call for a name: no lock. */

@@ -2,7 +2,7 @@
  *
  * PyTorch's own allocator, one level above the device: libc10_cuda reports every block that it
  * allocates or frees by calling two functions of libc10 through the symbol table, so that
- * intercepting them shows each tensor's memory. These events form a second level and are never
+ * intercepting them shows each tensor's memory; where this library was loaded later, attach.c leads the calls here. These events form a second level and are never
  * added to the device's. The contract is weak: always forward, assume nothing. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -14,6 +14,7 @@
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
 #include "intercept/route/upcalls.h"
+#include "intercept/torch/attach.h"
 #include "intercept/track/holding.h"
 #include "intercept/track/track_change.h"
 
@@ -51,7 +52,7 @@ static void *next_symbol(_Atomic(void *) *slot, const char *name)
 
 /* The number of the stream that the allocator is serving: the thread's current one, which it has just
  * asked for itself. 0 where libc10_cuda has no such function. */
-static uint64_t current_stream(struct c10_device device)
+static uint64_t current_stream(int device)
 {
     static _Atomic(void *) slot;
     void *fn = atomic_load_explicit(&slot, memory_order_acquire);
@@ -60,7 +61,7 @@ static uint64_t current_stream(struct c10_device device)
         fn = fn ? fn : ABSENT;
         atomic_store_explicit(&slot, fn, memory_order_release);
     }
-    return fn == ABSENT ? 0 : (uint64_t)((current_stream_fn)fn)(device.index).id;
+    return fn == ABSENT ? 0 : (uint64_t)((current_stream_fn)fn)((int8_t)device).id;
 }
 
 static bool on_cuda(struct c10_device device)
@@ -68,12 +69,10 @@ static bool on_cuda(struct c10_device device)
     return !vs_thread.inside && device.type == C10_CUDA && vs_process_records();
 }
 
-/* Memory allocated (bytes >= 0) or freed. */
-static void record_usage(uint64_t addr, int64_t bytes, size_t allocated, size_t reserved,
-                         struct c10_device device)
+void vs_framework_record(uint64_t addr, int64_t bytes, uint64_t allocated, uint64_t reserved, int device)
 {
     struct vs_recorder *recorder = vs_process_recorder();
-    uint64_t index = (uint64_t)device.index, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
+    uint64_t index = (uint64_t)device, size = (uint64_t)(bytes < 0 ? -bytes : bytes);
     bool selected = recorder && bytes >= 0 &&
                     vs_recorder_selects(recorder, VS_LEVEL_FRAMEWORK, size);
     struct vs_change change =
@@ -113,7 +112,10 @@ void vs_report_usage(void *ptr, int64_t bytes, size_t allocated, size_t reserved
     if (on_cuda(device)) {
         vs_thread.caller = __builtin_return_address(0);
         VS_OWN_WORK();
-        record_usage((uint64_t)(uintptr_t)ptr, bytes, allocated, reserved, device);
+        bool attaching = vs_attach_enter();
+        if (!attaching || vs_attach_follows_locked((uint64_t)(uintptr_t)ptr, bytes < 0))
+            vs_framework_record((uint64_t)(uintptr_t)ptr, bytes, allocated, reserved, device.index);
+        vs_attach_leave(attaching);
     }
     if (next)
         next(ptr, bytes, allocated, reserved, device);
@@ -133,8 +135,14 @@ void vs_report_oom(int64_t bytes, size_t allocated, size_t reserved, struct c10_
                   .total_allocated = allocated,
                   .total_reserved = reserved,
                   .stack = vs_process_stack(),
-                  .framework_stream = current_stream(device));
+                  .framework_stream = current_stream(device.index));
     }
     if (next)
         next(bytes, allocated, reserved, device);
+}
+
+void vs_framework_lead_here(void)
+{
+    vs_attach_lead(REPORT_USAGE, (void *)vs_report_usage);
+    vs_attach_lead(REPORT_OOM, (void *)vs_report_oom);
 }

@@ -215,6 +215,24 @@ static bool number_function_locked(struct vs_recorder *r, const struct vs_python
     return good;
 }
 
+uint64_t vs_recorder_frame(struct vs_recorder *r, uint64_t outer, const char *function, const char *file,
+                           unsigned line)
+{
+    struct vs_python_place place;
+    uint32_t index;
+    if (!r)
+        return 0;
+    place.function_bytes = strnlen(function, sizeof place.function);
+    place.file_bytes = strnlen(file, sizeof place.file);
+    memcpy(place.function, function, place.function_bytes);
+    memcpy(place.file, file, place.file_bytes);
+    VS_RECORDER_SCOPE(r);
+    return !vs_selection_stacks_stopped(&r->selection) && number_function_locked(r, &place, &index) &&
+                   vs_window_reserve_locked(r, VS_STACK_NODE_BYTES_MAX)
+               ? vs_intern_node_locked(r, outer, (uint64_t)index + 1, line)
+               : 0;
+}
+
 /* Code that is compiled again each time is at new addresses each time. The cached places are
  * dropped and found again; functions, nodes and so ids of stacks stay the same. */
 static void bound_places_locked(struct vs_recorder *r)

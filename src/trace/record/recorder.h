@@ -100,6 +100,11 @@ uint64_t vs_recorder_caller(struct vs_recorder *recorder, const void *pc);
  * are no longer recorded. Takes the loader's lock. */
 uint64_t vs_recorder_stack_of(struct vs_recorder *recorder, void *const *frames, size_t count);
 
+/* vs_recorder_frame: the id of the stack *outer* (0: none) with one more frame, of a function known by name
+ * alone: in *file*, at *line*; "" and 0: of no code. 0 when it cannot be defined. */
+uint64_t vs_recorder_frame(struct vs_recorder *recorder, uint64_t outer, const char *function, const char *file,
+                           unsigned line);
+
 /* vs_recorder_unloading: the calling thread is going to unload an object, until it calls
  * vs_recorder_unloading_done; with or without a recorder. Returns the path of a library that has to
  * stay loaded from here on, since the recorder calls it (NULL: none): the caller reports through

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""vramscope attach: check_attach.py BUILD LIBRARY PYTHON...
+
+For each interpreter: the program behaves as without, and its trace has what it held before, with the stacks that
+were known, and what followed; blocks that came and went meanwhile are counted once. What cannot be recorded is
+refused in one line. Exit 77: ptrace is not permitted here.
+"""
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+MIB = 1 << 20
+HERE = os.path.dirname(os.path.abspath(__file__))
+BEFORE = "allocated before the recording"
+
+
+def attached(build, *words):
+    done = subprocess.run([build + "/bin/vramscope", "attach", *words], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def start(build, python, torch, *words):
+    env = dict(os.environ, LD_LIBRARY_PATH=build + "/lib/vramscope/simulator",
+               VRAMSCOPE_SIMULATE="t4-16g")
+    program = subprocess.Popen([python, HERE + "/attach_program.py", torch, *words], env=env,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert program.stdout.readline() == "ready\n", program.communicate()
+    return program
+
+
+def check_python(build, python, torch, folder):
+    program = start(build, python, torch, "release")
+    pid, trace = str(program.pid), folder + "/held.vst"
+    answer = attached(build, "-o", folder + "/held.vst", pid)
+    if answer[0] and "may not be traced" in answer[2]:
+        program.kill()
+        print("skipped: ptrace is not permitted here")
+        sys.exit(77)
+    assert answer == (0, f"process {pid} is recorded: {trace}\n", ""), (python, answer)
+    answer = attached(build, pid)
+    assert answer == (0, f"process {pid} is already recorded: {trace}\n", ""), (python, answer)
+    out = program.communicate("\n", timeout=120)
+    assert (program.returncode, *out) == (3, "done\n", ""), (python, program.returncode, out)
+
+    text = subprocess.run([build + "/bin/vramscope", "export", "-f", "csv", "-o", "-", trace], capture_output=True,
+                          text=True, check=True).stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    tensors = [(int(row["size_bytes"]) // MIB, row["site"], row["end"]) for row in rows
+               if row["family"] == "tensor" and int(row["size_bytes"]) != 8 * MIB]
+    assert tensors[:2] == [(3, BEFORE, "freed"), (4, "forward (model.py:41)", "freed")], (python, tensors)
+    assert len(tensors) == 3 and tensors[2][::2] == (2, "freed"), (python, tensors)
+    assert "train_step (attach_program.py:41)" in tensors[2][1], (python, tensors)
+    # the block of the other thread: one is live at any time, and at the end
+    churn = [row for row in rows if row["family"] == "tensor" and int(row["size_bytes"]) == 8 * MIB]
+    assert [row["end"] for row in churn].count("freed") == len(churn) - 1, (python, churn[-3:])
+    report = subprocess.run([build + "/bin/vramscope", "report", trace], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"\n  device +2 +1 +0 +26.0 MiB +20.0 MiB\n", report), (python, report)  # the segments
+    for part in ("only\n           PyTorch's memory is known", "PyTorch tensors   peak 17.0 MiB", "exit 3"):
+        assert part in report, (python, part, report)
+
+
+def check_refusals(build, python, torch, folder):
+    sleeper = subprocess.Popen(["sleep", "1000"])
+    program = start(build, python, torch)
+    pid = str(program.pid)
+    try:
+        for words, said in (([str(sleeper.pid)], "not Python: start it with vramscope run"),
+                            (["4194305"], "there is no process 4194305"), ([], "takes the number of one process"),
+                            (["-o", folder + "/none/x.vst", pid], f"it cannot write in {folder}/none")):
+            status, out, error = attached(build, *words)
+            assert (status, out, error.count("\n")) == (2, "", 1) and said in error, (words, status, out, error)
+    finally:
+        sleeper.kill()
+        out = program.communicate("\n", timeout=120)
+    assert (program.returncode, *out) == (3, "done\n", ""), (program.returncode, out)
+    assert os.listdir(folder) == ["held.vst"], os.listdir(folder)
+
+
+def main():
+    build, torch, *pythons = sys.argv[1:]
+    for python in pythons:
+        if subprocess.run([os.path.realpath(python), "-I", "-c", "import ctypes"], stderr=subprocess.DEVNULL).returncode:
+            continue  # a file that does not run without its wrapper
+        with tempfile.TemporaryDirectory() as folder:
+            check_python(build, python, torch, folder)
+            check_refusals(build, python, torch, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
