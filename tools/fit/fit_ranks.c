@@ -78,34 +78,26 @@ static const char **variables_of(struct rank_queue *queue, unsigned long long ra
     const struct vs_fit_job *job = queue->job;
     unsigned long long node = rank / job->per_node, nodes = (job->ranks + job->per_node - 1) / job->per_node;
     const struct {
-        const char *name;
         unsigned long long value;
-        bool slurm;
+        const char *of_torchrun[2], *of_slurm[3];
     } numbers[] = {
-        {"RANK", rank, false},
-        {"WORLD_SIZE", job->ranks, false},
-        {"LOCAL_RANK", rank % job->per_node, false},
-        {"LOCAL_WORLD_SIZE", job->per_node, false},
-        {"GROUP_RANK", node, false},
-        {"NODE_RANK", node, false},
-        {"GROUP_WORLD_SIZE", nodes, false},
-        {"MASTER_PORT", 29500, false},
-        {"SLURM_PROCID", rank, true},
-        {"SLURM_NTASKS", job->ranks, true},
-        {"SLURM_NPROCS", job->ranks, true},
-        {"SLURM_LOCALID", rank % job->per_node, true},
-        {"SLURM_NODEID", node, true},
-        {"SLURM_NNODES", nodes, true},
-        {"SLURM_JOB_NUM_NODES", nodes, true},
-        {"SLURM_NTASKS_PER_NODE", job->per_node, true},
-        {"SLURM_STEP_NUM_TASKS", job->ranks, true},
-        {"SLURM_JOB_ID", 1, true},
+        {rank, {"RANK"}, {"SLURM_PROCID"}},
+        {job->ranks, {"WORLD_SIZE"}, {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_STEP_NUM_TASKS"}},
+        {rank % job->per_node, {"LOCAL_RANK"}, {"SLURM_LOCALID"}},
+        {job->per_node, {"LOCAL_WORLD_SIZE"}, {"SLURM_NTASKS_PER_NODE"}},
+        {node, {"GROUP_RANK", "NODE_RANK"}, {"SLURM_NODEID"}},
+        {nodes, {"GROUP_WORLD_SIZE"}, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
+        {29500, {"MASTER_PORT"}, {NULL}},
+        {1, {NULL}, {"SLURM_JOB_ID"}},
     };
     size_t n = 0;
     const char **out = vs_xarena(&queue->memory, VARIABLES_MAX * sizeof *out);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!numbers[i].slurm || job->slurm)
-            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].name, numbers[i].value);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        for (size_t k = 0; k < 2 && numbers[i].of_torchrun[k]; k++)
+            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].of_torchrun[k], numbers[i].value);
+        for (size_t k = 0; job->slurm && k < 3 && numbers[i].of_slurm[k]; k++)
+            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].of_slurm[k], numbers[i].value);
+    }
     out[n++] = "MASTER_ADDR=127.0.0.1";
     if (job->slurm)
         out[n++] = "SLURM_JOB_NODELIST=localhost";

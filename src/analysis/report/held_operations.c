@@ -10,6 +10,7 @@
 #include "analysis/naming/naming.h"
 #include "analysis/report/held.h"
 #include "analysis/report/summary.h"
+#include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
@@ -20,19 +21,16 @@
 struct operation_list {
     struct vs_held_row *rows;
     size_t count, capacity;
-    struct vs_map by_name; /* hash -> index; of two names with one hash the second is not listed apart */
+    struct vs_intern names;
     size_t found[VS_CHAIN_MAX], found_count; /* of the latest stack, innermost first, each once */
     bool native, named; /* some stack has frames of native code; some of them names an operation */
 };
 
 static size_t row_of(struct operation_list *list, struct vs_arena *memory, const char *name)
 {
-    uint64_t key = vs_text_hash_bytes(VS_TEXT_HASH_START, name, strlen(name)) | 1;
-    size_t index = (size_t)vs_xmap_number(&list->by_name, key, list->count);
-    if (index < list->count)
-        return index;
-    vs_vec_room(&list->rows, &list->capacity, index + 1, sizeof *list->rows);
-    list->rows[list->count++] = (struct vs_held_row){.label = vs_text_copy(memory, name)};
+    uint32_t index = vs_intern_text(&list->names, name);
+    if (index == list->count)
+        VS_VEC_ADD(list->rows, list->count, list->capacity, (struct vs_held_row){.label = vs_text_copy(memory, name)});
     return index;
 }
 
@@ -114,6 +112,6 @@ void vs_held_operations(const struct vs_summary *summary, const struct vs_replay
                                     "--stacks=both";
     }
     free(list.rows);
-    vs_map_free(&list.by_name);
+    vs_intern_free(&list.names);
     free(live);
 }
