@@ -136,6 +136,14 @@ static void end(struct vs_json *json, char bracket)
 }
 
 void vs_json_begin_object(struct vs_json *json, const char *key) { begin(json, key, '{'); }
+bool vs_json_begin_object_if(struct vs_json *json, const char *key, bool has)
+{
+    if (has)
+        vs_json_begin_object(json, key);
+    else
+        vs_json_string(json, key, NULL);
+    return has;
+}
 void vs_json_end_object(struct vs_json *json) { end(json, '}'); }
 void vs_json_begin_array(struct vs_json *json, const char *key) { begin(json, key, '['); }
 void vs_json_end_array(struct vs_json *json) { end(json, ']'); }
@@ -218,7 +226,8 @@ void vs_json_put_members(struct vs_json *json, const struct vs_json_item *member
 
 void vs_json_put_object(struct vs_json *json, const char *key, const struct vs_json_item *members)
 {
-    vs_json_begin_object(json, key);
+    if (!vs_json_begin_object_if(json, key, members))
+        return;
     vs_json_put_members(json, members);
     vs_json_end_object(json);
 }

@@ -28,6 +28,8 @@ struct vs_json {
 /* For all functions: *key* is the member's name inside an object, NULL inside an array and for the
  * outermost value. Write errors show in ferror(out). */
 void vs_json_begin_object(struct vs_json *json, const char *key);
+/* vs_json_begin_object_if: unless *has*, null takes its place, and false is returned. */
+bool vs_json_begin_object_if(struct vs_json *json, const char *key, bool has);
 void vs_json_end_object(struct vs_json *json);
 void vs_json_begin_array(struct vs_json *json, const char *key);
 void vs_json_end_array(struct vs_json *json);
@@ -50,6 +52,10 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
     vs_json_put_members(json, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
 #define vs_json_object(json, name, ...)                                                            \
     vs_json_put_object(json, name, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
+
+/* vs_json_object_if: null unless *has*; the values are evaluated all the same. */
+#define vs_json_object_if(json, name, has, ...)                                                    \
+    vs_json_put_object(json, name, (has) ? (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}} : NULL)
 
 /* A member, by its type; VS_J_KNOWN: a number, null unless *is_known*. Those with a condition are left
  * out unless it holds; their value is evaluated all the same. */

@@ -19,11 +19,8 @@ static void put_row(struct vs_json *json, const struct vs_advice_row *row)
                     VS_J_KNOWN("peak_used_bytes", row->known, row->used),
                     VS_J_KNOWN_INT("saved_bytes", row->known, row->saved),
                     VS_J_KNOWN_INT("headroom_bytes", row->known, row->headroom));
-    if (row->cost_known)
-        vs_json_object(json, "estimated_cost", VS_J_RATIO("compute", row->compute),
-                       VS_J_INT("copy_bytes", row->copies));
-    else
-        vs_json_string(json, "estimated_cost", NULL);
+    vs_json_object_if(json, "estimated_cost", row->cost_known, VS_J_RATIO("compute", row->compute),
+                      VS_J_INT("copy_bytes", row->copies));
     vs_json_members(json, VS_J_BOOL("cached", row->cached), VS_J_UINT("wall_ns", row->wall_ns));
     vs_json_end_object(json);
 }

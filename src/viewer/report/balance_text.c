@@ -212,11 +212,8 @@ void vs_families_json(struct vs_json *json, const char *key, const uint64_t byte
 
 void vs_balance_json(struct vs_json *json, const char *key, const struct vs_balance *b)
 {
-    if (!b->known) {
-        vs_json_string(json, key, NULL);
+    if (!vs_json_begin_object_if(json, key, b->known))
         return;
-    }
-    vs_json_begin_object(json, key);
     vs_json_members(json, VS_J_UINT("event", b->event), VS_J_UINT("time_ns", b->time_ns),
                     VS_J_TEXT("phase", b->place), VS_J_UINT("total_bytes", b->total),
                     VS_J_UINT("free_bytes", b->free), VS_J_UINT("used_bytes", b->used));

@@ -31,11 +31,8 @@ static void put_holders(struct vs_json *json, const char *key, const struct vs_f
 /* Bytes by kind; null without tensors. */
 static void put_kinds(struct vs_json *json, const char *key, const struct vs_kinds_table *table)
 {
-    if (!table->total.bytes) {
-        vs_json_string(json, key, NULL);
+    if (!vs_json_begin_object_if(json, key, table->total.bytes))
         return;
-    }
-    vs_json_begin_object(json, key);
     for (int k = 0; k < VS_KIND_COUNT; k++)
         vs_json_uint(json, vs_kind_key((enum vs_kind)k), table->kinds[k].bytes);
     vs_json_uint(json, "assumed", table->assumed_bytes);
@@ -45,11 +42,8 @@ static void put_kinds(struct vs_json *json, const char *key, const struct vs_kin
 static void put_device(struct vs_json *json, const struct vs_fit_run *run)
 {
     const struct vs_fit_device *device = run->worst_device;
-    if (!device) {
-        vs_json_string(json, "device", NULL);
+    if (!vs_json_begin_object_if(json, "device", device))
         return;
-    }
-    vs_json_begin_object(json, "device");
     vs_json_members(json, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
                     VS_J_UINT("total_bytes", device->total_bytes),
                     VS_J_TEXT("program", run->worst->program), VS_J_UINT("pid", run->worst->pid),
@@ -65,10 +59,7 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
     put_holders(json, "peak_held_by", &device->holders);
     put_kinds(json, "peak_kinds", &device->kinds);
     const struct vs_fit_failure *failure = &device->failure;
-    if (!failure->requested) {
-        vs_json_string(json, "failure", NULL);
-    } else {
-        vs_json_begin_object(json, "failure");
+    if (vs_json_begin_object_if(json, "failure", failure->requested)) {
         vs_json_members(json, VS_J_UINT("requested_bytes", failure->requested),
                         VS_J_UINT("short_bytes", failure->missing),
                         VS_J_UINT("free_bytes", failure->free_bytes),
@@ -146,12 +137,9 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
                         VS_J_UINT("recovered_failures", run->recovered),
                         VS_J_UINT("cache_retries", run->retries));
         put_device(&json, run);
-        if (!remedy->text)
-            vs_json_string(&json, "remedy", NULL);
-        else
-            vs_json_object(&json, "remedy", VS_J_TEXT("kind", remedy->kind),
-                           VS_J_TEXT("text", remedy->text), VS_J_UINT("bytes", remedy->bytes),
-                           VS_J_BOOL("replayed", true));
+        vs_json_object_if(&json, "remedy", remedy->text, VS_J_TEXT("kind", remedy->kind),
+                          VS_J_TEXT("text", remedy->text), VS_J_UINT("bytes", remedy->bytes),
+                          VS_J_BOOL("replayed", true));
         vs_json_object(&json, "assumed_sum", VS_J_UINT("sizes", run->assumed.count),
                        VS_J_UINT("bytes", run->assumed.bytes),
                        VS_J_UINT("margin_bytes", run->assumed.margin));

@@ -7,11 +7,8 @@
 
 void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *held)
 {
-    if (!held->known) {
-        vs_json_string(json, key, NULL);
+    if (!vs_json_begin_object_if(json, key, held->known))
         return;
-    }
-    vs_json_begin_object(json, key);
     vs_json_members(json, VS_J_UINT("event", held->event), VS_J_UINT("time_ns", held->time_ns),
                     VS_J_TEXT("phase", held->place), VS_J_UINT("bytes", held->bytes),
                     VS_J_UINT("blocks", held->blocks),
@@ -55,14 +52,11 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
     vs_json_end_object(json);
     vs_json_uint(json, "rounding_bytes", held->rounding_bytes);
     vs_report_json_sites(json, "rounding_by_site", held->rounding);
-    if (held->activity_known) {
-        vs_json_begin_object(json, "unused");
+    if (vs_json_begin_object_if(json, "unused", held->activity_known)) {
         vs_json_members(json, VS_J_UINT("bytes", held->unused_bytes),
                         VS_J_UINT("blocks", held->unused_blocks));
         vs_report_json_sites(json, "by_site", held->unused ? held->unused : &(struct vs_report_sites){.weight = 1});
         vs_json_end_object(json);
-    } else {
-        vs_json_string(json, "unused", NULL);
     }
     if (held->picture_known) {
         vs_json_begin_array(json, "segments");

@@ -52,15 +52,12 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
             vs_json_members(&json, VS_J_UINT("allocated_peak_bytes", o->allocated_peak),
                             VS_J_RATIO("fragmentation", vs_whatif_fragmentation(o)),
                             VS_J_UINT("retries", o->retries), VS_J_UINT("segments", o->segments));
-            if (o->survives)
-                vs_json_string(&json, "failure", NULL);
-            else
-                vs_json_object(&json, "failure", VS_J_UINT("event", o->fail_event),
-                               VS_J_UINT("requested_bytes", o->fail_requested),
-                               VS_J_UINT("short_bytes", o->fail_short),
-                               VS_J_BOOL("other_memory", o->fail_other),
-                               VS_J_UINT("steps_done", o->fail_steps),
-                               VS_J_TEXT("place", row->place), VS_J_TEXT("where", row->where));
+            vs_json_object_if(&json, "failure", !o->survives, VS_J_UINT("event", o->fail_event),
+                              VS_J_UINT("requested_bytes", o->fail_requested),
+                              VS_J_UINT("short_bytes", o->fail_short),
+                              VS_J_BOOL("other_memory", o->fail_other),
+                              VS_J_UINT("steps_done", o->fail_steps),
+                              VS_J_TEXT("place", row->place), VS_J_TEXT("where", row->where));
         }
         if (view->find)
             vs_json_members(&json, VS_J_UINT("least_capacity_bytes", row->least_capacity),

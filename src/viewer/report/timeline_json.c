@@ -6,11 +6,8 @@
 
 static void site_json(struct vs_json *json, const char *key, const struct vs_report_site *site)
 {
-    if (!site) {
-        vs_json_string(json, key, NULL);
+    if (!vs_json_begin_object_if(json, key, site))
         return;
-    }
-    vs_json_begin_object(json, key);
     vs_json_string(json, "api", site->api);
     vs_report_json_frames(json, site);
     vs_json_end_object(json);
@@ -81,11 +78,8 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
 {
     const struct vs_report_timeline *line = &device->timeline;
     waits_json(json, &line->waits);
-    if (!line->device) {
-        vs_json_string(json, "timeline", NULL);
+    if (!vs_json_begin_object_if(json, "timeline", line->device))
         return;
-    }
-    vs_json_begin_object(json, "timeline");
     vs_json_members(json, VS_J_UINT("start_ns", line->start_ns), VS_J_UINT("end_ns", line->end_ns),
                     VS_J_UINT("busy_ns", line->device->busy_ns), VS_J_UINT("idle_ns", line->device->gap_ns),
                     VS_J_UINT("not_recorded_ns", line->device->unknown_ns),

@@ -27,14 +27,11 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
                    VS_J_UINT("holes", device->holes.count),
                    VS_J_UINT("largest_hole_bytes", device->holes.largest));
     const struct vs_growth_row *growth = &device->growth;
-    if (!device->growing)
-        vs_json_string(json, "growth", NULL);
-    else
-        vs_json_object(json, "growth", VS_J_UINT("bytes", growth->bytes),
-                       VS_J_UINT("bytes_per_step", growth->per_step),
-                       VS_J_UINT_IF(growth->since_step_known, "since_step", growth->since_step),
-                       VS_J_RATIO("confidence", growth->confidence),
-                       VS_J_BOOL("early", device->forecast.early));
+    vs_json_object_if(json, "growth", device->growing, VS_J_UINT("bytes", growth->bytes),
+                      VS_J_UINT("bytes_per_step", growth->per_step),
+                      VS_J_UINT_IF(growth->since_step_known, "since_step", growth->since_step),
+                      VS_J_RATIO("confidence", growth->confidence),
+                      VS_J_BOOL("early", device->forecast.early));
     const struct vs_forecast *forecast = &device->forecast;
     char text[VS_FORECAST_TEXT_MAX];
     if (!forecast->known)
