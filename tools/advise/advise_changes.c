@@ -4,7 +4,6 @@
  * vramscope's Python part wrote about the program (python/vramscope/changes/advised.py). Values of --vary come
  * behind a batch in parts, which trains the same, and before changes of the model. A change that excludes another
  * one shares a group with it. */
-#include <dirent.h>
 #include <json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,9 +65,8 @@ void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, s
     char name[64], path[PATH_MAX + 512];
     struct json_object *best = NULL;
     DIR *dir = opendir(folder);
-    struct dirent *entry;
     snprintf(name, sizeof name, "survey.%llu.json", (unsigned long long)pid);
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         if (!vs_text_begins(entry->d_name, "survey.") || !vs_text_ends(entry->d_name, ".json") ||
             (best && strcmp(entry->d_name, name) != 0))
             continue;
@@ -78,8 +76,6 @@ void vs_survey_read(const char *folder, uint64_t pid, struct vs_arena *memory, s
         json_object_put(known ? best : found);
         best = known ? found : best;
     }
-    if (dir)
-        closedir(dir);
     *out = (struct vs_survey){.json = best, .torch = text(best, "torch", memory),
                               .processes = number(member(best, "distributed"), "world_size"),
                               .kind = text(member(best, "distributed"), "kind", memory)};

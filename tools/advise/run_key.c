@@ -5,7 +5,6 @@
  * vramscope. Files count by their time and size. What a program imports from elsewhere, or reads, is not known:
  * the manual says so, and --no-cache runs everything again. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fts.h>
 #include <glob.h>
 #include <stdio.h>
@@ -137,15 +136,12 @@ int vs_run_cache(struct vs_fit_job *job, bool *temporary)
     int status = vs_fit_folder_make(job);
     job->keep = NULL;
     DIR *dir = status || *temporary ? NULL : opendir(job->folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         struct stat st;
         char path[PATH_MAX + 512];
         snprintf(path, sizeof path, "%s/%s", job->folder, entry->d_name);
         if (strspn(entry->d_name, "0123456789abcdef") == 16 && !stat(path, &st) && time(NULL) - st.st_mtime > KEPT_SECONDS)
             vs_fit_folder_clear(path);
     }
-    if (dir)
-        closedir(dir);
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef VS_COMMAND_H
 #define VS_COMMAND_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -109,6 +110,9 @@ void vs_tool_discard_on_signals(void);
 /* vs_tool_over_limit: prints a line when the trace at *path* is now larger than its size limit
  * while recording (--max-trace-size); on standard output, or by *who* on standard error. */
 void vs_tool_over_limit(const char *who, const char *path);
+
+/* vs_tool_entry: the next entry of *folder*, which may be NULL; NULL at the end, where *folder* is closed. */
+struct dirent *vs_tool_entry(DIR **folder);
 
 /* vs_tool_finish: flushes *out*; VS_EXIT_UNUSABLE with a message when that fails, otherwise
  * *code*. */

@@ -6,7 +6,6 @@
  * standard error is kept. */
 #define _DEFAULT_SOURCE
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,14 +61,11 @@ static int make_folder(const struct vs_fit_job *job, const struct vs_fit_process
     if (mkdir(process->folder, 0777) && errno != EEXIST)
         return vs_tool_fail(job->who, "cannot create %s: %s", process->folder, strerror(errno));
     DIR *dir = opendir(process->folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         if (entry->d_name[0] != '.' &&
             (vs_text_ends(entry->d_name, ".vst") || vs_text_ends(entry->d_name, ".vst.live")))
             unlinkat(dirfd(dir), entry->d_name, 0);
     }
-    if (dir)
-        closedir(dir);
     int notes = new_file(job, process, "notes.txt");
     if (notes < 0)
         return VS_EXIT_UNUSABLE;

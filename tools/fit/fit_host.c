@@ -3,7 +3,6 @@
  * The host's own memory: a run that takes more than there is, or than --host-memory, is ended with
  * an answer that says so, before the kernel kills whichever process it chooses. Device memory of the
  * simulated GPU is memory of the host, too, where a program writes to it. */
-#include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,8 +29,7 @@ static size_t descendants(int root, struct host_process **found)
     struct host_process *all = NULL;
     size_t count = 0, capacity = 0, ours = 0;
     DIR *dir = opendir("/proc");
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         char path[300], line[256];
         struct host_process one = {.pid = atoi(entry->d_name)};
         unsigned long long kib;
@@ -48,8 +46,6 @@ static size_t descendants(int root, struct host_process **found)
         fclose(file);
         VS_VEC_ADD(all, count, capacity, one);
     }
-    if (dir)
-        closedir(dir);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < count; i++)

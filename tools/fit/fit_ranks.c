@@ -6,7 +6,6 @@
  * from one that has not run asks for it there (wanted.RANK), and that one is started beside it, as the
  * stages of a pipeline ask each other for shapes; ended.RANK says that nothing more comes. The command of a launcher stays as it is, but srun, which would ask
  * a cluster: what srun would set is set here. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,8 +130,7 @@ static void add_rank(struct rank_queue *queue, unsigned long long rank)
 static void take_wanted(struct rank_queue *queue)
 {
     DIR *dir = opendir(queue->messages);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         unsigned long long rank;
         size_t at = 0;
         if (strncmp(entry->d_name, "wanted.", 7) != 0 ||
@@ -151,8 +149,6 @@ static void take_wanted(struct rank_queue *queue)
         queue->ranks[at] = queue->ranks[queue->wanted];
         queue->ranks[queue->wanted++] = rank;
     }
-    if (dir)
-        closedir(dir);
 }
 
 static struct vs_fit_process *next_rank(void *of, size_t running, int *status)

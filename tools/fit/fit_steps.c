@@ -3,7 +3,6 @@
  * --steps: how far a running program is, read from the traces that it is writing, and its end when
  * it is far enough. It is interrupted as from the keyboard, so that Python leaves in order; if that
  * takes long it is terminated, then killed. */
-#include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,9 +36,8 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
     uint64_t now = vs_clock_ns();
     if (!process->signals && now - process->looked >= LOOK_NS) {
         DIR *dir = opendir(process->folder);
-        struct dirent *entry;
         uint64_t least = 0;
-        while (dir && (entry = readdir(dir))) {
+        for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
             char path[2 * PATH_MAX];
             if (entry->d_name[0] == '.' || !vs_text_ends(entry->d_name, ".vst"))
                 continue;
@@ -48,8 +46,6 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
             if (steps && (!least || steps < least))
                 least = steps;
         }
-        if (dir)
-            closedir(dir);
         if (least >= wanted)
             kill(process->pid, signals[process->signals++]);
         process->looked = process->sent = vs_clock_ns();

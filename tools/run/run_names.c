@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "tools/run/run_internal.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -162,8 +161,7 @@ void vs_run_names_warn_ranks(const struct vs_run_names *names)
         !vs_run_output_fixed(names->pattern, (size_t)(name - names->pattern), folder))
         return;
     DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         if (!is_ranked_name(entry->d_name, name) ||
             snprintf(path, sizeof path, "%s%s", folder, entry->d_name) >= PATH_MAX ||
             !is_older(names, path))
@@ -171,8 +169,6 @@ void vs_run_names_warn_ranks(const struct vs_run_names *names)
         if (!count++ || strverscmp(path, first) < 0)
             strcpy(first, path);
     }
-    if (dir)
-        closedir(dir);
     if (count == 1)
         vs_tool_fail("vramscope", "%s is from an earlier run", first);
     else if (count)

@@ -4,7 +4,6 @@
  * part of its trace. */
 #include "tools/run/run_internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -102,8 +101,7 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
     int n = (int)(name - path);
     snprintf(folder, sizeof folder, "%.*s", n ? n : 1, n ? path : ".");
     DIR *dir = opendir(folder);
-    struct dirent *entry;
-    while (dir && (entry = readdir(dir))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&dir));) {
         if (!left_by(entry->d_name, name) ||
             snprintf(output->aside, PATH_MAX, "%.*s%s", n, path, entry->d_name) >= PATH_MAX)
             continue;
@@ -111,8 +109,6 @@ bool vs_run_output_set_aside(struct vs_run_output *output, const char *path)
         output->live = with_live(live, output->aside) && !lstat(live, &st);
         vs_run_output_settle(output);
     }
-    if (dir)
-        closedir(dir);
     *output = (struct vs_run_output){0};
     if (lstat(path, &st))
         return errno == ENOENT;

@@ -4,7 +4,6 @@
  * beside it, and the recorder's lock says whose it is. Only links in /proc are read, which does not
  * stop or slow the processes; descriptors of other users' processes may be read by root alone. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/reading/vs_vec.h"
+#include "tools/common/command.h"
 #include "tools/top/top_command.h"
 #include "trace/read/reader.h"
 
@@ -71,10 +71,9 @@ static bool look_at(uint64_t pid, struct vs_top_finds *out)
     char name[64], path[PATH_MAX];
     snprintf(name, sizeof name, "/proc/%" PRIu64 "/fd", pid);
     DIR *folder = opendir(name);
-    struct dirent *entry;
     if (!folder)
         return false;
-    while ((entry = readdir(folder))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&folder));) {
         if (!isdigit((unsigned char)*entry->d_name) ||
             !path_of(dirfd(folder), pid, entry->d_name, path))
             continue;
@@ -82,7 +81,6 @@ static bool look_at(uint64_t pid, struct vs_top_finds *out)
         if (recorder && (recorder == pid || recorder == VS_RECORDED_ELSEWHERE))
             add_found(out, pid, path);
     }
-    closedir(folder);
     return true;
 }
 
@@ -110,15 +108,12 @@ static bool descends_from(uint64_t pid, uint64_t ancestor)
 static void look_at_all(uint64_t ancestor, struct vs_top_finds *out)
 {
     DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    while (proc && (entry = readdir(proc))) {
+    for (struct dirent *entry; (entry = vs_tool_entry(&proc));) {
         uint64_t pid = strtoull(entry->d_name, NULL, 10);
         if (pid && (ancestor ? pid != ancestor && descends_from(pid, ancestor)
                              : pid != (uint64_t)getpid()))
             look_at(pid, out);
     }
-    if (proc)
-        closedir(proc);
 }
 
 void vs_top_find_all(struct vs_top_finds *out)
