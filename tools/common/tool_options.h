@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "base/vs_option.h"
 #include "tools/common/command.h"
 #include "tools/common/trace_part.h"
 
@@ -37,5 +38,15 @@ int vs_tool_options(int argc, char **argv, const char *usage, const struct vs_to
  * sets argv[0] if it is one of these. Returns how many arguments it took, 0 if it is another one, or -1
  * after a message. *left*: of argv. */
 int vs_tool_option(const char *who, const struct vs_tool_option *table, char **argv, int left);
+
+/* vs_tool_run_option: the option of `run` at *argv*, "--NAME[=VALUE]" or "--no-NAME", and its *value*, which may be the
+ * next word. Returns how many words that are; 0: the value is missing, -1: there is no such option. */
+int vs_tool_run_option(char **argv, int left, enum vs_option_id *id, const char **value);
+
+/* vs_tool_is_option: a word that begins with "--" is not a value; such a value can be given as --NAME=VALUE. */
+static inline bool vs_tool_is_option(const char *word)
+{
+    return word[0] == '-' && word[1] == '-';
+}
 
 #endif

@@ -80,35 +80,24 @@ static int parse_one(struct vs_fit_job *job, const struct vs_tool_option *more, 
         return *used < 0 ? VS_EXIT_UNUSABLE : 0;
     if (strncmp(argv[0], "--", 2) != 0)
         return vs_tool_usage(job->who, "unknown option %s", argv[0]);
-    /* An option of `run`: "--NAME[=VALUE]" or "--no-NAME". *used*: how many arguments it takes. */
-    const char *name = argv[0] + 2, *value = strchr(argv[0], '=');
-    size_t length = strcspn(name, "=");
     enum vs_option_id id;
     struct vs_options checked;
     char why[VS_OPTION_TEXT_MAX];
-    bool negated = length > 3 && strncmp(name, "no-", 3) == 0;
-    bool found = !vs_option_find(name, length, &id) ||
-                 (negated && !value && !vs_option_find(name + 3, length - 3, &id) &&
-                  vs_option_describe(id)->type == VS_OPTION_BOOL);
-    if (!found)
+    const char *value;
+    *used = vs_tool_run_option(argv, left, &id, &value);
+    if (*used < 0)
         return vs_tool_usage(job->who, "unknown option %s", argv[0]);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (reserved[i].id == id)
-            return vs_tool_usage(job->who, "%.*s cannot be given: %s", (int)length + 2, argv[0],
+            return vs_tool_usage(job->who, "%.*s cannot be given: %s", (int)strcspn(argv[0], "="), argv[0],
                                  reserved[i].instead);
-    *used = 1;
-    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value) {
-        vs_fit_add_flag(job, argv[0], NULL);
-        return 0;
-    }
-    if (!value && left < 2)
+    if (!*used)
         return vs_tool_usage(job->who, "option %s needs a value", argv[0]);
-    *used = value ? 1 : 2;
-    if (vs_options_set(&checked, id, value ? value + 1 : argv[1], VS_FROM_COMMAND, why))
+    if (vs_options_set(&checked, id, value, VS_FROM_COMMAND, why))
         return vs_tool_fail(job->who, "%s", why);
     if (id == VS_OPT_library) /* of the traces, which are read here */
-        vs_symbol_tool_library(value ? value + 1 : argv[1]);
-    vs_fit_add_flag(job, argv[0], value ? NULL : argv[1]);
+        vs_symbol_tool_library(value);
+    vs_fit_add_flag(job, argv[0], *used == 2 ? value : NULL);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "allocator/core/alloc_conf.h"
 #include "tools/common/report_names.h"
+#include "tools/common/tool_options.h"
 #include "tools/run/run_internal.h"
 
 /* The limit is rejected instead of warned about (check_limit). */
@@ -19,36 +20,17 @@ static void warn_environment(const char *sentence, void *arg)
         fprintf(stderr, "vramscope run: %s\n", sentence);
 }
 
-/* An argument that begins with "--" is not a value; such a value can be given as --name=value. */
-static bool is_option(const char *argument)
-{
-    return strncmp(argument, "--", 2) == 0;
-}
-
 /* Parses one "--name[=value]"; *used* is the number of arguments. */
 static int parse_flag(struct vs_run *run, char **argv, int left, int *used)
 {
-    const char *name = argv[0] + 2;
-    size_t length = strcspn(name, "=");
-    const char *value = name[length] ? name + length + 1 : NULL;
+    const char *value;
     char why[VS_OPTION_TEXT_MAX];
-    bool negated = false;
     enum vs_option_id id;
-    if (vs_option_find(name, length, &id)) {
-        negated = length > 3 && strncmp(name, "no-", 3) == 0;
-        if (!negated || vs_option_find(name + 3, length - 3, &id) ||
-            vs_option_describe(id)->type != VS_OPTION_BOOL)
-            return vs_run_fail("unknown option %s; `vramscope options` lists them", argv[0]);
-    }
-    *used = 1;
-    if (vs_option_describe(id)->type == VS_OPTION_BOOL && !value)
-        value = negated ? "off" : "on";
-    if (!value) {
-        if (left < 2 || is_option(argv[1]))
-            return vs_run_fail("option %s needs a value", argv[0]);
-        value = argv[1];
-        *used = 2;
-    }
+    *used = vs_tool_run_option(argv, left, &id, &value);
+    if (*used < 0)
+        return vs_run_fail("unknown option %s; `vramscope options` lists them", argv[0]);
+    if (!*used)
+        return vs_run_fail("option %s needs a value", argv[0]);
     /* an empty variable in a script must not remove the limit */
     if (id == VS_OPT_limit && !*value)
         return vs_run_fail("%s needs a value such as 8GiB or 50%%", "--limit");
@@ -106,7 +88,7 @@ static int parse_check(struct vs_run *run, char **argv, int left, int *used)
 {
     bool output = strncmp(argv[0], "--check-output", 14) == 0;
     const char *sign = strchr(argv[0], '=');
-    const char *value = sign ? sign + 1 : left > 1 && !is_option(argv[1]) ? argv[1] : NULL;
+    const char *value = sign ? sign + 1 : left > 1 && !vs_tool_is_option(argv[1]) ? argv[1] : NULL;
     *used = sign ? 1 : 2;
     if (!value || !*value)
         return vs_run_fail("option %s needs %s", output ? "--check-output" : "--check",
@@ -166,7 +148,7 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         } else if (strncmp(argv[i], "-o", 2) == 0) {
             const char *value = argv[i][2] ? argv[i] + 2 : i + 1 < argc ? argv[i + 1] : NULL;
             used = argv[i][2] ? 1 : 2;
-            if (!value || (used == 2 && is_option(value)))
+            if (!value || (used == 2 && vs_tool_is_option(value)))
                 return vs_run_fail("option %s needs a file name", argv[i]);
             if (vs_options_set(&run->options, VS_OPT_output, value, VS_FROM_COMMAND, why))
                 return vs_run_fail("%s", why);

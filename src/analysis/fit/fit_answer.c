@@ -185,6 +185,14 @@ const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const 
     return largest;
 }
 
+const struct vs_fit_run *vs_fit_set_first(const struct vs_fit_set *set, const char *gpu)
+{
+    size_t i = 0;
+    while (strcmp(set->runs[i].gpu, gpu) != 0)
+        i++;
+    return &set->runs[i];
+}
+
 enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *gpu)
 {
     enum vs_fit_answer answer = VS_FIT_YES;

@@ -246,6 +246,9 @@ enum vs_fit_answer vs_fit_set_answer(const struct vs_fit_set *set, const char *g
 /* vs_fit_set_largest: the run with the last value that fits on *gpu*; NULL: none fits. */
 const struct vs_fit_run *vs_fit_set_largest(const struct vs_fit_set *set, const char *gpu);
 
+/* vs_fit_set_first: the first run on *gpu*, which has some. */
+const struct vs_fit_run *vs_fit_set_first(const struct vs_fit_set *set, const char *gpu);
+
 /* vs_fit_decide: fills in the last part. Cost: where processes share a device, one pass over all
  * traces. */
 enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;

@@ -9,15 +9,14 @@
 /* NULL: a damaged trace has too many devices. */
 static struct vs_device_activity *device_row(struct vs_activity *activity, uint64_t device)
 {
-    for (size_t i = 0; i < activity->device_count; i++)
-        if (activity->devices[i].device == device)
-            return &activity->devices[i];
+    const struct vs_device_activity *known = vs_activity_device(activity, device);
+    if (known)
+        return &activity->devices[known - activity->devices];
     if (activity->device_count == DEVICES_MAX)
         return NULL;
-    vs_vec_room(&activity->devices, &activity->device_capacity,
-                activity->device_count + 1, sizeof *activity->devices);
-    activity->devices[activity->device_count] = (struct vs_device_activity){.device = device};
-    return &activity->devices[activity->device_count++];
+    VS_VEC_ADD(activity->devices, activity->device_count, activity->device_capacity,
+               (struct vs_device_activity){.device = device});
+    return &activity->devices[activity->device_count - 1];
 }
 
 bool vs_activity_within(const struct vs_event *event, uint64_t from_ns, uint64_t to_ns,
@@ -56,15 +55,11 @@ static void add(struct vs_activity_tally *tally, uint64_t bytes, uint64_t time_n
 static struct vs_kernel_row *kernel_row(struct vs_activity *activity, uint64_t name, uint64_t device)
 {
     uint64_t key = (name << 8 | (device & 255)) + 1;
-    const uint64_t *found = vs_map_get(&activity->by_kernel, key);
-    if (found)
-        return &activity->kernels[*found];
-    vs_vec_room(&activity->kernels, &activity->kernel_capacity, activity->kernel_count + 1,
-                sizeof *activity->kernels);
-    vs_xmap_put(&activity->by_kernel, key, activity->kernel_count);
-    activity->kernels[activity->kernel_count] =
-        (struct vs_kernel_row){.name = name, .device = device, .shortest_ns = UINT64_MAX};
-    return &activity->kernels[activity->kernel_count++];
+    uint64_t index = vs_xmap_number(&activity->by_kernel, key, activity->kernel_count);
+    if (index == activity->kernel_count)
+        VS_VEC_ADD(activity->kernels, activity->kernel_count, activity->kernel_capacity,
+                   (struct vs_kernel_row){.name = name, .device = device, .shortest_ns = UINT64_MAX});
+    return &activity->kernels[index];
 }
 
 static void count(struct vs_activity *activity, const struct vs_event *event, const struct vs_activity_part *inside)

@@ -108,10 +108,7 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     vs_json_begin_array(&json, "largest");
     for (size_t i = 0; set->vary && i < set->count; i++) {
         const char *gpu = set->runs[i].gpu;
-        bool seen = false;
-        for (size_t k = 0; k < i; k++)
-            seen |= strcmp(set->runs[k].gpu, gpu) == 0;
-        if (seen)
+        if (vs_fit_set_first(set, gpu) != &set->runs[i])
             continue;
         const struct vs_fit_run *largest = vs_fit_set_largest(set, gpu);
         vs_json_object(&json, NULL, VS_J_TEXT("gpu", gpu),

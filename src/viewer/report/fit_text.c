@@ -300,19 +300,11 @@ static void put_remedy(const struct vs_fit_set *set, const struct vs_fit_run *ru
         fprintf(out, ": %s", run->remedy.text);
 }
 
-static const struct vs_fit_run *first_of(const struct vs_fit_set *set, const char *gpu)
-{
-    size_t i = 0;
-    while (strcmp(set->runs[i].gpu, gpu) != 0)
-        i++;
-    return &set->runs[i];
-}
-
 static void put_largest(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
                         FILE *out)
 {
     (void)line;
-    if (!set->vary || run != first_of(set, run->gpu)) /* one line per GPU */
+    if (!set->vary || run != vs_fit_set_first(set, run->gpu)) /* one line per GPU */
         return;
     const struct vs_fit_run *largest = vs_fit_set_largest(set, run->gpu);
     if (largest)
@@ -396,7 +388,7 @@ static void put_places(const struct vs_fit_set *set, const struct vs_fit_run *ru
     const struct vs_fit_run *shown = run;
     if (set->vary && line->kind != VS_FIT_REPLACED)
         shown = vs_fit_set_largest(set, run->gpu);
-    if ((shown ? shown : first_of(set, run->gpu)) == run)
+    if ((shown ? shown : vs_fit_set_first(set, run->gpu)) == run)
         put_uses(&run->notes.lists[line->kind], out);
 }
 
@@ -405,7 +397,7 @@ static void put_unanswered(const struct vs_fit_set *set, const struct vs_fit_run
                            FILE *out)
 {
     struct vs_fit_note_list all = {0};
-    for (size_t i = 0; run == first_of(set, run->gpu) && i < set->count; i++) {
+    for (size_t i = 0; run == vs_fit_set_first(set, run->gpu) && i < set->count; i++) {
         const struct vs_fit_note_list *list = &set->runs[i].notes.lists[line->kind];
         if (strcmp(set->runs[i].gpu, run->gpu) != 0)
             continue;
