@@ -18,25 +18,42 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "base/reading/vs_intern.h"
 #include "base/vs_clock.h"
 #include "simulator/driver/vs_sim_host.h"
 
 /* ---- texts ---- */
 
+#define BUCKETS 1024
+
+struct cupti_nvtx_text {
+    struct cupti_nvtx_text *next;
+    char bytes[];
+};
+
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_intern texts; /* guarded by mu */
+static struct cupti_nvtx_text *texts[BUCKETS]; /* guarded by mu */
 
 /* The single copy of this string. NULL stays NULL. */
 static const char *keep(const char *bytes)
 {
     if (!bytes)
         return NULL;
+    unsigned hash = 2166136261u; /* FNV-1a */
+    for (const char *c = bytes; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    struct cupti_nvtx_text **bucket = &texts[hash % BUCKETS], *t;
     pthread_mutex_lock(&mu);
-    uint32_t number = vs_intern_text(&texts, bytes);
-    const char *kept = texts.items[number];
+    for (t = *bucket; t && strcmp(t->bytes, bytes) != 0;)
+        t = t->next;
+    size_t size = strlen(bytes) + 1;
+    if (!t) {
+        t = vs_sim_need(malloc(sizeof *t + size));
+        memcpy(t->bytes, bytes, size);
+        t->next = *bucket;
+        *bucket = t;
+    }
     pthread_mutex_unlock(&mu);
-    return kept;
+    return t->bytes;
 }
 
 static char *put_utf8(char *to, uint32_t c)
