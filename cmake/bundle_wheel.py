@@ -9,7 +9,7 @@ WHEEL is what scikit-build-core made of the tree, with VRAMSCOPE_BUNDLE. The res
   _data/lib/vramscope/bundled/libvramscope-NAME.so.N. Their names are their own (soname as well), so
   that a recorded program that uses zstd or libunwind of another version is not affected;
 - their licences, from the packages that this machine has them from;
-- manual pages where `man` finds them, in share/man of the environment;
+- manual pages and completions where `man` and the shells find them, in share of the environment;
 - a manylinux tag for the newest symbol of the C library that any of its files uses.
 Zip files have no links: the simulator's names for linking (libcuda.so) become small libraries that
 stand for the versioned ones (link_library.py); copies of these would be second drivers in one process.
@@ -183,9 +183,9 @@ def tidy(data, share):
     for path in data.glob("lib/*.a"): # the simulator's static runtime: 3 MB for few programs
         path.unlink()
     unlink_copies(data / "lib/vramscope/simulator")
-    if (data / "share/man").is_dir():
-        share.mkdir(parents=True, exist_ok=True)
-        shutil.move(str(data / "share/man"), str(share / "man"))
+    share.mkdir(parents=True, exist_ok=True)
+    for name in ("man", "bash-completion", "zsh", "fish"): # where the shells of an environment find them
+        shutil.move(str(data / "share" / name), str(share / name))
     for path in data.rglob("*"):
         if path.is_file() and not path.is_symlink() and is_elf(path) and path.name != UNSTRIPPED:
             run("strip", "--strip-unneeded", str(path))

@@ -84,7 +84,8 @@ def contents(wheel, tools):
                      "include/vramscope.h", "include/vramscope_client.h",
                      "lib/vramscope/python/startup/sitecustomize.py", "lib/vramscope/examples/train_lm"):
             assert data + name in names, name
-        assert "vramscope/py.typed" in names and any(n.endswith("man/man1/vramscope.1") for n in names)
+        assert "vramscope/py.typed" in names and all(any(n.endswith(end) for n in names) for end in (
+            "man/man1/vramscope.1", "completions/vramscope", "/_vramscope", "/vramscope.fish"))
         program = z.read(data + "lib/vramscope/examples/train_lm")
         assert not re.search(rb"\0/[\w./-]+/examples/train_lm", program), "a path of the build machine"
         # a second copy of a stand-in would be a second driver in one process
