@@ -3,6 +3,7 @@
 option(VRAMSCOPE_TESTS "Build the tests" ON)
 option(VRAMSCOPE_SQLITE "Export to SQLite databases, if libsqlite3 is installed" ON)
 option(VRAMSCOPE_BUNDLE "libvramscope.so loads libunwind and zstd by names of its own, from its folder" OFF)
+option(VRAMSCOPE_SANITIZED_TESTS "Build also the tests of which a sanitizer's build runs all (label sanitized)" ON)
 option(VRAMSCOPE_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 option(VRAMSCOPE_WERROR "Treat warnings as errors" OFF)
 set(VRAMSCOPE_SANITIZE "" CACHE STRING "-fsanitize= list, such as address,undefined or thread")

@@ -4,7 +4,6 @@
 `Definitions` contains the definitions so far (texts, stacks, modules, kinds) and decodes frames of
 records, which add to it.
 """
-import codecs
 from collections import namedtuple
 
 from columns import Bad, Columns
@@ -92,16 +91,12 @@ class Damage(Exception):
     """A record or frame is invalid."""
 
 
-def _replace(error):
-    """One U+FFFD for each byte that is not part of a valid character."""
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-codecs.register_error("vst-replace", _replace)
+# one U+FFFD for each byte that is not part of a valid character, and for NUL
+_REPLACED = dict.fromkeys([0, *range(0xDC80, 0xDD00)], "\ufffd")
 
 
 def decode_text(data):
-    return data.decode("utf-8", "vst-replace").replace("\0", "\ufffd")
+    return data.decode("utf-8", "surrogateescape").translate(_REPLACED)
 
 
 def varint(data, at):

@@ -489,9 +489,12 @@ def canonical(event):
     return " ".join(parts)
 
 
+_QUOTED = {b: f"\\x{b:02x}" for b in range(256) if not 0x20 <= b < 0x7F}
+_QUOTED.update({ord(c): "\\" + c for c in '"\\'})
+
+
 def _quoted(text):
-    return '"' + "".join(chr(b) if 0x20 <= b < 0x7F and b not in b'"\\' else
-                         "\\" + chr(b) if b in b'"\\' else f"\\x{b:02x}" for b in text.encode()) + '"'
+    return '"' + text.encode().decode("latin-1").translate(_QUOTED) + '"'
 
 
 def canonical_end(trace):
