@@ -284,6 +284,15 @@ struct vs_rank_environment vs_rank_environment(void)
     return (struct vs_rank_environment){0};
 }
 
+const char *vs_job_environment(void)
+{
+    static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+    const char *job = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && (!job || !*job); i++)
+        job = getenv(names[i]);
+    return job;
+}
+
 bool vs_output_is_ranked(void)
 {
     return vs_rank_environment().rank != NULL;

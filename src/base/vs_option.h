@@ -88,6 +88,9 @@ struct vs_rank_environment {
  * (PMI_RANK …). All are NULL without one. The texts belong to the environment. */
 struct vs_rank_environment vs_rank_environment(void);
 
+/* vs_job_environment: the number of the job, as Slurm, PBS or LSF gives it; NULL or "": none. */
+const char *vs_job_environment(void);
+
 #define VS_OUTPUT_DEFAULT "vramscope.%n.%p.vst"
 
 /* vs_output_expand: replaces %n %p %h %r %% in *pattern*. *out* is unwritten if the result would

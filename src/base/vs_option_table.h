@@ -11,6 +11,8 @@ VS_OPTION(record, BOOL, "on", 0, 0, "",
           "write a trace; off: memory is served and counted as usual, but nothing is written")
 VS_OPTION(output, STRING, VS_OUTPUT_DEFAULT, 0, 0, "pattern",
           "trace file; %n program, %p pid, %h host, %r rank")
+VS_OPTION(job, STRING, "", 0, 0, "name",
+          "the job that the process belongs to, for tables of many; by default SLURM_JOB_ID, PBS_JOBID or LSB_JOBID")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
           "serve cudaMalloc from a cache, or only record; auto: caching, but observe under PyTorch, with --limit, "
           "and on a simulated GPU with check= or fail=")

@@ -117,7 +117,7 @@ ROOMS = {
     "viewer/html": ("base trace/format trace/read trace/symbols analysis/naming analysis/state analysis/checkpoint "
                     "analysis/kinds analysis/report analysis/oom analysis/whatif analysis/budget analysis/compare "
                     "viewer/common viewer/report", "page.h"),
-    "viewer/top": ("base analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
+    "viewer/top": ("base analysis/naming analysis/growth analysis/state analysis/watch viewer/common", "grid.h top_frame.h"),
     "simulator/driver": ("base public",
                          "vs_sim_activity.h vs_sim_check.h vs_sim_clock.h vs_sim_driver.h "
                          "vs_sim_error_text_table.h vs_sim_host.h vs_sim_nvml.h vs_sim_spec.h "

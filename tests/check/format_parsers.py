@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parsers of the formats of CI systems and of Perfetto, written by others: Python packages in build/parsers.
+"""Parsers of the formats of CI systems and of Perfetto, written by others: Python packages in build/parsers; and DuckDB
+in build/duckdb.
 
     format_parsers.py fetch    installs them
 
@@ -16,6 +17,7 @@ PACKAGES = ("junitparser==5.0.3", "prometheus_client==0.26.0", "markdown-it-py==
             "jsonschema==4.26.0", "perfetto==0.59.1")
 MODULES = ("junitparser, prometheus_client, markdown_it, pydantic_sarif, jsonschema, "
            "perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+DUCKDB = python_environments.PythonEnvironment("duckdb", ("duckdb==2.0.1",), "duckdb")
 PARSERS = python_environments.PythonEnvironment("parsers", PACKAGES, MODULES)
 
 
@@ -26,4 +28,4 @@ def require():
 
 
 if __name__ == "__main__":
-    python_environments.main(__doc__, PARSERS)
+    python_environments.main(__doc__, PARSERS, DUCKDB)

@@ -30,7 +30,7 @@ static const char usage[] =
     "\n"
     "  -f, --format FORMAT   one of these formats\n"
     "  -o, --output FILE     default: standard output (also \"-\"); compressed where it\n"
-    "                        ends in .gz\n"
+    "                        ends in .gz; parquet: the folder of the tables, required\n"
     "      --at T            formats of stacks (flamegraph to pprof): the memory live\n"
     "                        at that time; also --at peak, oom (the failure) or end.\n"
     "                        Default: at the peak of each device\n"
@@ -38,7 +38,7 @@ static const char usage[] =
     "                        blocks\n"
     "      --inverted        flamegraph, collapsed, speedscope: from the allocating\n"
     "                        function to its callers\n"
-    "      --device N        formats of stacks, csv, sqlite, rmm-csv: only this device\n"
+    "      --device N        formats of stacks, csv, sqlite, parquet, rmm-csv: only it\n"
     "      --min-bytes SIZE  timeline: lives and instants of blocks of this size and\n"
     "                        larger (default 1 % of the device or 64 MiB, whichever\n"
     "                        is less)\n"
@@ -47,7 +47,7 @@ static const char usage[] =
     "      --from T, --to T  only this span, both ends included: its kernels and\n"
     "                        copies, and counters and ranges as they were then;\n"
     "                        formats of stacks: the memory allocated in it, freed or\n"
-    "                        not; csv, sqlite: allocations live in it;\n"
+    "                        not; csv, sqlite, parquet: allocations live in it;\n"
     "                        json: its events.\n"
     "                        T: 12.5s, 850ms, 3m20s, -10s (before the end), 80%,\n"
     "                        @1234 (event)\n"
@@ -55,6 +55,7 @@ static const char usage[] =
     "      --max-size SIZE   timeline: at most this size, before compression; the\n"
     "                        shortest kernels, copies, calls, waits and lives of\n"
     "                        blocks are left out\n"
+    "      --job NAME        parquet: the name of the job, if it was not recorded\n"
     "      --partial         use the readable events of a trace that is cut off or\n"
     "                        damaged\n"
     "\n"
@@ -116,6 +117,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
         {"steps", .parse = parse_steps, .to = args, .quoted = true,
          .takes = "a step's number such as 12, or a range such as 10-12"},
         {"all-points", .flag = &all_points},
+        {"job", .text = &args->options.job},
         {"partial", .flag = &args->partial},
         {"from", .part = &args->part},
         {"to", .part = &args->part},
@@ -141,7 +143,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
                    (args->options.inverted ? VS_EXPORT_INVERTED : 0) |
                    (args->options.min_bytes ? VS_EXPORT_MIN_BYTES : 0) |
                    (args->options.max_bytes ? VS_EXPORT_MAX_SIZE : 0) |
-                   (args->part.one_device ? VS_EXPORT_DEVICE : 0);
+                   (args->part.one_device ? VS_EXPORT_DEVICE : 0) | (args->options.job ? VS_EXPORT_JOB : 0);
     if (args->part.steps && (args->part.at.kind || args->part.from.kind || args->part.to.kind))
         return vs_tool_usage(argv[0], "--steps cannot be combined with --at, --from or --to");
     if (!name)
@@ -152,20 +154,24 @@ static int parse(int argc, char **argv, struct export_arguments *args)
     const char *unused = vs_export_unused(args->format, args->given);
     if (unused)
         return vs_tool_usage(argv[0], "format %s does not use %s", name, unused);
+    if (args->format->options & VS_EXPORT_FOLDER && !args->output)
+        return vs_tool_usage(argv[0], "no folder given for format %s (-o FOLDER)", name);
+    args->options.folder = args->format->options & VS_EXPORT_FOLDER ? args->output : NULL;
     if (argc - optind != 1)
         return vs_tool_usage(argv[0], argc == optind ? "no trace given" : "takes one trace");
     return VS_EXIT_OK;
 }
 
+/* *out* is NULL for a folder. */
 static int write_to(const char *who, struct vs_reader *reader, const char *path,
                     struct vs_whole_file *out, const struct export_arguments *args)
 {
     struct vs_export_result result = {0};
-    enum vs_err err = vs_export(args->format, reader, out->stream, &args->options, &result);
+    enum vs_err err = vs_export(args->format, reader, out ? out->stream : NULL, &args->options, &result);
     int saved_errno = errno;
     vs_symbol_tool_done();
     if (err == VS_ERR_IO)
-        return vs_tool_fail(who, "cannot write %s: %s", out->name, strerror(saved_errno));
+        return vs_tool_fail(who, "cannot write %s: %s", out ? out->name : args->output, strerror(saved_errno));
     if (err == VS_ERR_NOT_FOUND)
         return vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
                             (unsigned long long)args->options.device);
@@ -225,7 +231,9 @@ static int export_main(int argc, char **argv)
         args.options.window = &args.window;
     }
     struct vs_whole_file out;
-    if (args.output && vs_tool_is_same_file(args.output, path))
+    if (args.options.folder)
+        code = write_to(argv[0], reader, path, NULL, &args);
+    else if (args.output && vs_tool_is_same_file(args.output, path))
         code = vs_tool_fail(argv[0], "%s is the trace itself; give another file with -o", args.output);
     else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
              !vs_whole_file_open(argv[0], args.output, false, &out))

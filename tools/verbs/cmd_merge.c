@@ -29,9 +29,11 @@ static const char usage[] =
     "                        perfetto: timeline for ui.perfetto.dev (.pftrace)\n"
     "                        chrome: the same as JSON (.json)\n"
     "                        sqlite: their tables, with a column for the rank (.db)\n"
+    "                        parquet: tables for DuckDB and Spark, in a folder\n"
     "                        html: page with the memory of each rank by step (.html)\n"
     "  -o, --output FILE     that file, required with -f (\"-\": standard output);\n"
     "                        compressed where it ends in .gz\n"
+    "      --job NAME        parquet: the name of the job, if it was not recorded\n"
     "      --json            JSON (schema vramscope.merge/1)\n"
     "      --full            a row for each process, however many there are\n"
     "      --partial         use the readable events of traces that are cut off or\n"
@@ -43,21 +45,22 @@ static const char usage[] =
     "Exit codes: 0 printed and written; 2 a trace is unreadable, FILE cannot be\n"
     "written, or wrong usage (an existing FILE is unchanged then).\n";
 
-enum { NO_FORMAT, PERFETTO, CHROME, SQLITE, HTML };
+enum { NO_FORMAT, PERFETTO, CHROME, SQLITE, HTML, PARQUET };
 
 struct merge_arguments {
     unsigned format;
-    const char *output;
+    const char *output, *job;
     bool json, full, partial;
     struct vs_tool_colour colour;
 };
 
 static int parse(int argc, char **argv, struct merge_arguments *args)
 {
-    static const char *const names[] = {"", "perfetto", "chrome", "sqlite", "html"};
+    static const char *const names[] = {"", "perfetto", "chrome", "sqlite", "html", "parquet"};
     const char *name = NULL;
     const struct vs_tool_option options[] = {{"format", 'f', .text = &name},
                                              {"output", 'o', .text = &args->output},
+                                             {"job", .text = &args->job},
                                              {"json", .flag = &args->json},
                                              {"full", .flag = &args->full},
                                              {"partial", .flag = &args->partial},
@@ -69,11 +72,15 @@ static int parse(int argc, char **argv, struct merge_arguments *args)
     for (unsigned i = 1; name && i < sizeof names / sizeof *names; i++)
         args->format = strcmp(name, names[i]) ? args->format : i;
     if (name && !args->format)
-        return vs_tool_usage(argv[0], "unknown format '%s'; available: perfetto chrome sqlite html", name);
+        return vs_tool_usage(argv[0], "unknown format '%s'; available: perfetto chrome sqlite html parquet", name);
     if (name && !args->output)
         return vs_tool_usage(argv[0], "no file given for format %s (-o FILE)", name);
     if (args->output && !name)
         return vs_tool_usage(argv[0], "no format given for %s (-f)", args->output);
+    if (args->format == PARQUET && strcmp(args->output, "-") == 0)
+        return vs_tool_usage(argv[0], "format parquet writes a folder, not standard output");
+    if (args->job && args->format != PARQUET)
+        return vs_tool_usage(argv[0], "--job is for -f parquet");
     return argc == optind ? vs_tool_usage(argv[0], "no trace given") : VS_EXIT_OK;
 }
 
@@ -101,28 +108,31 @@ static enum vs_err write_timeline(const struct vs_merge *merge, const struct mer
     return VS_OK;
 }
 
+/* *out* is NULL for a folder. */
 static int write_to(const char *who, const struct vs_merge *merge, const struct merge_arguments *args,
                     struct vs_whole_file *out)
 {
-    bool gzip = vs_text_ends(out->name, ".gz");
-    FILE *to = gzip ? vs_gzip_stream(out->stream) : out->stream;
+    bool gzip = out && vs_text_ends(out->name, ".gz");
+    FILE *to = gzip ? vs_gzip_stream(out->stream) : out ? out->stream : NULL;
     const char *trace = merge->ranks[0].path;
     enum vs_err err = VS_OK;
-    if (args->format == HTML)
+    if (!out)
+        err = vs_merge_parquet(merge, args->output, args->job);
+    else if (args->format == HTML)
         vs_merge_page(merge, to);
     else if (args->format == SQLITE)
         err = vs_merge_sqlite(merge, to);
     else
         err = write_timeline(merge, args, to, &trace);
     int saved_errno = errno;
-    if (ferror(to) || (gzip && fclose(to))) {
+    if (out && (ferror(to) || (gzip && fclose(to)))) {
         err = err ? err : VS_ERR_IO;
         saved_errno = errno;
     }
     if (err == VS_ERR_IO)
-        return vs_tool_fail(who, "cannot write %s: %s", out->name, strerror(saved_errno));
+        return vs_tool_fail(who, "cannot write %s: %s", out ? out->name : args->output, strerror(saved_errno));
     if (err == VS_ERR_UNSUPPORTED)
-        return vs_tool_fail(who, "format sqlite needs SQLite, which this vramscope was built without: "
+        return vs_tool_fail(who, "sqlite and parquet need SQLite, which this vramscope was built without: "
                                  "install it and build again");
     return err ? vs_tool_fail(who, "%s: cannot read the trace: %s", trace, vs_err_text(err)) : VS_EXIT_OK;
 }
@@ -131,6 +141,11 @@ static int write_file(const char *who, const struct vs_merge *merge, const struc
 {
     struct vs_whole_file out;
     const char *output = strcmp(args->output, "-") ? args->output : NULL;
+    if (args->format == PARQUET) {
+        int code = write_to(who, merge, args, NULL);
+        vs_symbol_tool_done();
+        return code;
+    }
     if ((output && !vs_tool_may_overwrite(who, output)) || !vs_whole_file_open(who, output, false, &out))
         return VS_EXIT_UNUSABLE;
     vs_whole_file_like(&out, merge->ranks[0].path);

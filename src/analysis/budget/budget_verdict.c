@@ -284,18 +284,8 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
 
 bool vs_exit_status(const struct vs_report *report, uint64_t *status)
 {
-    if (report->has_end && report->end_reason == VS_END_EXIT)
-        *status = report->end_status;
-    else if (report->has_end && (report->end_reason == VS_END_SIGNAL ||
-                                 report->end_reason == VS_END_KILLED))
-        *status = 128 + report->end_status;
-    else if (!report->has_end && report->outcome.kind == VS_OUTCOME_EXITED)
-        *status = report->outcome.status;
-    else if (!report->has_end && report->outcome.kind == VS_OUTCOME_KILLED)
-        *status = 128 + report->outcome.status;
-    else
-        return false;
-    return true;
+    const struct vs_event_end end = {.reason = report->end_reason, .status = report->end_status};
+    return vs_ending_status(report->has_end ? &end : NULL, report->outcome, status);
 }
 
 bool vs_budget_allows_exit(const struct vs_budget *budget, uint64_t status)

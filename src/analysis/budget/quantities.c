@@ -11,42 +11,11 @@
 #include <strings.h>
 
 #include "analysis/budget/phase_peaks.h"
+#include "analysis/naming/name_text.h"
 #include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
-
-static bool is_python(const char *program)
-{
-    return strncmp(program, "python", 6) == 0 || strncmp(program, "pypy", 4) == 0;
-}
-
-/* Options of the interpreter that take the next word as their value. */
-static bool takes_word(const char *option)
-{
-    return strcmp(option, "-W") == 0 || strcmp(option, "-X") == 0;
-}
-
-char *vs_process_name(const struct vs_report *report, char *out, size_t size)
-{
-    snprintf(out, size, "%s", report->program);
-    char *line = is_python(report->program) ? vs_xstrdup(report->cmdline) : NULL;
-    char *rest = line, *word = line ? strtok_r(line, " ", &rest) : NULL; /* the interpreter */
-    while (word && (word = strtok_r(NULL, " ", &rest)) != NULL) {
-        bool module = strcmp(word, "-m") == 0;
-        if (module || takes_word(word))
-            word = strtok_r(NULL, " ", &rest);
-        if (word && (module || *word != '-')) {
-            snprintf(out, size, "%s", vs_text_base_name(word));
-            if (module || *word != '-')
-                break;
-        } else if (word && strcmp(word, "-c") == 0) {
-            break;
-        }
-    }
-    free(line);
-    return out;
-}
 
 const char *vs_test_name(const char *phase)
 {
@@ -304,7 +273,7 @@ void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
     out->phases_full = vs_phase_peaks_full(peaks);
     out->copies_missing = copies_missing(out->report);
     out->growth_missing = growth_missing(out->report);
-    vs_process_name(out->report, name, sizeof name - sizeof rank);
+    vs_process_name(out->report->exe, out->report->cmdline, name, sizeof name - sizeof rank);
     out->program = vs_xarena_text(&out->memory, name);
     strcat(name, vs_job_rank_text(rank, &out->report->job));
     out->process = vs_xarena_text(&out->memory, name);

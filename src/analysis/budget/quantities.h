@@ -47,10 +47,6 @@ struct vs_measured {
     struct vs_arena memory;
 };
 
-/* vs_process_name: "train.py" for "python3 -u train.py --lr 1", "pytest" for "python -m pytest",
- * otherwise the name of the executable; in *out* (*size* bytes). Returns out. */
-char *vs_process_name(const struct vs_report *report, char *out, size_t size);
-
 /* vs_test_name: the test's name if *phase* is the range of a test or lies in it, or NULL. */
 const char *vs_test_name(const char *phase);
 

@@ -5,9 +5,12 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_text.h"
 
 size_t vs_text_width(const char *text)
 {
@@ -195,4 +198,37 @@ size_t vs_function_text(const char *function, char *out, size_t max)
     }
     out[used] = 0;
     return used;
+}
+
+static bool is_python(const char *program)
+{
+    return strncmp(program, "python", 6) == 0 || strncmp(program, "pypy", 4) == 0;
+}
+
+/* Options of the interpreter that take the next word as their value. */
+static bool takes_word(const char *option)
+{
+    return strcmp(option, "-W") == 0 || strcmp(option, "-X") == 0;
+}
+
+char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t size)
+{
+    const char *program = vs_text_base_name(exe);
+    snprintf(out, size, "%s", program);
+    char *line = is_python(program) ? vs_xstrdup(cmdline) : NULL;
+    char *rest = line, *word = line ? strtok_r(line, " ", &rest) : NULL; /* the interpreter */
+    while (word && (word = strtok_r(NULL, " ", &rest)) != NULL) {
+        bool module = strcmp(word, "-m") == 0;
+        if (module || takes_word(word))
+            word = strtok_r(NULL, " ", &rest);
+        if (word && (module || *word != '-')) {
+            snprintf(out, size, "%s", vs_text_base_name(word));
+            if (module || *word != '-')
+                break;
+        } else if (word && strcmp(word, "-c") == 0) {
+            break;
+        }
+    }
+    free(line);
+    return out;
 }

@@ -39,4 +39,8 @@ size_t vs_function_text(const char *function, char *out, size_t max);
  * class. A part of *function*. */
 const char *vs_function_qualified(const char *function);
 
+/* vs_process_name: "train.py" for "python3 -u train.py --lr 1", "pytest" for "python -m pytest",
+ * otherwise the name of the executable; in *out* (*size* bytes). Returns out. */
+char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t size);
+
 #endif

@@ -267,6 +267,7 @@ static void record_process(void)
     record_text("RANK", job.rank);
     record_text("LOCAL_RANK", job.local_rank);
     record_text("WORLD_SIZE", job.world_size);
+    record_text("JOB", *options.text[VS_OPT_job] ? options.text[VS_OPT_job] : vs_job_environment());
     const char *manifest = options.text[VS_OPT_manifest];
     if (*manifest) /* its name is that of the run: the same in all of its processes */
         record_text("RUN", vs_text_base_name(manifest));

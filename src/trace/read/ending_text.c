@@ -18,6 +18,18 @@ struct vs_reader_outcome vs_reader_outcome(const struct vs_reader *r)
     return r->outcome;
 }
 
+bool vs_ending_status(const struct vs_event_end *end, struct vs_reader_outcome outcome, uint64_t *status)
+{
+    bool signalled = end && (end->reason == VS_END_SIGNAL || end->reason == VS_END_KILLED);
+    if (end && (signalled || end->reason == VS_END_EXIT))
+        *status = end->status + (signalled ? 128 : 0);
+    else if (!end && (outcome.kind == VS_OUTCOME_EXITED || outcome.kind == VS_OUTCOME_KILLED))
+        *status = outcome.status + (outcome.kind == VS_OUTCOME_KILLED ? 128 : 0);
+    else
+        return false;
+    return true;
+}
+
 void vs_reader_find_outcome(struct vs_reader *r)
 {
     struct statfs fs;

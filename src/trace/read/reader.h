@@ -126,6 +126,10 @@ struct vs_reader_outcome {
 };
 struct vs_reader_outcome vs_reader_outcome(const struct vs_reader *reader);
 
+/* vs_ending_status: the status with which the program ended, as a shell has it (128 + signal), by the trace's `end`
+ * (NULL: it has none) and outcome; false when they do not have it. */
+bool vs_ending_status(const struct vs_event_end *end, struct vs_reader_outcome outcome, uint64_t *status);
+
 /* vs_reader_record_outcome: writes the outcome (EXITED or KILLED) of process *pid*, whose trace
  * at *path* has no end, to its FILE.live. Returns false when there is no such FILE.live. */
 bool vs_reader_record_outcome(const char *path, uint64_t pid, enum vs_outcome outcome,

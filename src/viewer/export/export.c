@@ -26,6 +26,8 @@ enum vs_err vs_export(const struct vs_export_format *format, struct vs_reader *r
                       const struct vs_export_options *options, struct vs_export_result *result)
 {
     *result = (struct vs_export_result){0};
+    if (!out)
+        return format->write(reader, NULL, options, result);
     bool wrapped = options->gzip && !strstr(format->extension, "gz");
     FILE *to = wrapped ? vs_gzip_stream(out) : out;
     enum vs_err err = format->write(reader, to, options, result);
@@ -62,7 +64,8 @@ const char *vs_export_unused(const struct vs_export_format *format, unsigned giv
                  {VS_EXPORT_BY, "--by"},
                  {VS_EXPORT_INVERTED, "--inverted"},
                  {VS_EXPORT_DEVICE, "--device"},
-                 {VS_EXPORT_MAX_SIZE, "--max-size"}};
+                 {VS_EXPORT_MAX_SIZE, "--max-size"},
+                 {VS_EXPORT_JOB, "--job"}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (given & ~format->options & flags[i].option)
             return flags[i].flag;

@@ -35,6 +35,8 @@ enum vs_export_option {
     VS_EXPORT_INVERTED = 1 << 5,    /* --inverted */
     VS_EXPORT_DEVICE = 1 << 6,      /* --device */
     VS_EXPORT_MAX_SIZE = 1 << 7,    /* --max-size */
+    VS_EXPORT_JOB = 1 << 8,         /* --job */
+    VS_EXPORT_FOLDER = 1 << 9,      /* not an option: the output is a folder */
 };
 
 struct vs_export_options {
@@ -48,6 +50,9 @@ struct vs_export_options {
     uint64_t min_bytes;   /* of blocks that the timeline draws; 0 = its default */
     uint64_t max_bytes;   /* of the output before compression; 0: any */
     const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
+    const char *folder;   /* of VS_EXPORT_FOLDER: the output */
+    const char *job;      /* the name of the job; NULL: as recorded */
+    bool no_timeline;     /* sqlite: without kernels, copies, calls, waits and segments */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */
 };
 
@@ -81,7 +86,7 @@ struct vs_export_format {
 /* vs_export_find: the format called *name*; NULL if there is none. */
 const struct vs_export_format *vs_export_find(const char *name);
 
-/* vs_export: reads *reader* and writes to *out*. VS_ERR_IO if a write fails (errno has the reason),
+/* vs_export: reads *reader* and writes to *out*, which is NULL for a folder. VS_ERR_IO if a write fails (errno has the reason),
  * VS_ERR_NOMEM, VS_ERR_NOT_FOUND: the program did not use the device, VS_ERR_UNSUPPORTED: this
  * build lacks the library, VS_ERR_LIMIT: the output cannot be as small as max_bytes. The caller checks the
  * trace's condition. */

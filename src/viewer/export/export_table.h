@@ -26,6 +26,8 @@ VS_EXPORT_FORMAT(csv, "csv", "csv", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "a line for each allocation, for spreadsheets")
 VS_EXPORT_FORMAT(sqlite, "sqlite", "db", VS_EXPORT_SPAN | VS_EXPORT_DEVICE,
                  "database with a row for each allocation, for SQL")
+VS_EXPORT_FORMAT(parquet, "parquet", "parquet", VS_EXPORT_SPAN | VS_EXPORT_DEVICE | VS_EXPORT_JOB | VS_EXPORT_FOLDER,
+                 "folder of tables of many jobs, for DuckDB and Spark")
 VS_EXPORT_FORMAT(json, "json", "jsonl", VS_EXPORT_SPAN,
                  "every event as a line of JSON, for programs")
 VS_EXPORT_FORMAT(torch_snapshot, "torch-snapshot", "pickle", VS_EXPORT_SPAN,

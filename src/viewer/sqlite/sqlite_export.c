@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/kinds/allocation_log.h"
+#include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "viewer/sqlite/sqlite_rows.h"
 
@@ -22,6 +24,8 @@ struct sqlite_export {
     struct vs_sqlite_timeline timeline;
     uint64_t step_event, step_ns, steps_begun;
     uint64_t written;
+    bool no_timeline;
+    struct vs_sqlite_job job;
 };
 
 static enum vs_err take(void *context, const struct vs_replay *replay,
@@ -70,13 +74,23 @@ static bool is_wanted_step(const struct sqlite_export *e, const struct vs_replay
 static enum vs_err follow(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct sqlite_export *e = context;
-    vs_sqlite_timeline_event(&e->timeline, replay, event);
+    if (!e->no_timeline)
+        vs_sqlite_timeline_event(&e->timeline, replay, event);
+    if (event->kind == VS_EVENT_option) {
+        const char *name = vs_reader_string(replay->reader, event->option.name);
+        const char *value = vs_reader_string(replay->reader, event->option.value);
+        vs_job_rank_option(&e->job.rank, name, value);
+        e->job.name = strcmp(name, "JOB") ? e->job.name : value;
+    }
     const struct vs_steps *steps = &replay->phases.steps;
     uint64_t start = vs_replay_start_ns(replay);
     if (replay->step_ended && is_wanted_step(e, replay)) {
+        uint64_t live = 0;
+        for (unsigned i = 0; i < replay->account_count; i++)
+            live += vs_user_sums(replay, i).allocated;
         vs_database_row(e->steps, VS_UINT(steps->number), VS_UINT(e->step_event),
                         VS_UINT(e->step_ns), VS_UINT(replay->events),
-                        VS_UINT(replay->now_ns - start));
+                        VS_UINT(replay->now_ns - start), VS_UINT(live));
     }
     if (steps->begun == e->steps_begun)
         return VS_OK;
@@ -126,7 +140,8 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
             vs_database_row(e->steps, VS_UINT(steps.first_number + i * steps.stride),
                             VS_UINT(step->event), VS_UINT(step->time_ns - start),
                             VS_UINT(last ? replay->events : step[1].event),
-                            VS_UINT((last ? replay->now_ns : step[1].time_ns) - start));
+                            VS_UINT((last ? replay->now_ns : step[1].time_ns) - start),
+                            VS_UINT(step->end_bytes));
         }
         if (e->wanted.one_device &&
             vs_replay_account(replay, e->wanted.device) == VS_ACCOUNT_NONE)
@@ -139,7 +154,7 @@ static enum vs_err read_all(struct vs_reader *reader, struct sqlite_export *e,
         size_t sites = replay->sites.count < e->used_capacity ? replay->sites.count
                                                               : e->used_capacity;
         vs_sqlite_tables(e->db, replay, names, e->used, sites, &e->timeline.calls,
-                         result->condition == VS_TRACE_COMPLETE, &e->wanted);
+                         result->condition == VS_TRACE_COMPLETE, &e->wanted, &e->job);
     }
     vs_found_steps_free(&steps);
     vs_replay_close(replay);
@@ -151,13 +166,13 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
                              struct vs_export_result *result)
 {
     struct sqlite_export e = {
-        .wanted = {options->window, options->one_device, options->device},
+        .wanted = {options->window, options->one_device, options->device}, .no_timeline = options->no_timeline,
         .timeline = {.to_ns = UINT64_MAX, .one_device = options->one_device, .device = options->device}};
     struct vs_stack_names *names = vs_stack_names_open(reader);
     enum vs_err err = vs_database_open(out, vs_sqlite_schema, &e.db);
     if (!err) {
         e.allocations = vs_database_prepare(e.db, "allocations", 19);
-        e.steps = vs_database_prepare(e.db, "steps", 5);
+        e.steps = vs_database_prepare(e.db, "steps", 6);
         vs_sqlite_timeline_begin(&e.timeline, e.db);
         if (e.wanted.window)
             err = read_devices(reader, &e);

@@ -21,22 +21,15 @@ static const char schema[] =
     " clock_drift_ppb INTEGER, clock_error_ns INTEGER, device INTEGER, peak_bytes INTEGER,"
     " reserved_bytes INTEGER, steps INTEGER, step_ns INTEGER, failed_ns INTEGER)";
 
-static enum vs_err export_to(char *path, const char *trace)
+enum vs_err vs_sqlite_temporary(struct vs_reader *reader, const struct vs_export_options *options,
+                                struct vs_export_result *result, char *path)
 {
-    char why[VS_READER_WHY_MAX];
-    struct vs_reader *reader;
-    struct vs_export_result result;
-    const struct vs_export_options options = {0};
     snprintf(path, PATH_MAX, "%s/vramscope-merge-XXXXXX", P_tmpdir);
     int fd = mkostemp(path, O_CLOEXEC);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!out)
         return VS_ERR_IO;
-    enum vs_err err = vs_reader_open(trace, &reader, why);
-    if (!err) {
-        err = vs_export(vs_export_find("sqlite"), reader, out, &options, &result);
-        vs_reader_close(reader);
-    }
+    enum vs_err err = vs_export(vs_export_find("sqlite"), reader, out, options, result);
     int saved_errno = errno;
     if (fclose(out) && !err)
         return VS_ERR_IO;
@@ -63,8 +56,14 @@ enum vs_err vs_merge_sqlite(const struct vs_merge *merge, FILE *out)
                         VS_KNOWN(rank->failed, vs_rank_time(&rank->clock, rank->failed_ns)));
     }
     for (size_t i = 0; i < merge->count && !err; i++) {
-        char path[PATH_MAX];
-        err = export_to(path, merge->ranks[i].path);
+        char path[PATH_MAX], why[VS_READER_WHY_MAX];
+        struct vs_reader *reader;
+        struct vs_export_result result;
+        err = vs_reader_open(merge->ranks[i].path, &reader, why);
+        if (err)
+            break;
+        err = vs_sqlite_temporary(reader, &(const struct vs_export_options){0}, &result, path);
+        vs_reader_close(reader);
         if (!err)
             err = vs_database_take(db, path, i);
         int saved_errno = errno;

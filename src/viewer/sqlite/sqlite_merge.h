@@ -12,4 +12,8 @@
  * a trace that cannot be read. */
 enum vs_err vs_merge_sqlite(const struct vs_merge *merge, FILE *out) VS_MUST_CHECK;
 
+/* vs_merge_parquet: the tables of all traces as Parquet files in *folder*, which is made. *job* as of
+ * vs_export_options. Likewise. */
+enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job) VS_MUST_CHECK;
+
 #endif

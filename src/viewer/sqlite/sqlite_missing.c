@@ -21,3 +21,16 @@ enum vs_err vs_export_sqlite(struct vs_reader *reader, FILE *out,
     (void)result;
     return VS_ERR_UNSUPPORTED;
 }
+
+enum vs_err vs_export_parquet(struct vs_reader *reader, FILE *out, const struct vs_export_options *options,
+                              struct vs_export_result *result)
+{
+    return vs_export_sqlite(reader, out, options, result);
+}
+
+enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job)
+{
+    (void)folder;
+    (void)job;
+    return vs_merge_sqlite(merge, NULL);
+}

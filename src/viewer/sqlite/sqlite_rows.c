@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/name_text.h"
 #include "analysis/report/report_failure.h"
 #include "analysis/report/site_text.h"
 #include "analysis/state/user_level.h"
@@ -30,7 +31,7 @@ const char vs_sqlite_schema[] =
     " line INTEGER, library TEXT);"
     "CREATE TABLE phases(phase INTEGER PRIMARY KEY, path TEXT);"
     "CREATE TABLE steps(step INTEGER, start_event INTEGER, start_ns INTEGER, end_event INTEGER,"
-    " end_ns INTEGER);"
+    " end_ns INTEGER, end_bytes INTEGER);"
     "CREATE TABLE failures(event INTEGER PRIMARY KEY, time_ns INTEGER, device INTEGER,"
     " requested INTEGER, allocated INTEGER, reserved INTEGER, recovered INTEGER, label TEXT);"
     "CREATE TABLE kernels(start_ns INTEGER, end_ns INTEGER, device INTEGER, context INTEGER,"
@@ -148,11 +149,17 @@ static void write_sites(struct vs_database *db, const struct vs_replay *replay,
 
 void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                       struct vs_stack_names *names, const unsigned char *used, size_t used_count,
-                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted)
+                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted,
+                      const struct vs_sqlite_job *job)
 {
     struct vs_site_labels labels;
     struct vs_database_insert *meta = vs_database_prepare(db, "meta", 2);
     const struct vs_event_process *process = &replay->process.process;
+    char program[256];
+    uint64_t status = 0;
+    bool ended = vs_ending_status(replay->has_end ? &replay->end.end : NULL, vs_reader_outcome(replay->reader), &status);
+    vs_process_name(vs_reader_string(replay->reader, process->exe), vs_reader_string(replay->reader, process->cmdline),
+                    program, sizeof program);
     static const struct vs_time_window whole;
     const struct vs_time_window *window = wanted->window ? wanted->window : &whole;
     const struct vs_time_window_end *from = &window->from, *to = &window->to;
@@ -165,6 +172,11 @@ void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
         {"schema", VS_UINT(VS_SQLITE_VERSION), true},
         {"exe", VS_TEXT(vs_reader_string(reader, process->exe)), replay->has_process},
         {"command", VS_TEXT(vs_reader_string(reader, process->cmdline)), replay->has_process},
+        {"program", VS_TEXT(program), replay->has_process},
+        {"exit_status", VS_UINT(status), ended},
+        {"job", VS_TEXT(job->name), job->name != NULL},
+        {"rank", VS_UINT(job->rank.rank), job->rank.has_rank},
+        {"world_size", VS_UINT(job->rank.world_size), job->rank.has_world_size},
         {"host", VS_TEXT(vs_reader_string(reader, process->host)), replay->has_process},
         {"version", VS_TEXT(vs_reader_string(reader, process->version)), replay->has_process},
         {"pid", VS_UINT(process->pid), replay->has_process},

@@ -14,6 +14,7 @@
 #include "analysis/state/replay.h"
 #include "base/reading/vs_intern.h"
 #include "base/vs_err.h"
+#include "trace/read/job_rank.h"
 
 /* --- database.c: the file ---
  *
@@ -87,6 +88,15 @@ void vs_sqlite_timeline_event(struct vs_sqlite_timeline *timeline, const struct 
 
 void vs_sqlite_timeline_free(struct vs_sqlite_timeline *timeline);
 
+/* --- sqlite_merge.c --- */
+
+struct vs_export_options;
+struct vs_export_result;
+/* vs_sqlite_temporary: exports *reader* to a database in a temporary file, whose name *path* (PATH_MAX bytes) has: the
+ * caller removes it, also after an error. */
+enum vs_err vs_sqlite_temporary(struct vs_reader *reader, const struct vs_export_options *options,
+                                struct vs_export_result *result, char *path) VS_MUST_CHECK;
+
 /* --- sqlite_rows.c --- */
 
 #define VS_SQLITE_VERSION 1 /* of the schema */
@@ -97,12 +107,18 @@ extern const char vs_sqlite_schema[];
 void vs_sqlite_devices(struct vs_database *db, const struct vs_replay *replay,
                        const struct vs_allocation_filter *wanted);
 
+struct vs_sqlite_job {
+    const char *name; /* NULL: not recorded */
+    struct vs_job_rank rank;
+};
+
 /* vs_sqlite_tables: from *replay* at the end of the trace: the process, the phases, the
  * failures in the window, the sites with *used* set and the *calls* of the timeline, with all frames of
  * their stacks. Errors
  * of the database are kept there. */
 void vs_sqlite_tables(struct vs_database *db, const struct vs_replay *replay,
                       struct vs_stack_names *names, const unsigned char *used, size_t used_count,
-                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted);
+                      const struct vs_intern *calls, bool complete, const struct vs_allocation_filter *wanted,
+                      const struct vs_sqlite_job *job);
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/naming/name_text.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 #include "viewer/top/top_frame.h"
@@ -14,29 +15,10 @@
 #define CHAIN_ROWS 3u
 #define BAR_MAX 40u
 
-/* The script among the words of a Python command line; NULL without one. */
-static const char *script_of(const char *cmdline)
-{
-    const char *end = strstr(cmdline, ".py");
-    while (end && end[3] && end[3] != ' ')
-        end = strstr(end + 3, ".py");
-    if (!end)
-        return NULL;
-    while (end > cmdline && end[-1] != ' ' && end[-1] != '/')
-        end--;
-    return end;
-}
-
 char *vs_top_program(char *out, const struct vs_watch_view *view)
 {
-    const char *name = vs_text_base_name(view->exe), *script;
-    int length = VS_TOP_PROGRAM_MAX - 1;
-    if (strncmp(name, "python", 6) == 0 && (script = script_of(view->cmdline))) {
-        name = script;
-        length = (int)strcspn(script, " ");
-    }
-    snprintf(out, VS_TOP_PROGRAM_MAX, "%.*s", length < VS_TOP_PROGRAM_MAX ? length : 63,
-             *name ? name : view->path ? vs_text_base_name(view->path) : "?");
+    if (!*vs_process_name(view->exe, view->cmdline, out, VS_TOP_PROGRAM_MAX))
+        snprintf(out, VS_TOP_PROGRAM_MAX, "%s", view->path ? vs_text_base_name(view->path) : "?");
     return out;
 }
 
