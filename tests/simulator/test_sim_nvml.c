@@ -30,6 +30,8 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t, unsigned, unsigne
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t, unsigned, nvmlPciInfo_t *);
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *);
 nvmlReturn_t nvmlSystemGetNVMLVersion(char *, unsigned);
+nvmlReturn_t nvmlSystemGetDriverVersion(char *, unsigned);
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t, int, nvmlFieldValue_t *);
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t, char *, unsigned);
 nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t, nvmlPciInfo_t *);
@@ -157,6 +159,12 @@ TEST(nvml_and_the_driver_describe_the_same_device)
     assert_int_equal(cuda, driver_cuda);
     OK(nvmlSystemGetNVMLVersion(version, sizeof version));
     assert_int_equal(atoi(version), driver_cuda / 1000);
+    OK(nvmlSystemGetDriverVersion(name, sizeof name));
+    assert_string_equal(strchr(version, '.') + 1, name);
+    assert_string_equal(name, "580.0.0"); /* XLA reads three numbers */
+    nvmlFieldValue_t fields[2] = {{.fieldId = 1}, {.fieldId = 2}};
+    OK(nvmlDeviceGetFieldValues(device_of(1), 2, fields));
+    assert_int_equal(fields[1].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
     assert_int_equal(GOT(unsigned, nvmlDeviceGetIndex(device_of(1), &got)), 1);
     OK(nvmlDeviceGetPciInfo_v3(device_of(1), &pci));
     OK(cuDeviceGetPCIBusId(bus, sizeof bus, 1));

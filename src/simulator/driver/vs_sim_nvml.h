@@ -101,6 +101,18 @@ typedef struct {
 } nvmlUtilization_t;
 
 typedef struct {
+    unsigned fieldId, scopeId;
+    long long timestamp, latencyUsec;
+    unsigned valueType;
+    nvmlReturn_t nvmlReturn;
+    unsigned long long value;
+} nvmlFieldValue_t;
+
+typedef struct {
+    unsigned environment, ccFeature, devToolsMode;
+} nvmlConfComputeSystemState_t;
+
+typedef struct {
     unsigned version; /* NVML_TEMPERATURE_V1 */
     unsigned sensorType;
     int temperature;

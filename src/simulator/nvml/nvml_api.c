@@ -181,6 +181,16 @@ NVML(nvmlDeviceGetUUID, (nvmlDevice_t device, char *uuid, unsigned length))
 
 NVML_NUMBER(nvmlDeviceGetIndex, physical)
 
+/* Each field has a code of its own. */
+NVML(nvmlDeviceGetFieldValues, (nvmlDevice_t device, int count, nvmlFieldValue_t *values))
+{
+    unsigned physical;
+    nvmlReturn_t r = count > 0 ? vs_sim_nvml_enter_device(device, values, &physical) : NVML_ERROR_INVALID_ARGUMENT;
+    for (int i = 0; i < count && !r; i++)
+        values[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+    return r;
+}
+
 uint64_t vs_sim_nvml_held(unsigned physical, unsigned *contexts)
 {
     *contexts = 0;
@@ -196,10 +206,26 @@ void vs_sim_nvml_worked(unsigned physical, uint64_t *kernel_ns, uint64_t *transf
 
 /* ---- the whole system ---- */
 
+/* The branch of drivers that came with each release of CUDA (its release notes). Frameworks want numbers. */
+static const struct {
+    unsigned cuda, driver;
+} branches[] = {{13000, 580}, {12090, 575}, {12080, 570}, {12060, 560}, {12050, 555}, {12040, 550},
+                {12030, 545}, {12020, 535}, {12010, 530}, {12000, 525}, {0, 520}};
+
+static unsigned branch(void)
+{
+    unsigned i = 0;
+    while (branches[i].cuda > vs_sim_nvml_spec.driver_version)
+        i++;
+    return branches[i].driver;
+}
+
 NVML(nvmlSystemGetDriverVersion, (char *version, unsigned length))
 {
+    char text[32];
     nvmlReturn_t r = enter(version);
-    return r ? r : vs_sim_nvml_text("simulated", version, length);
+    snprintf(text, sizeof text, "%u.0.0", branch());
+    return r ? r : vs_sim_nvml_text(text, version, length);
 }
 
 NVML(nvmlSystemGetCudaDriverVersion_v2, (int *version))
@@ -217,8 +243,16 @@ NVML(nvmlSystemGetNVMLVersion, (char *version, unsigned length))
 {
     char text[32];
     nvmlReturn_t r = enter(version);
-    snprintf(text, sizeof text, "%u.simulated", vs_sim_nvml_spec.driver_version / 1000);
+    snprintf(text, sizeof text, "%u.%u.0.0", vs_sim_nvml_spec.driver_version / 1000, branch());
     return r ? r : vs_sim_nvml_text(text, version, length);
+}
+
+NVML(nvmlSystemGetConfComputeState, (nvmlConfComputeSystemState_t *state))
+{
+    nvmlReturn_t r = enter(state);
+    if (!r)
+        *state = (nvmlConfComputeSystemState_t){0}; /* off */
+    return r;
 }
 
 NVML(nvmlSystemGetProcessName, (unsigned pid, char *name, unsigned length))
