@@ -190,6 +190,22 @@ TEST(programmatic_dependencies_are_kept_and_give_an_order)
     done_with(copy, exec);
 }
 
+TEST(the_child_graph_of_an_executable_one_is_replaced)
+{
+    CUgraph inner = graph_new(), other = sim_graph(), outer = sim_graph();
+    add_note(inner, NULL, 0, 1);
+    add_note(other, NULL, 0, 2);
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {.graph = other}};
+    CUgraphNode child = GOT(CUgraphNode, cuGraphAddChildGraphNode(&got, outer, NULL, 0, inner));
+    CUgraphExec exec = sim_exec(outer);
+    OK(cuGraphExecNodeSetParams(exec, child, &params));
+    sim_run(exec, s);
+    assert_int_equal(note_log[0], 2);
+    OK(cuGraphDestroy(inner));
+    OK(cuGraphDestroy(other));
+    done_with(outer, exec);
+}
+
 TEST(what_is_not_simulated_says_so)
 {
     CUgraph graph = graph_new();

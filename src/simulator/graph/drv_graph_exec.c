@@ -250,8 +250,11 @@ CUresult vs_sim_exec_change(CUgraphExec exec, CUgraphNode handle, const CUgraphN
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                   CUgraphNodeParams *nodeParams)
 {
-    return vs_sim_node_params_ok(nodeParams) ? vs_sim_exec_change(hGraphExec, hNode, nodeParams)
-                                             : CUDA_ERROR_INVALID_VALUE;
+    if (!vs_sim_node_params_ok(nodeParams))
+        return CUDA_ERROR_INVALID_VALUE;
+    return nodeParams->type == CU_GRAPH_NODE_TYPE_GRAPH
+               ? cuGraphExecChildGraphNodeSetParams(hGraphExec, hNode, nodeParams->graph.graph)
+               : vs_sim_exec_change(hGraphExec, hNode, nodeParams);
 }
 
 /* The counterpart of *node* that can be disabled, or NULL. */
