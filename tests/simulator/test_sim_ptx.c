@@ -39,4 +39,27 @@ TEST(entries_are_found_however_they_are_written)
     }
 }
 
+TEST(variables_of_the_module_have_their_sizes)
+{
+    static const char image[] = HEAD ".visible .global .align 256 .b8 bytes[3][100] = {1, 2, {3}};\n"
+                                     ".const .v4 .f32 four; .extern .global .u64 elsewhere;\n"
+                                     ".global .attribute(.managed) .s64 one; .global .b8 open[] = {1};\n"
+                                     ".entry k(.param .u64 .ptr .global .align 16 p)\n"
+                                     "{ { ret; } ld.global.f32 %f1, [four]; .shared .b8 s[4]; }\n.global .u16 last";
+    static const struct {
+        const char *name;
+        size_t bytes;
+    } rows[] = {{"bytes", 300}, {"four", 16}, {"one", 8}, {"last", 2}, {"elsewhere", 0}, {"open", 0}, {"p", 0}, {"s", 0}};
+    CUmodule module;
+    OK(cuModuleLoadData(&module, image));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CUdeviceptr at;
+        size_t bytes = 0;
+        FAILS(cuModuleGetGlobal(&at, &bytes, module, rows[i].name),
+              rows[i].bytes ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
+        assert_int_equal(bytes, rows[i].bytes);
+    }
+    OK(cuModuleUnload(module));
+}
+
 SIM_TESTS_ON(NULL)

@@ -2,8 +2,8 @@
  *
  * Modules, libraries, and their kernels. Of images, only the architecture is examined (drv_image.c),
  * and the names in a PTX text (drv_ptx.c); of other images any requested name is a kernel, which
- * runs the host function registered under that name or only takes time. Variables exist once the runtime has declared them (it knows name and size from
- * the program's start-up code). Functions, modules and names are never freed, so that handles and
+ * runs the host function registered under that name or only takes time. Variables exist if they are in PTX, or
+ * once the runtime has declared them (it knows name and size from the program's start-up code). Functions, modules and names are never freed, so that handles and
  * activity records stay valid. */
 #include "simulator/memory/vs_sim_managed.h"
 #include "simulator/memory/vs_sim_memory.h"
@@ -116,6 +116,11 @@ static CUresult image_new(unsigned mark, struct vs_sim_context *ctx, const void 
     im->epoch = ctx ? atomic_load(&ctx->epoch) : 0;
     im->arch = arch;
     im->entries = code ? vs_sim_ptx_entries(code) : NULL;
+    const char *text = code ? vs_sim_image_text(code) : NULL, *name;
+    for (size_t length, bytes; text && (name = vs_sim_ptx_variable(&text, &length, &bytes));) {
+        struct global g = {.next = im->globals, .name = vs_sim_need(strndup(name, length)), .bytes = bytes};
+        im->globals = vs_sim_dup(&g, sizeof g);
+    }
     atomic_store(&im->mark, mark);
     pthread_mutex_lock(&images_mu);
     im->all = images;
@@ -321,8 +326,7 @@ CUresult vramscopeSimDeclareGlobal(CUlibrary library, const char *name, size_t b
     return CUDA_SUCCESS;
 }
 
-/* An image that the program loads itself is not examined: it has all variables that host functions
- * have. */
+/* An image that the program loads itself has all variables that host functions have, beside those of PTX. */
 static void globals_guess_locked(struct vs_sim_image *im)
 {
     struct vs_sim_host_variable *v = NULL;

@@ -153,6 +153,16 @@ uint64_t vs_sim_image_taken(const void *image)
     return header.e_machine == MACHINE_CUDA && !header.e_shoff ? header.e_entry : 0;
 }
 
+const char *vs_sim_image_text(const void *image)
+{
+    Elf64_Ehdr header;
+    if (!has_magic(image, MAGIC_ELF) || ((const char *)image)[EI_CLASS] != ELFCLASS64)
+        return vs_sim_ptx_text(image);
+    memcpy(&header, image, sizeof header);
+    bool has_text = header.e_machine == MACHINE_CUDA && !header.e_shoff && header.e_phoff == sizeof header;
+    return has_text ? (const char *)image + sizeof header : NULL;
+}
+
 char *vs_sim_image_read(const char *path)
 {
     FILE *file = fopen(path, "rbe");

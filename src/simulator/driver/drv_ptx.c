@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reads the target and the names of the kernels in a PTX text, so that an unknown name is not found.
- * Nothing else is examined: no instruction, no type, no variable (PTX ISA, "Directives": .version
- * comes first, then .target sm_NN, .entry NAME begins a kernel). */
+ * Reads the target, the names of the kernels and the variables in a PTX text, so that an unknown name is
+ * not found. Nothing else is examined: no instruction, no initial value (PTX ISA, "Directives": .version
+ * comes first, then .target sm_NN, .entry NAME begins a kernel, .global a variable). */
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <ctype.h>
@@ -59,10 +59,59 @@ static const char *next_entry(const char **p, size_t *length)
     return NULL;
 }
 
-/* The .version of a PTX text; NULL if *image* is device code of another kind, which may contain no
- * zero byte. */
-static const char *version_of(const char *image)
+/* After .global or .const: its type, name and dimensions. */
+static const char *variable_at(const char **p, size_t *length, size_t *bytes)
 {
+    size_t count = 1, bits = 0, number;
+    const char *at = skip(*p);
+    for (; *at == '.'; at = skip(at + word_length(at))) {
+        if (sscanf(at, ".v%zu", &number) == 1)
+            count *= number;
+        else if (is_word(at, ".align"))
+            at = skip(at + strlen(".align"));
+        else if (is_word(at, ".attribute"))
+            at = strchr(at, ')') ? strchr(at, ')') + 1 : at;
+        else
+            sscanf(at, ".%*1[bsuf]%zu", &bits);
+    }
+    const char *name = at;
+    *length = word_length(at);
+    for (at = skip(at + *length); *at == '['; at = skip(at)) {
+        char *end;
+        count *= strtoull(at + 1, &end, 0);
+        at = end + strcspn(end, "]");
+        at += *at == ']';
+    }
+    *p = at;
+    *bytes = count * bits / 8;
+    return *length && *bytes ? name : NULL;
+}
+
+const char *vs_sim_ptx_variable(const char **p, size_t *length, size_t *bytes)
+{
+    bool elsewhere = false; /* .extern */
+    int depth = 0;          /* of bodies, initial values and parameters */
+    for (const char *at = skip(*p), *name; *at; at = skip(at)) {
+        if (*at == '"') {
+            const char *end = strchr(at + 1, '"');
+            at = end ? end + 1 : at + strlen(at);
+            continue;
+        }
+        depth += (*at == '{' || *at == '(') - (*at == '}' || *at == ')');
+        bool variable = !depth && !elsewhere && (is_word(at, ".global") || is_word(at, ".const"));
+        elsewhere = is_word(at, ".extern") || (elsewhere && *at != ';');
+        at += word_length(at) ? word_length(at) : 1;
+        *p = at;
+        if (variable && (name = variable_at(p, length, bytes)))
+            return name;
+        at = *p;
+    }
+    return NULL;
+}
+
+const char *vs_sim_ptx_text(const void *code)
+{
+    const char *image = code;
     if (*image != '.' && *image != '/' && !isspace((unsigned char)*image))
         return NULL;
     image = skip(image);
@@ -71,7 +120,7 @@ static const char *version_of(const char *image)
 
 bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch)
 {
-    const char *version = version_of(image), *target = version ? strstr(version, ".target") : NULL;
+    const char *version = vs_sim_ptx_text(image), *target = version ? strstr(version, ".target") : NULL;
     unsigned number;
     char kind = 0;
     if (!target || sscanf(target, ".target sm_%u%c", &number, &kind) < 1)
@@ -82,7 +131,7 @@ bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch)
 
 char *vs_sim_ptx_entries(const void *image)
 {
-    const char *begin = version_of(image), *name;
+    const char *begin = vs_sim_ptx_text(image), *name;
     if (!begin)
         return NULL;
     size_t bytes = 1, length;

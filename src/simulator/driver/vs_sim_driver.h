@@ -243,6 +243,14 @@ struct vs_sim_function {
 /* vs_sim_ptx_entries: the names of the kernels of an *image* that is PTX text, each ended by a zero
  * byte, an empty one last; malloc'ed. NULL if it is something else (drv_ptx.c). */
 char *vs_sim_ptx_entries(const void *image);
+/* vs_sim_ptx_text: the .version of a PTX text; NULL if *image* is device code of another kind, which may
+ * contain no zero byte. */
+const char *vs_sim_ptx_text(const void *image);
+/* vs_sim_ptx_variable: the name of the first variable of the module at or after **p*, which is advanced
+ * past it; NULL: none. One without a known size counts as none. */
+const char *vs_sim_ptx_variable(const char **p, size_t *length, size_t *bytes);
+/* vs_sim_image_text: the PTX in an image: all of it, or that behind the header of a stand-in's; NULL: none. */
+const char *vs_sim_image_text(const void *image);
 /* vs_sim_ptx_target: stores the compute capability times 10 that a PTX text was made for, if *image*
  * is one and names it. Returns false if the device, likewise times 10, is too old for it. */
 bool vs_sim_ptx_target(const void *image, unsigned device, unsigned *arch);

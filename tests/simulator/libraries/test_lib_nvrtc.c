@@ -6,6 +6,8 @@
 #include "simulator/libraries/common/vs_library_base.h"
 #include "simulator/libraries/nvrtc/vs_nvrtc_api.h"
 
+enum { NVJITLINK_INPUT_PTX = 2 };
+
 VS_NVRTC_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 static const char source[] = "template <typename T> __global__ void scale(T *x) { *x *= 2; }\n"
@@ -95,9 +97,15 @@ TEST(each_release_of_the_linker_has_its_symbols)
         OK(create(&link, 1, &option));
         assert_int_not_equal(complete(link), 0); /* nothing to link */
         OK(add(link, 1, "x", 1, "x"));
+        OK(add(link, NVJITLINK_INPUT_PTX, ".version 8.0\n.global .b8 a[8];", 29, "x"));
         OK(complete(link));
         OK(get(link, cubin));
         find(cubin, "kernel", CUDA_SUCCESS);
+        CUmodule module;
+        CUdeviceptr variable;
+        OK(cuModuleLoadData(&module, cubin));
+        OK(cuModuleGetGlobal(&variable, NULL, module, "a"));
+        OK(cuModuleUnload(module));
         OK(destroy(&link));
     }
 }

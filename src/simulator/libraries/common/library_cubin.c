@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The image that NVRTC and nvJitLink give for a program: machine code's header alone, since the
- * simulated GPU runs no device code. */
+ * simulated GPU runs no device code, and behind it the PTX with the variables (vs_sim_image_text). */
 #include <elf.h>
 #include <string.h>
 
@@ -9,9 +9,12 @@
 
 #define EM_CUDA 190
 
-size_t vs_library_cubin_bytes(void) { return sizeof(Elf64_Ehdr); }
+size_t vs_library_cubin_bytes(const char *ptx)
+{
+    return sizeof(Elf64_Ehdr) + (ptx ? strlen(ptx) + 1 : 0);
+}
 
-void vs_library_cubin(int arch, void *to)
+void vs_library_cubin(int arch, const char *ptx, void *to)
 {
     Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
                                      EV_CURRENT},
@@ -19,6 +22,9 @@ void vs_library_cubin(int arch, void *to)
                          .e_machine = EM_CUDA,
                          .e_version = EV_CURRENT,
                          .e_flags = (Elf64_Word)(arch | arch << 16), /* code, PTX */
+                         .e_phoff = ptx ? sizeof header : 0,
                          .e_ehsize = sizeof header};
     memcpy(to, &header, sizeof header);
+    if (ptx)
+        strcpy((char *)to + sizeof header, ptx);
 }

@@ -50,9 +50,10 @@ int vs_library_get_version(int *to, int major_scale, int minor_scale);
 int vs_library_get_property(int type, int *to);
 
 /* vs_library_cubin: writes an image without code for architecture *arch* (90: sm_90) into *to*, in
- * which the simulated driver finds kernels of every name. vs_library_cubin_bytes: its size. */
-size_t vs_library_cubin_bytes(void);
-void vs_library_cubin(int arch, void *to);
+ * which the simulated driver finds kernels of every name, and the variables of *ptx* (NULL: none).
+ * vs_library_cubin_bytes: its size. */
+size_t vs_library_cubin_bytes(const char *ptx);
+void vs_library_cubin(int arch, const char *ptx, void *to);
 
 /* ---- types of elements (library_type.c) ---- */
 

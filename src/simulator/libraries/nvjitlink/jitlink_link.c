@@ -15,6 +15,7 @@ struct nvJitLink {
     int arch;
     bool linked;
     size_t inputs;
+    char *ptx; /* of all inputs, or NULL */
 };
 
 int vs_jitlink_create(struct nvJitLink **handle, const struct vs_jitlink_call *c)
@@ -37,8 +38,10 @@ int vs_jitlink_create(struct nvJitLink **handle, const struct vs_jitlink_call *c
 
 int vs_jitlink_destroy(struct nvJitLink **handle, const struct vs_jitlink_call *c)
 {
-    if (!handle || !vs_library_delete(*handle, LINK))
+    if (!handle || !vs_library_object(*handle, LINK))
         return NVJITLINK_ERROR_INVALID_INPUT;
+    free((*handle)->ptx);
+    vs_library_delete(*handle, LINK);
     *handle = NULL;
     return NVJITLINK_SUCCESS;
 }
@@ -47,12 +50,24 @@ int vs_jitlink_add(struct nvJitLink *handle, const struct vs_jitlink_call *c)
 {
     FILE *file = c->is_file && c->path ? fopen(c->path, "rb") : NULL;
     bool given = c->is_file ? file != NULL : c->data != NULL;
+    bool valid = vs_library_object(handle, LINK) && given && !handle->linked;
+    if (valid && c->type == NVJITLINK_INPUT_PTX) {
+        char *text = NULL;
+        size_t bytes;
+        FILE *all = vs_sim_need(open_memstream(&text, &bytes));
+        fprintf(all, "%s\n", handle->ptx ? handle->ptx : "");
+        if (!file)
+            fprintf(all, "%.*s", (int)c->bytes, (const char *)c->data);
+        for (int byte; file && (byte = fgetc(file)) > 0;)
+            fputc(byte, all);
+        fclose(all);
+        free(handle->ptx);
+        handle->ptx = vs_sim_need(text);
+    }
     if (file)
         fclose(file);
-    if (!vs_library_object(handle, LINK) || !given || handle->linked)
-        return NVJITLINK_ERROR_INVALID_INPUT;
-    handle->inputs++;
-    return NVJITLINK_SUCCESS;
+    handle->inputs += valid;
+    return valid ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INVALID_INPUT;
 }
 
 int vs_jitlink_complete(struct nvJitLink *handle, const struct vs_jitlink_call *c)
@@ -68,9 +83,9 @@ int vs_jitlink_get(struct nvJitLink *handle, const struct vs_jitlink_call *c)
     if (!vs_library_object(handle, LINK) || (c->is_image && !handle->linked) || (!c->size && !c->to))
         return NVJITLINK_ERROR_INVALID_INPUT;
     if (c->size)
-        *c->size = c->is_image ? vs_library_cubin_bytes() : 1;
+        *c->size = c->is_image ? vs_library_cubin_bytes(handle->ptx) : 1;
     else if (c->is_image)
-        vs_library_cubin(handle->arch, c->to);
+        vs_library_cubin(handle->arch, handle->ptx, c->to);
     else
         *c->to = 0;
     return NVJITLINK_SUCCESS;

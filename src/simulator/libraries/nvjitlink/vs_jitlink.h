@@ -12,7 +12,9 @@ VS_NVJITLINK_FUNCTIONS(VS_LIBRARY_DECLARE)
 struct vs_jitlink_call {
     uint32_t count;
     const char *const *options;
+    int type;
     const void *data;
+    size_t bytes;
     const char *path;
     bool is_file;
     bool is_image; /* the linked image, or else a log, which is an empty text */

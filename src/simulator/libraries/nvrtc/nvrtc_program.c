@@ -221,7 +221,7 @@ int nvrtcGetCUBINSize(struct _nvrtcProgram *program, unsigned long *bytes)
 {
     int status = need_compiled(program, bytes);
     if (!status)
-        *bytes = program->real ? vs_library_cubin_bytes() : 0; /* none for a virtual architecture */
+        *bytes = program->real ? vs_library_cubin_bytes(NULL) : 0; /* none for a virtual architecture */
     return status;
 }
 
@@ -230,7 +230,7 @@ int nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin)
     int status = need_compiled(program, cubin);
     if (status || !program->real)
         return status;
-    vs_library_cubin(program->arch, cubin);
+    vs_library_cubin(program->arch, NULL, cubin);
     return NVRTC_SUCCESS;
 }
 

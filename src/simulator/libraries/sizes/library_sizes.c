@@ -218,7 +218,7 @@ bool vs_library_load(void)
         return true;
     vs_library_cubin(vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                          vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                     &image);
+                     NULL, &image);
     image.e_entry = vs_library_size("handle", "", 0, "no row for this library");
     if (!d->cuModuleLoadData(&module, &image))
         return true;
