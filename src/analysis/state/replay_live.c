@@ -77,7 +77,7 @@ void vs_replay_alloc(struct vs_replay *replay, const struct vs_event *event)
     live->in_segment = false;
     live->counted = live->family != VS_FAMILY_IPC;
     if (live->family == VS_FAMILY_DEVICE && replay->segments.count) {
-        const struct vs_replay_segment *segment = vs_segments_find(&replay->segments, live->addr);
+        const struct vs_replay_segment *segment = vs_segments_find_near(&replay->segments, live->addr);
         live->in_segment = segment && segment->device == index;
     }
     struct vs_site_key key = {alloc->stack, alloc->api, 0, index, VS_LEVEL_DEVICE};

@@ -21,10 +21,13 @@ struct vs_replay_segment {
     uint64_t event;  /* 1-based index; 0: before the state that a checkpoint had */
 };
 
+#define VS_SEGMENTS_NEAR 4096u
+
 /* Zero-initialise. */
 struct vs_segments {
     struct vs_replay_segment *items; /* ascending by addr */
     size_t count, capacity;
+    uint32_t near[VS_SEGMENTS_NEAR]; /* by 2 MiB of address: where a search there ended last; checked by use */
 };
 
 /* vs_segments_add: insert. A segment that starts at the same address is replaced and returned in
@@ -48,6 +51,19 @@ void vs_segments_unmap(struct vs_segments *set, uint64_t addr, uint64_t size,
 /* vs_segments_find: the segment that contains *addr*, or NULL. Valid until the
  * next add or remove. */
 const struct vs_replay_segment *vs_segments_find(const struct vs_segments *set, uint64_t addr);
+
+/* vs_segments_find_near: likewise, without a search where one near *addr* found the segment before. */
+static inline const struct vs_replay_segment *vs_segments_find_near(struct vs_segments *set, uint64_t addr)
+{
+    uint32_t *at = &set->near[(addr >> 21) % VS_SEGMENTS_NEAR];
+    const struct vs_replay_segment *segment = set->items + *at;
+    if (*at >= set->count || addr - segment->addr >= segment->size ||
+        (*at + 1 < set->count && segment[1].addr <= addr)) {
+        segment = vs_segments_find(set, addr);
+        *at = segment ? (uint32_t)(segment - set->items) : 0;
+    }
+    return segment;
+}
 
 void vs_segments_free(struct vs_segments *set);
 
