@@ -102,6 +102,9 @@ def what_is_not_certain_is_said(pages, path):
         assert "changed after the program started" in page.inner_text(".source .note")
     out, said = view(pages, "lines", "--no-source")
     assert "source" not in said and 'id="sources"' not in out.read_text(encoding="utf-8")
+    for options, there in (([], True), (["--no-source"], False)):
+        pages.record("run", made.DEVICE, [sys.executable, str(path)], "--allocator=observe", f"--view={out}", *options)
+        assert ('id="sources"' in out.read_text(encoding="utf-8")) == there, options
     path.unlink()
     os.mkfifo(path)  # not opened, or not waited for
     out, said = view(pages, "lines")

@@ -67,6 +67,7 @@ static const char usage[] =
     "                      --view=FILE only writes it there. Of several processes\n"
     "                      each gets a page; the one that failed, or has the largest\n"
     "                      peak, is opened or written to FILE\n"
+    "  --no-source         the page of --view has no lines of source files\n"
     "  --check FILE        at the end, check the traces with this budget file, as\n"
     "                      `vramscope check --budget FILE` does\n"
     "  --check-output FORMAT=FILE\n"
@@ -250,7 +251,7 @@ static int summarise(struct vs_run *run, int status)
     vs_run_names_free(&names);
     unsigned pages = seen.path_count < PAGES_MAX ? (unsigned)seen.path_count : PAGES_MAX;
     if (run->view)
-        vs_view_recorded("vramscope run", seen.paths, pages, run->view_file);
+        vs_view_recorded("vramscope run", seen.paths, pages, run->view_file, run->no_source);
     if (run->view && seen.traces > pages)
         vs_tool_fail("vramscope run", "%u more traces have no page; write one with: vramscope view TRACE",
                      seen.traces - pages);

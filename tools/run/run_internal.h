@@ -23,7 +23,7 @@
 struct vs_run {
     struct vs_options options;
     bool quiet;
-    bool view;             /* --view: a page of the trace at the end */
+    bool view, no_source;  /* --view: a page of the trace at the end; without lines of source files */
     const char *view_file; /* --view=FILE: its file; NULL: the trace's default, and opened */
     bool checked;          /* --check: *check* has the budget */
     bool allow_uncomputed; /* of the budget */

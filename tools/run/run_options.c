@@ -141,6 +141,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
             run->view_file = argv[i][6] ? argv[i] + 7 : NULL;
             if (run->view_file && !*run->view_file)
                 return vs_run_fail("%s", "--view= needs the name of a file for the page");
+        } else if (strcmp(argv[i], "--no-source") == 0) {
+            run->no_source = true;
         } else if (strcmp(argv[i], "--allow-uncomputed") == 0) {
             run->allow_uncomputed = true;
         } else if (is_check(argv[i])) {
@@ -165,6 +167,8 @@ int vs_run_parse(struct vs_run *run, int argc, char **argv)
         return vs_run_fail("no program given; usage: %s",
                            "vramscope run [OPTIONS] [--] PROGRAM [ARGUMENTS]");
     run->program = argv + i;
+    if (run->no_source && !run->view)
+        return vs_run_fail("%s", "--no-source needs --view");
     const struct vs_options *set = &run->options;
     if (!!*set->text[VS_OPT_kernels_steps] + !!*set->text[VS_OPT_kernels_range] + !!set->number[VS_OPT_kernels_signal] > 1)
         return vs_run_fail("%s", "--kernels-steps, --kernels-range and --kernels-signal select the part of the run each in "

@@ -114,7 +114,7 @@ struct vs_page_data *vs_view_live_data(struct vs_view_live *live, uint64_t from,
         trace->reader = NULL;
         return NULL;
     }
-    bool part = to ? vs_view_window(trace, from, to, &window) : latest(live, &window);
+    bool part = (to && vs_view_window(trace, from, to, &window)) || latest(live, &window);
     struct vs_page_data *data = vs_view_data(trace, &live->options, part ? &window : NULL);
     if (live->ended) {
         if (ends)

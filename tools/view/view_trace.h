@@ -126,6 +126,6 @@ int vs_view_write(const char *who, const struct vs_view_page_file *page, FILE *t
 /* vs_view_recorded: the pages of *count* traces that were just recorded, whatever their condition, under
  * their default names. The one of the process that failed, or has the largest peak, is opened in the
  * browser; with *output* only that one is written, there. Messages on standard error. */
-void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output);
+void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output, bool no_source);
 
 #endif

@@ -61,9 +61,9 @@ static struct view_rank rank_of(const struct vs_report *report)
 }
 
 /* Opens the trace at *path* and, unless *page* is NULL, writes its page there. */
-static bool record_page(const char *who, const char *path, const char *page, struct view_rank *rank)
+static bool record_page(const char *who, const char *path, const char *page, bool no_source, struct view_rank *rank)
 {
-    struct vs_view_options options = {.partial = true, .events_max = VS_PAGE_EVENTS_MAX};
+    struct vs_view_options options = {.partial = true, .events_max = VS_PAGE_EVENTS_MAX, .no_source = no_source};
     struct vs_view_trace trace;
     if (page && !vs_view_may_write(who, page, path, NULL))
         return false;
@@ -81,7 +81,7 @@ static bool record_page(const char *who, const char *path, const char *page, str
 }
 
 /* With *output* and several traces, the page is written once the best one is known. */
-void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output)
+void vs_view_recorded(const char *who, char *const *traces, size_t count, const char *output, bool no_source)
 {
     char name[PATH_MAX];
     struct view_rank best = {0}, rank;
@@ -90,7 +90,7 @@ void vs_view_recorded(const char *who, char *const *traces, size_t count, const 
     for (size_t i = 0; i < count; i++) {
         if (!output && !vs_view_name(who, traces[i], NULL, name))
             continue;
-        if (!record_page(who, traces[i], later ? NULL : output ? output : name, &rank))
+        if (!record_page(who, traces[i], later ? NULL : output ? output : name, no_source, &rank))
             continue;
         if (!chosen || (rank.failed != best.failed ? rank.failed : rank.peak > best.peak)) {
             best = rank;
@@ -101,6 +101,6 @@ void vs_view_recorded(const char *who, char *const *traces, size_t count, const 
         return;
     if (!output && vs_view_name(who, chosen, NULL, name))
         vs_view_show(who, name, name);
-    if (later && record_page(who, chosen, output, &rank))
+    if (later && record_page(who, chosen, output, no_source, &rank))
         vs_tool_fail(who, "the page is of %s; for the other processes: vramscope view TRACE", chosen);
 }

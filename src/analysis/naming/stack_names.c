@@ -136,11 +136,12 @@ static uint32_t add_chain_frame(struct vs_stack_names *names, const struct vs_ch
     const char *module = chain->module + (strncmp(chain->module, "lib", 3) == 0 ? 3 : 0);
     bool interpreter = !chain->python && !*chain->library && strncmp(module, "python", 6) == 0 &&
                        (!module[6] || (module[6] >= '0' && module[6] <= '9'));
-    const char *library = interpreter ? "python" : chain->library;
+    bool nowhere = !chain->python && !*chain->library && !*chain->module && !chain->file; /* nobody's */
+    const char *library = interpreter ? "python" : nowhere ? "unknown" : chain->library;
     struct vs_named_frame frame = {
         .name = function, .function = chain->function, .file = chain->file,
         .library = library, .line = chain->line,
-        .owner = *library ? VS_OWNER_LIBRARY : VS_OWNER_USER, .python = chain->python,
+        .owner = *library && !nowhere ? VS_OWNER_LIBRARY : VS_OWNER_USER, .python = chain->python,
         .pc = chain->python ? 0 : recorded->pc,
         .object = chain->python ? VS_NO_MODULE : recorded->module, .inlined = chain->inlined};
     return intern(names, frame);

@@ -23,7 +23,7 @@ struct vs_named_frame {
     const char *name;     /* "forward (net.py:12)", without control characters */
     const char *function; /* "forward" */
     const char *file;     /* as recorded; NULL when unknown */
-    const char *library;  /* "torch"; "" for the user's */
+    const char *library;  /* "torch"; "" for the user's; "unknown": in no object */
     unsigned line;        /* 0 when unknown */
     enum vs_frame_owner owner;
     bool python;

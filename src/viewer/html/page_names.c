@@ -38,8 +38,9 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
         struct vs_page_node node = {.parent = row.stack, .line = frame->line,
                                     .user = !frame->library && !site.line,
                                     .frame = vs_intern_text(&names->frames, frame->function)};
-        if (frame->library)
-            node.library = vs_intern_text(&names->libraries, frame->library) + 1;
+        const char *of = frame->library ? frame->library : file && *file ? NULL : "unknown";
+        if (of)
+            node.library = vs_intern_text(&names->libraries, of) + 1;
         if (file && *file)
             node.file = vs_intern_text(&names->files, file) + 1;
         row.stack = vs_intern(&names->nodes, &node, sizeof node) + 1;

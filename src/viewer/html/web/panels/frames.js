@@ -15,7 +15,7 @@ function tableOf(head) {
         key: (row) => `${stacks[row - 1][1]} ${stacks[row - 1][2]} ${stacks[row - 1][3]}`,
         frame(row) {
             const [, frame, file, line, user, library] = stacks[row - 1];
-            return {name: frames[frame], file: file ? files[file - 1] : '', line, library: user ? '' : libraries[library - 1] || 'unknown'};
+            return {name: frames[frame], file: file ? files[file - 1] : '', line, library: library ? libraries[library - 1] : user ? '' : 'unknown'};
         },
     };
 }

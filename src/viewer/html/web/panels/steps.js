@@ -36,10 +36,10 @@ const FOLD_COLUMNS = [
 ];
 
 /** The odd steps, those of memory first. */
-const oddSteps = (fold) => fold.steps.filter((step) => step.odd).sort((a, b) => (b.memory - a.memory) || b.odd - a.odd);
+export const oddSteps = (fold) => fold.steps.filter((step) => step.odd).sort((a, b) => (b.memory - a.memory) || b.odd - a.odd);
 
 /** "Step 37 of 60 is odd: needs 48.0 MiB more". */
-function foldSentence(fold) {
+export function foldSentence(fold) {
     const all = oddSteps(fold);
     const memory = all.filter((step) => step.memory);
     const odd = memory.length ? memory : all;

@@ -3,10 +3,12 @@
  * The first screen: the verdict with the line to look at and the first remedies, the figures, what
  * held the memory. Made from head alone, so that it stands before any block is decoded. */
 import {formatBytes, formatNumber, formatPercent, splitSite} from '../format.js';
-import {button, make, tableSvg} from '../dom.js';
+import {button, fill, make, tableSvg} from '../dom.js';
 import {whatifLine} from './whatif.js';
 import {figuresOf, notesOf, partsOf, timeAndPhase, verdictOf, warningsOf} from './verdict.js';
 import {showSource} from './source.js';
+import {STEPS_LEAST, foldSteps} from './stepfold.js';
+import {foldSentence, oddSteps} from './steps.js';
 import {paletteFor, themeOf} from '../colors.js';
 
 const REMEDIES_SHOWN = 2;
@@ -97,6 +99,7 @@ function answerCard(verdict, device, state, whatif) {
         remedies.length ? make('h2', {}, verdict.failed ? 'What would have helped' : 'What to do') : null,
         remedies.length ? make('ol.remedies', {}, remedies.map(remedyItem)) : null,
         whatif ? make('p.muted', {}, `${whatif}. `, button('What if …', () => state.set({tab: 'whatif'}))) : null,
+        make('p.muted.odd-step', {hidden: true}),
         later.length ? make('details', {}, make('summary', {}, `${formatNumber(later.length, 'more remed')}`
             .replace(/remeds?$/, later.length === 1 ? 'remedy' : 'remedies')),
         make('ol.remedies', {start: REMEDIES_SHOWN + 1}, later.map(remedyItem))) : null,
@@ -211,9 +214,22 @@ export function mountSummary(element, {trace, state, curve}) {
         if (look)
             showSource(look, trace, state, look.querySelector('.site').textContent).catch(() => {}); // others say what is damaged
     };
+    /** Whether a step is odd is known when the blocks are. */
+    const odd = async () => {
+        const device = state.get('device');
+        const fold = await foldSteps(trace, device);
+        const line = element.querySelector('.odd-step');
+        line.hidden = device !== state.get('device') || fold.steps.length < STEPS_LEAST || !oddSteps(fold).length;
+        if (!line.hidden)
+            fill(line, `${foldSentence(fold)}. `, button('Steps', () => state.set({tab: 'steps'})));
+    };
     draw();
     lines();
-    const stops = [state.subscribe(['device', 'theme'], draw), state.subscribe(['device', 'theme', 'cursor', 'cursor2'], lines)];
+    odd().catch(() => {});
+    const stops = [state.subscribe(['device', 'theme'], () => {
+        draw();
+        odd().catch(() => {});
+    }), state.subscribe(['device', 'theme', 'cursor', 'cursor2'], lines)];
     const rows = () => summaryRows(head, state.get('device'));
     return {
         svg: () => tableSvg(verdictOf(head, state.get('device')).sentence,
