@@ -20,8 +20,8 @@ BYTES = 65536
 BEGIN = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>\"'&"
 HEAD = re.compile(r'(<script type="application/json" id="head">)(.*?)(</script>)')
 TABLES = ("frames", "files", "libraries", "names", "pools", "frees")
-NAMED = ("sites", "streams", "phases", "devices", "failures", "modules", "tensors")
-KEYS = ("label", "function", "file", "module", "phase", "site", "name")
+NAMED = ("sites", "streams", "phases", "devices", "modules", "tensors")
+KEYS = ("label", "text", "function", "file", "module", "phase", "site", "name")
 ALONE = ("title", "program", "command")
 
 

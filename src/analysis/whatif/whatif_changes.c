@@ -21,8 +21,8 @@
 #define FRAME_TEXT_MAX 320 /* longer ones are not: nobody reads the command */
 #define MATCHED_MAX 1024   /* of a frame that an expression is matched with */
 /* Runs of all changes: entries in all, for each entry of the log, and at least. */
-#define RUN_ENTRIES_EACH 5
-#define RUN_ENTRIES_LEAST 3000000
+#define RUN_ENTRIES_EACH 3
+#define RUN_ENTRIES_LEAST 5000000
 
 const char *const vs_whatif_swept[] = {
     "expandable_segments:True",

@@ -37,7 +37,6 @@ struct vs_page_site {
     const char *label; /* as the report prints it */
     const char *through; /* the function of a library that it called; "": none */
     uint32_t library;  /* index */
-    bool user;         /* the label is of the user's code */
     uint32_t file, line; /* of a label that is a line of code: index + 1; 0: none */
     struct vs_report_site named; /* with its frames; of the row of all others: api NULL */
 };
@@ -48,7 +47,6 @@ struct vs_page_names {
     struct vs_intern nodes; /* struct vs_page_node */
     struct vs_page_site *sites;
     size_t site_count, site_capacity;
-    size_t unnamed;         /* sites of the replay that share the last row; 0: none */
     uint32_t *site_numbers; /* of each site of the replay, then of no site; those without rows have 0 */
     struct vs_arena memory;
 };

@@ -162,12 +162,11 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         vs_json_object(json, NULL, VS_J_UINT("stack", site->stack),
                        VS_J_TEXT("label", cut_name(site->label, label)),
                        VS_J_TEXT("through", cut_name(site->through, through)),
-                       VS_J_UINT("library", site->library), VS_J_BOOL("user", site->user),
+                       VS_J_UINT("library", site->library),
                        VS_J_UINT_IF(site->file, "at_file", site->file),
                        VS_J_UINT_IF(site->file, "at_line", site->line));
     }
     vs_json_end_array(json);
-    vs_json_uint(json, "sites_merged", names->unnamed);
     write_texts(json, "libraries", &names->libraries);
 }
 
@@ -192,9 +191,7 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         else
             snprintf(name, sizeof name, "%sstream %llu", stream->framework ? "PyTorch " : "",
                      (unsigned long long)stream->stream);
-        vs_json_object(json, NULL, VS_J_TEXT("name", name),
-                       VS_J_UINT("device", data->numbers[stream->device]),
-                       VS_J_BOOL("default", !stream->stream));
+        vs_json_object(json, NULL, VS_J_TEXT("name", name), VS_J_BOOL("default", !stream->stream));
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "pools");
@@ -240,16 +237,13 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_begin_object(&json, NULL);
     const struct vs_report *report = source->report;
     uint64_t start_ns = source->span->start_ns, last_ns = source->span->extent.last_ns;
-    bool complete = report->condition == VS_TRACE_COMPLETE && report->has_end;
     char title[256];
     snprintf(title, sizeof title, "%.200s%s", report->program, vs_rank_text(&report->job));
     vs_json_members(&json, VS_J_UINT("format", FORMAT), VS_J_TEXT("title", title),
                     VS_J_TEXT("program", report->program), VS_J_TEXT("command", report->cmdline),
-                    VS_J_TEXT("version", report->version), VS_J_UINT("pid", report->pid),
                     VS_J_UINT("started_ms", report->start_realtime_ns / 1000000),
                     VS_J_UINT("duration", last_ns > start_ns ? last_ns - start_ns : 0),
-                    VS_J_BOOL("complete", complete), VS_J_BOOL("serve", source->served),
-                    VS_J_BOOL("live", source->live),
+                    VS_J_BOOL("serve", source->served), VS_J_BOOL("live", source->live),
                     VS_J_TEXT("editor", source->editor ? source->editor : ""));
     write_messages(&json, data, source);
     bool framework = false;
@@ -259,20 +253,14 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
         segments += report->devices[i].segment_allocs;
     }
     vs_json_object(&json, "levels", VS_J_TEXT("framework", framework ? "PyTorch" : NULL),
-                   VS_J_TEXT("segments", segments ? "caching" : framework ? "framework" : "none"),
-                   VS_J_UINT("imported", data->rows.imported));
+                   VS_J_TEXT("segments", segments ? "caching" : framework ? "framework" : "none"));
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
-        uint64_t axis_end = 0;
-        for (unsigned a = source->scan->device_count; a-- > 0;)
-            if (data->numbers[a] == i)
-                axis_end = data->rows.axes[a].end;
         vs_json_object(&json, NULL, VS_J_UINT("device", device->device),
                        VS_J_TEXT("name", device->name), VS_J_UINT("total", device->total_bytes),
                        VS_J_UINT_IF(device->limit_bytes, "limit", device->limit_bytes),
-                       VS_J_BOOL("simulated", device->simulated),
-                       VS_J_BOOL("framework", device->has_framework), VS_J_UINT("axis", axis_end));
+                       VS_J_BOOL("framework", device->has_framework));
     }
     vs_json_end_array(&json);
     const struct vs_page_window *window = &data->window;
@@ -305,26 +293,6 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
         vs_oom_json(source->oom, report, true, json.out);
     }
     vs_page_whatif_write(&json, source);
-    vs_json_begin_array(&json, "failures");
-    for (size_t i = 0; i < report->failure_count; i++) {
-        const struct vs_report_failure *failure = &report->failures[i];
-        const struct vs_report_device *of = vs_report_device_of(report, failure->device);
-        char label[VS_CHAIN_TEXT_MAX];
-        vs_json_object(&json, NULL, VS_J_UINT("time", failure->time_ns),
-                       VS_J_UINT("bytes", failure->requested),
-                       VS_J_UINT("device_bytes", failure->device_requested),
-                       VS_J_UINT("device", of ? (uint64_t)(of - report->devices) : 0),
-                       VS_J_BOOL("host", failure->host),
-                       VS_J_BOOL("framework", failure->framework),
-                       VS_J_BOOL("recovered", failure->recovered),
-                       VS_J_UINT("free", failure->device_free),
-                       VS_J_UINT("total", failure->device_total),
-                       VS_J_UINT("allocated", failure->allocated),
-                       VS_J_UINT("reserved", failure->reserved),
-                       VS_J_TEXT("phase", failure->place),
-                       VS_J_TEXT("label", vs_text_called(label, &failure->site)));
-    }
-    vs_json_end_array(&json);
     vs_json_begin_object(&json, "sections");
     for (int i = 0; i < VS_SECTIONS; i++) {
         const struct vs_section *section = &data->sections[i];

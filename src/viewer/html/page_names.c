@@ -17,11 +17,10 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
     bool framework;
     struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
                                   .api = vs_reader_string(replay->reader, from->api)};
-    struct vs_page_site row = {.user = false};
+    struct vs_page_site row = {0};
     vs_summary_frames(summary, from->stack, from->mark, &site);
     row.label = vs_xarena_text(&names->memory, vs_text_label(text, &site));
     row.through = site.through ? site.through : "";
-    row.user = site.folds || site.line;
     row.named = site;
     if (site.line_file && *site.line_file) {
         row.file = vs_intern_text(&names->files, site.line_file) + 1;
@@ -81,10 +80,9 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
             add_site(names, &summary, &replay->sites.items[list[i].site]);
     }
     if (count > VS_PAGE_SITES_MAX || !count) { /* the row of all others */
-        names->unnamed = count ? count - VS_PAGE_SITES_MAX : 0;
         const struct vs_page_site row = {
             .label = count ? vs_xarena_printf(&names->memory, "%zu other call sites",
-                                              names->unnamed)
+                                              count - VS_PAGE_SITES_MAX)
                            : "no call site",
             .through = "", .library = vs_intern_text(&names->libraries, "unknown")};
         VS_VEC_ADD(names->sites, names->site_count, names->site_capacity, row);

@@ -38,7 +38,6 @@ struct vs_axis {
     size_t count, capacity;
     uint32_t root, unused; /* unused: list of gaps, linked by *left* */
     uint64_t seed;         /* of the treap's priorities */
-    uint64_t end;          /* highest end of a place so far */
 };
 
 /* vs_axis_take: the lowest place for *size* bytes (rounded up to 512); false if there is none: an

@@ -3,6 +3,7 @@
  * Starts the page: waits for the first element of the data, shows the first screen from it, and
  * mounts the views of the tab that is open. Views share nothing but the state. */
 import {themeOf} from './colors.js';
+import {elementRead} from './columns.js';
 import {openTrace} from './data.js';
 import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
@@ -21,34 +22,6 @@ import {stepsSpan, timeKey} from './viewport.js';
 
 const COMMAND_CHARACTERS = 90;
 const NOTICE_MS = 2500;
-
-/** Calls *then* as soon as the parser has read all of element *id*. */
-function whenRead(id, then) {
-    const ready = () => {
-        const element = document.getElementById(id);
-        return element && (element.nextElementSibling || document.readyState !== 'loading');
-    };
-    if (ready()) {
-        then();
-        return;
-    }
-    const observer = new MutationObserver(() => {
-        if (ready()) {
-            observer.disconnect();
-            then();
-        }
-    });
-    observer.observe(document, {childList: true, subtree: true});
-}
-
-function whenParsed() {
-    return new Promise((resolve) => {
-        if (document.readyState !== 'loading')
-            resolve();
-        else
-            document.addEventListener('DOMContentLoaded', () => resolve(), {once: true});
-    });
-}
 
 const STEPS_FEW = 0.5; // of the run: such a page opens on the steps
 
@@ -422,18 +395,16 @@ function openNamed(prefix) {
     return trace;
 }
 
-whenRead('head', async () => {
-    try {
-        const trace = openNamed('');
-        const page = new Page(document.getElementById('app'), trace);
-        if (trace.head.serve)
-            followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
-        if (trace.head.live)
-            followProgram(page.live, trace, page.state, () => page.refresh());
-        await whenParsed();
-        if (document.getElementById('b.head'))
-            page.addOther(openNamed('b.'));
-    } catch (error) {
-        fail(error);
-    }
-});
+async function start() {
+    await elementRead(document, 'head');
+    const trace = openNamed('');
+    const page = new Page(document.getElementById('app'), trace);
+    if (trace.head.serve)
+        followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
+    if (trace.head.live)
+        followProgram(page.live, trace, page.state, () => page.refresh());
+    if (await elementRead(document, 'compared'))
+        page.addOther(openNamed('b.'));
+}
+
+start().catch(fail);

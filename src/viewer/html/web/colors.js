@@ -109,10 +109,3 @@ export function themeOf(state) {
         return chosen;
     return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
 }
-
-/** '#rrggbb' as a pixel of ImageData seen as 32-bit numbers (little-endian). @param {string} color
- * @param {number} alpha 0..255 @returns {number} */
-export function packPixel(color, alpha) {
-    const part = (at) => parseInt(color.slice(at, at + 2), 16);
-    return (alpha << 24 | part(5) << 16 | part(3) << 8 | part(1)) >>> 0;
-}

@@ -213,10 +213,7 @@ export async function readSection(page, prefix, name, head) {
         return null;
     const packed = [];
     for (let i = 0; i < section.chunks; i++) {
-        const single = section.chunks === 1;
-        let element = await elementRead(page, single ? `${prefix}${name}` : `${prefix}${name}.${i}`);
-        if (!element && single)
-            element = await elementRead(page, `${prefix}${name}.0`);
+        const element = await elementRead(page, `${prefix}${name}${section.chunks > 1 ? `.${i}` : ''}`);
         if (!element)
             throw new Error(`the page lacks its section ${name}: it was cut off; write it again`);
         packed.push(bytesOfText(element.textContent));

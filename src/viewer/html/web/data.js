@@ -154,6 +154,8 @@ export function openTrace(page, prefix = '') {
         if (site.through) /* tells the calls of one line apart */
             site.label += ` [${site.through}]`;
     }
+    head.failures = head.report.failures.map(({time_ns: time, requested_bytes: bytes, device, recovered, text, through}) => ({time, bytes, recovered,
+        host: device === null, device: Math.max(0, head.devices.findIndex((d) => d.device === device)), label: through ? `${text} [${through}]` : text}));
     if (head.format !== 1)
         throw new Error(`the page has data of format ${head.format}; its script reads format 1`);
     const loaded = {};

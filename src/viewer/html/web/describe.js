@@ -52,29 +52,6 @@ export function frameText(frame) {
     return `${name} (${printable(base)}${frame.line ? `:${frame.line}` : ''})`;
 }
 
-/** The frames of a call site as lines, innermost first: those of the user's code; a line counts the
- * library frames between them. All frames where none is the user's.
- * @param {Object} trace @param {number} site @returns {string[]} */
-function stackLines(trace, site) {
-    const stack = stackOf(trace, site);
-    if (!stack.some((frame) => frame.user))
-        return stack.map(frameText);
-    const lines = [];
-    let folded = 0;
-    for (const frame of [...stack, null]) {
-        if (frame && !frame.user) {
-            folded++;
-            continue;
-        }
-        if (folded)
-            lines.push(`${formatCount(folded)} library frame${folded === 1 ? '' : 's'}`);
-        folded = 0;
-        if (frame)
-            lines.push(frameText(frame));
-    }
-    return lines;
-}
-
 function lifetimeText(trace, born, died) {
     const part = trace.head.window;
     if (died === Infinity)
@@ -160,7 +137,7 @@ function outsideText({loaded: {steps, blocks}}, row) {
 /** What is known about a block; what is not recorded is left out.
  * @param {Object} trace @param {number} row of trace.blocks
  * @param {Object} [lives] of trace.lives(): with the facts of its birth and of its end
- * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
+ * @returns {{title: string, facts: string[][], site: number}} */
 export function describeBlock(trace, row, lives = null) {
     const {head, loaded: {blocks, segments}} = trace;
     const size = blocks.bytes[row];
@@ -189,11 +166,11 @@ export function describeBlock(trace, row, lives = null) {
         ['type of memory', head.families[blocks.family[row]]],
     ].filter(([, text]) => text && text !== 'unknown' && text !== 'no tensors');
     const label = head.sites[site] ? head.sites[site].label : 'unknown call site';
-    return {title: printable(label), facts, stack: stackLines(trace, site), site};
+    return {title: printable(label), facts, site};
 }
 
 /** @param {Object} trace @param {number} row of trace.segments
- * @returns {{title: string, facts: string[][], stack: string[], site: number}} */
+ * @returns {{title: string, facts: string[][], site: number}} */
 export function describeSegment(trace, row) {
     const {head, loaded: {segments}} = trace;
     const stream = segments.stream[row];
@@ -207,7 +184,7 @@ export function describeSegment(trace, row) {
             ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
             ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
         ],
-        stack: stackLines(trace, segments.site[row]), site: segments.site[row],
+        site: segments.site[row],
     };
 }
 

@@ -43,13 +43,11 @@ function createTip(frame) {
 }
 
 /** What describeBlock and its like return, as a node for the tip.
- * @param {{title: string, facts: string[][], stack?: string[], note?: string}} what */
-export function tipNode({title, facts, stack = [], note}) {
+ * @param {{title: string, facts: string[][], note?: string}} what */
+export function tipNode({title, facts, note}) {
     return make('div', {}, make('strong.v-tip-title', {}, shorten(title, TIP_CHARACTERS)),
         make('dl.v-facts', {}, facts.map(([label, text]) =>
             [make('dt', {}, label), make('dd', {}, shorten(text, TIP_CHARACTERS))])),
-        stack.length ? make('ol.v-stack', {}, stack.slice(0, 8).map((line) => make('li', {}, shorten(line, 90)))) : null,
-        stack.length > 8 ? make('p.v-note', {}, `${stack.length - 8} more frames`) : null,
         note ? make('p.v-note', {}, note) : null);
 }
 

@@ -86,7 +86,7 @@ class TimelineView extends PaintedView {
     }
 
     brief(row) {
-        return this.what() === 'block' ? super.brief(row) : {...describeSegment(this.trace, row), stack: []};
+        return this.what() === 'block' ? super.brief(row) : describeSegment(this.trace, row);
     }
 
     describe(row) {
