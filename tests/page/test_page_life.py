@@ -92,8 +92,8 @@ def segments_are_bands_over_time(pages):
         held = [[float(value) for value in row[live:]] for row in rows[1:] if row[live]]
         assert max(held)[0] == device["peak_reserved"]["bytes"] and len(rows[0]) > live + 1, (rows[0], max(held))
         assert all(total == sum(groups) for total, *groups in held), held
-        box = frame.bounding_box()
-        page.mouse.click(box["x"] + box["width"] * 0.7, box["y"] + box["height"] * 0.72)
+        frame.focus()
+        page.keyboard.press(".")  # the next one at the cursor
         page.wait_for_selector(".detail:has-text('Segment') dt:has-text('pool')")
         wait_until(page, "location.hash.includes('selected=segment%3A')")
         browser.follow(page, "#tab=timeline&bands=blocks")

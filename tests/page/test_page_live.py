@@ -78,9 +78,9 @@ def shows(page, events):
 def a_zoomed_function_stays_zoomed(live, victim, page):
     """Functions are ordered by bytes: the one that fills the flame graph is another row after this."""
     page.evaluate("() => { location.hash = '#tab=flame'; }")
-    page.wait_for_selector("canvas.flame")
+    page.wait_for_selector(".flame-area .v-frame")
     while page.evaluate("() => !location.hash.includes('zoom=')"):
-        page.focus("canvas.flame")
+        page.focus(".flame-area .v-frame")
         for key in ["ArrowDown"] * 12 + ["Enter"]:
             page.keyboard.press(key)
         page.wait_for_timeout(100)

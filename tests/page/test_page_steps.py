@@ -114,9 +114,9 @@ def compare_has_the_figures_of_diff(pages):
         assert {row for row in found if row[1] != "same"} == wanted, (found, wanted)
         assert sum(row["status"] == "same" for row in rows) == sites["same"], (rows, sites)
         sums = [sum(row[2 + run] for row in found) for run in (0, 1)]
-        page.focus("canvas.flame")
+        page.focus(".flame-area .v-frame")
         page.keyboard.press("ArrowDown")
-        words = page.inner_text(".tip")
+        words = page.inner_text(".flame-area .v-tip")
         assert f"{made.c_bytes(sums[0])} in A, {made.c_bytes(sums[1])} in B" in words, (words, sums)
         chart = page.locator(".compare-chart")
         chart.click(position={"x": 72 + (chart.bounding_box()["width"] - 72) * 1.5 / 8, "y": 60})  # the second of 8 steps

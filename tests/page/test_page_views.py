@@ -198,11 +198,11 @@ def the_keyboard_reaches_everything(pages, _axe):
         page.keyboard.press("5")
         page.wait_for_selector(".moment:has-text('Live at')")
         settle(page)
-        page.focus("canvas.flame")
+        page.focus(".flame-area .v-frame")
         for key in ("ArrowDown", "ArrowDown", "Enter"):
             page.keyboard.press(key)
         wait_until(page, "location.hash.includes('zoom=')")
-        assert page.is_visible(".tip")
+        assert page.is_visible(".flame-area .v-tip")
         page.keyboard.press("Escape")  # the box
         page.keyboard.press("Escape")
         wait_until(page, "!location.hash.includes('zoom=0')")

@@ -330,7 +330,7 @@ class Page {
      * pointer. Only then do the views and the panel hear of it. */
     closeFirst(event) {
         const tips = event.target.closest('input') ? [] // it clears the text
-            : this.panel.querySelectorAll('.v-tip:not([hidden]), .tip:not([hidden])');
+            : this.panel.querySelectorAll('.v-tip:not([hidden])');
         if (!this.help.open) {
             if (!this.exportMenu.open && !tips.length)
                 return;

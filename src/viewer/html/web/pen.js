@@ -131,7 +131,7 @@ function svgStroke(color, thick, dash) {
     return `stroke="${svgText(color)}" stroke-width="${svgNumber(thick)}"${dashes} fill="none"`;
 }
 
-/** The calls of canvasPen, note(text): what a reader of the file should know, and finish(title): the text
+/** The calls of canvasPen, rect with a title, note(text): what a reader of the file should know, and finish(title): the text
  * of the SVG file.
  * @param {number} width @param {number} height @param {string} background */
 export function svgPen(width, height, background) {
@@ -143,7 +143,8 @@ export function svgPen(width, height, background) {
     const box = (x, y, w, h) => `x="${svgNumber(x)}" y="${svgNumber(y)}" width="${svgNumber(Math.max(0, w))}" ` +
         `height="${svgNumber(Math.max(0, h))}"`;
     return {
-        rect: (x, y, w, h, fill, alpha = 1) => out.push(`<rect ${box(x, y, w, h)} ${fillOf(fill, alpha)}/>`),
+        rect: (x, y, w, h, fill, alpha = 1, title = '') => out.push(`<rect ${box(x, y, w, h)} ${fillOf(fill, alpha)}` +
+            (title ? `><title>${svgText(title)}</title></rect>` : '/>')),
         frame: (x, y, w, h, color, thick = 1, dash = []) =>
             out.push(`<rect ${box(x, y, w, h)} ${svgStroke(color, thick, dash)}/>`),
         line(x0, y0, x1, y1, color, thick = 1, dash = []) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What happened, in order: every allocation and free, segments, refused requests. A row that is picked
- * moves the cursor and selects its block; the list follows both. Only the rows on the screen are
- * elements. Browsers limit the height of an element: of a longer list the scroll bar is to scale, and
- * the wheel and keys move by rows. */
+ * moves the cursor and selects its block; the list follows both. */
 import {choice, fill, make, tableSvg} from '../dom.js';
 import {blockAddress} from '../life.js';
 import {EVENT_NAMES, listEvents} from '../eventlist.js';
@@ -12,9 +10,9 @@ import {matchSites} from '../grouping.js';
 import {upperBound} from '../liveindex.js';
 import {inSlices} from '../slices.js';
 import {instantText} from '../viewport.js';
+import {createRowList} from './rowlist.js';
 
 const EVENT_ROW = 26;
-const EVENT_HEIGHT_MOST = 4e6; // pixels
 const EVENT_CSV_ROWS = 100000;
 const EVENT_SVG_ROWS = 200;
 const EVENT_HEADS = ['Time', 'Event', 'Bytes', 'In use after', 'Address', 'Call site'];
@@ -27,8 +25,7 @@ export function mountEvents(element, {trace, state}) {
     const words = make('p.view-words', {'aria-live': 'polite'}, 'Reading the blocks…');
     const search = make('input', {type: 'search', placeholder: 'Call site', 'aria-label': 'Only call sites that contain',
         'data-search': true, on: {input: () => state.set({search: search.value})}});
-    const space = make('div.grid-space', {role: 'presentation'});
-    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Events'}, space);
+    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Events'});
     const grid = make('div.grid.grid-events', {role: 'table', 'aria-label': 'Events'}, make('div', {role: 'rowgroup'},
         make('div.grid-head', {role: 'row'}, EVENT_HEADS.map((title) =>
             make('div.cell', {role: 'columnheader'}, title)))), body);
@@ -41,16 +38,11 @@ export function mountEvents(element, {trace, state}) {
     let events = null;
     let lives = null;
     let kept = null; // numbers of the events that the filters leave; null: all
-    let first = 0; // row at the top of the screen
-    let active = 0;
-    let written = 0; // the scroll position that the rows were drawn for
     let stopped = false;
     let ours = false; // the state changes because a row was picked
     let building = 0;
     const count = () => (kept ? kept.length : events ? events.count : 0);
     const at = (i) => (kept ? kept[i] : i);
-    const rowsShown = () => Math.max(1, Math.floor(body.clientHeight / EVENT_ROW));
-    const limit = () => Math.max(0, count() - rowsShown());
 
     /** The row of an event: of blocks, of segments, or a failure. */
     const value = (i, name) => (events.kind(i) === 'refused' ? head.failures[events.row(i)][name]
@@ -68,46 +60,26 @@ export function mountEvents(element, {trace, state}) {
         const again = name === 'refused' && head.failures[events.row(i)].recovered ? ', then met' : '';
         return [instantText(events.timeOf(i), apart), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
     }
-    function makeRow(i, apart) {
-        const cells = texts(at(i), apart);
+    function makeRow(i, active, first, last) {
+        const apart = last > first ? (events.timeOf(at(last)) - events.timeOf(at(first))) / (last + 1 - first) / 4 : 1;
+        const cells = texts(at(i), Math.max(1, apart));
         const [own, callers] = splitSite(cells.pop());
-        const line = make(`div.grid-row.event-${EVENT_NAMES[events.what(at(i))].replace(' ', '-')}${i === active ? '.active' : ''}`,
-            {role: 'row', 'aria-rowindex': i + 2, 'aria-selected': String(i === active), on: {click: () => pick(i)}},
+        return make(`div.grid-row.event-${EVENT_NAMES[events.what(at(i))].replace(' ', '-')}${active ? '.active' : ''}`,
+            {role: 'row', 'aria-rowindex': i + 2, 'aria-selected': String(active)},
             cells.map((text) => make('div.cell', {role: 'cell'}, text)), make('div.cell.wide', {role: 'cell'}, own,
                 callers ? make('span.muted', {}, ` < ${callers}`) : null));
-        line.style.top = `${body.scrollTop + (i - first) * EVENT_ROW}px`;
-        return line;
     }
+    const list = createRowList(body, EVENT_ROW, {count, make: makeRow, pick});
     function draw() {
         if (stopped || !events)
             return;
-        space.style.height = `${Math.min(count() * EVENT_ROW, EVENT_HEIGHT_MOST)}px`;
-        first = Math.max(0, Math.min(first, limit()));
-        written = body.scrollTop;
-        const rows = Math.min(count() - first, rowsShown() + 1);
-        const apart = rows > 1 ? (events.timeOf(at(first + rows - 1)) - events.timeOf(at(first))) / rows / 4 : 1;
-        fill(space, Array.from({length: Math.max(0, rows)}, (_, i) => makeRow(first + i, Math.max(1, apart))));
+        list.draw();
         grid.setAttribute('aria-rowcount', String(count() + 1));
-    }
-    function moveTo(row) {
-        first = Math.max(0, Math.min(limit(), Math.round(row)));
-        space.style.height = `${Math.min(count() * EVENT_ROW, EVENT_HEIGHT_MOST)}px`;
-        body.scrollTop = limit() ? first / limit() * (body.scrollHeight - body.clientHeight) : 0;
-        draw();
-    }
-    /** Makes row *i* the active one, and visible. */
-    function activate(i) {
-        active = Math.max(0, Math.min(count() - 1, i));
-        if (active < first || active >= first + rowsShown())
-            moveTo(active - rowsShown() / 2);
-        else
-            draw();
     }
     function pick(i) {
         if (!events || i >= count())
             return;
         const event = at(i);
-        activate(i);
         ours = true;
         state.set({cursor: events.timeOf(event), cursor2: null,
             ...(events.kind(event) === 'refused' ? {} : {selected: {[events.kind(event).slice(0, -1)]: events.row(event)}})});
@@ -124,9 +96,9 @@ export function mountEvents(element, {trace, state}) {
         const event = (!changed || changed.has('selected')) && selected && selected.block < trace.loaded.blocks.count
             ? events.of(selected.block) : events.count; // not there: of another device
         if (event < events.count)
-            activate(rowOf(event));
+            list.activate(rowOf(event));
         else if (!changed || changed.has('cursor'))
-            activate(rowOf(events.firstAt(trace.cursorAt(state))));
+            list.activate(rowOf(events.firstAt(trace.cursorAt(state))));
     }
     async function filter() {
         if (!events)
@@ -165,46 +137,20 @@ export function mountEvents(element, {trace, state}) {
         lives = await trace.lives();
         draw();
     }
-    body.addEventListener('scroll', () => {
-        if (Math.abs(body.scrollTop - written) < 1)
-            return;
-        first = Math.round(limit() * body.scrollTop / Math.max(1, body.scrollHeight - body.clientHeight));
-        draw();
-    }, {passive: true});
-    body.addEventListener('wheel', (event) => {
-        if (event.ctrlKey || count() * EVENT_ROW <= EVENT_HEIGHT_MOST)
-            return;
-        moveTo(first + Math.sign(event.deltaY) * Math.max(1, Math.abs(event.deltaY) / EVENT_ROW));
-        event.preventDefault();
-    });
-    body.addEventListener('keydown', (event) => {
-        const page = Math.max(1, rowsShown() - 1);
-        const step = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity}[event.key];
-        if (event.key === 'Enter')
-            pick(active);
-        else if (step)
-            activate(active + step);
-        else
-            return;
-        event.preventDefault();
-        event.stopPropagation();
-    });
-    const size = new ResizeObserver(draw);
-    size.observe(body);
     const stops = [state.subscribe(['cursor', 'selected'], follow), state.subscribe(['device'], rebuild),
         state.subscribe(['search'], filter)];
     rebuild().catch((error) => fill(words, `The events cannot be shown: ${error.message}`));
     const rows = (from, most) => Array.from({length: Math.max(0, Math.min(count() - from, most))}, (_, i) => at(from + i));
     return {
-        svg: () => tableSvg(`Events from ${formatTime(events && count() ? events.timeOf(at(first)) : 0)} on`,
-            [EVENT_HEADS, ...rows(first, EVENT_SVG_ROWS).map((i) => texts(i))]),
+        svg: () => tableSvg(`Events from ${formatTime(events && count() ? events.timeOf(at(list.first())) : 0)} on`,
+            [EVENT_HEADS, ...rows(list.first(), EVENT_SVG_ROWS).map((i) => texts(i))]),
         rows: () => [['time ns', 'event', 'bytes', 'in use after', 'address', 'call site'], ...rows(0, EVENT_CSV_ROWS).map((i) =>
             [events.timeOf(i), texts(i)[1], bytesOf(i), events.inUse(i), addressAt(i), siteOf(i)]),
         ...(count() > EVENT_CSV_ROWS ? [['', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
         destroy() {
             stopped = true;
             building++;
-            size.disconnect();
+            list.destroy();
             stops.forEach((stop) => stop());
             element.replaceChildren();
         },

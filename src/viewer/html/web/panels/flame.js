@@ -4,14 +4,15 @@
  * zooms, Escape goes back, arrow keys move between functions, a search marks what it finds.
  * Functions narrower than a pixel are counted in a line below, never left out in silence. */
 import {changeColor, flameColor, inkFor, themeOf} from '../colors.js';
-import {add, button, fill, make, makeSvg, serializeSvg, toggles} from '../dom.js';
+import {add, button, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatBytesApart, formatBytesChange, formatCount, formatNumber, formatPercent, shorten} from '../format.js';
 import {buildFrames, frameAt, frameLabel, hasLibraries, pathOf, searchFrames, sumBySite} from './frames.js';
 import {blocksInView, showMoment} from './moment.js';
+import {createSurface, tipNode} from '../surface.js';
 
 const FLAME_ROW = 22;
 const FLAME_KEYS = 8; // libraries whose colour is named
-const FLAME_FONT = '12px system-ui, sans-serif';
+const FLAME_TEXT = {size: 12};
 const FLAME_ALL = {light: '#cfd4de', dark: '#3a4150'}; // the root
 const FLAME_DIM = 0.35; // of functions that a search does not find
 const FLAME_MARK = {light: '#b3128f', dark: '#ff8ce0'};
@@ -57,19 +58,16 @@ function layOut(zoomed, metric, least) {
 
 const flameWidths = new Map();
 const FLAME_CHARACTERS = 300; // of a name
-const flameMeasure = document.createElement('canvas').getContext('2d');
 
 const boxLabel = (node) => shorten(frameLabel(node), FLAME_CHARACTERS);
 
 /** *text* without what does not fit into *width* pixels. */
-function fitted(text, width) {
+function fitted(pen, text, width) {
     const room = width - 8;
     if (room < 20)
         return '';
-    if (!flameWidths.has(text)) {
-        flameMeasure.font = FLAME_FONT;
-        flameWidths.set(text, flameMeasure.measureText(text).width);
-    }
+    if (!flameWidths.has(text))
+        flameWidths.set(text, pen.measure(text, FLAME_TEXT));
     const whole = flameWidths.get(text);
     if (whole <= room)
         return text;
@@ -117,62 +115,26 @@ function colorKeys(boxes, theme) {
         ? `and ${formatCount(names.length - FLAME_KEYS)} more` : []) : [];
 }
 
-/** Draws the boxes on a canvas of *width* pixels. */
-function drawFlame(canvas, view, theme) {
-    const {boxes, depth, found, focus, width} = view;
-    const scale = devicePixelRatio || 1;
-    canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(depth * FLAME_ROW * scale);
-    canvas.style.height = `${depth * FLAME_ROW}px`;
-    const draw = canvas.getContext('2d');
-    draw.scale(scale, scale);
-    draw.font = FLAME_FONT;
-    draw.textBaseline = 'middle';
+function drawFlame(pen, surface, {boxes, found}) {
     for (const {node, x, width: part} of boxes) {
-        const left = x * width;
-        const wide = Math.max(1, part * width - 1);
+        const left = x * surface.width;
+        const wide = Math.max(1, part * surface.width - 1);
         const top = node.depth * FLAME_ROW;
-        const color = boxColor(node, theme);
         const marked = found && found.has(node);
-        draw.globalAlpha = found && !marked ? FLAME_DIM : 1;
-        draw.fillStyle = marked ? FLAME_MARK[theme] : color;
-        draw.fillRect(left, top, wide, FLAME_ROW - 1);
-        const text = fitted(boxLabel(node), wide);
-        if (text) {
-            draw.fillStyle = found && !marked ? view.ink : inkFor(marked ? FLAME_MARK[theme] : color);
-            draw.globalAlpha = found && !marked ? 0.7 : 1;
-            draw.fillText(text, left + 4, top + FLAME_ROW / 2);
-        }
-    }
-    draw.globalAlpha = 1;
-    const shown = boxes.find((box) => box.node === focus);
-    if (shown) {
-        draw.strokeStyle = view.focusColor;
-        draw.lineWidth = 2;
-        draw.strokeRect(shown.x * width + 1, focus.depth * FLAME_ROW + 1, Math.max(2, shown.width * width - 3), FLAME_ROW - 3);
+        const color = marked ? FLAME_MARK[surface.theme] : boxColor(node, surface.theme);
+        pen.rect(left, top, wide, FLAME_ROW - 1, color, found && !marked ? FLAME_DIM : 1,
+            `${frameLabel(node)}: ${node.pair ? pairWords(node.pair) : formatBytes(node.bytes)}`);
+        const text = fitted(pen, boxLabel(node), wide);
+        if (text)
+            pen.text(left + 4, top + 15, text, found && !marked ? surface.colors.ink : inkFor(color), FLAME_TEXT);
     }
 }
 
-function flameSvg(view, theme, title) {
-    const {boxes, depth, width, found} = view;
-    const svg = makeSvg('svg', {width, height: depth * FLAME_ROW + 24, viewBox: `0 0 ${width} ${depth * FLAME_ROW + 24}`,
-        'font-family': 'system-ui, sans-serif', 'font-size': 12});
-    svg.append(makeSvg('title', {}, title), makeSvg('text', {x: 4, y: 16, fill: view.ink}, title));
-    for (const {node, x, width: part} of boxes) {
-        const wide = Math.max(1, part * width - 1);
-        const marked = found && found.has(node);
-        const color = marked ? FLAME_MARK[theme] : boxColor(node, theme);
-        const top = 24 + node.depth * FLAME_ROW;
-        const group = makeSvg('g', {}, makeSvg('title', {}, `${frameLabel(node)}: ${node.pair ? pairWords(node.pair) : formatBytes(node.bytes)}`),
-            makeSvg('rect', {x: (x * width).toFixed(2), y: top, width: wide.toFixed(2), height: FLAME_ROW - 1, fill: color,
-                'fill-opacity': found && !marked ? FLAME_DIM : 1}));
-        const text = fitted(boxLabel(node), wide);
-        if (text)
-            group.append(makeSvg('text', {x: (x * width + 4).toFixed(2), y: top + 15,
-                fill: found && !marked ? view.ink : inkFor(color)}, text));
-        svg.append(group);
-    }
-    return serializeSvg(svg);
+function drawFocus(pen, surface, {boxes, focus}) {
+    const box = boxes.find(({node}) => node === focus);
+    if (box)
+        pen.frame(box.x * surface.width + 1, focus.depth * FLAME_ROW + 1, Math.max(2, box.width * surface.width - 3), FLAME_ROW - 3,
+            surface.colors.ink, 2);
 }
 
 function moveFocus(view, key) {
@@ -220,30 +182,26 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         'data-search': true, on: {input: () => state.set({search: search.value})}});
     const matched = make('span.view-words', {'aria-live': 'polite'});
     const reset = button('Zoom out', () => state.set({zoom: ''}), {class: 'quiet'});
-    const canvas = make('canvas.flame', {tabindex: 0, role: 'application', 'aria-roledescription': 'flame graph',
-        'aria-label': 'Flame graph. Arrow keys move between functions, Enter zooms, Escape zooms out. The table has the same values.'});
-    const tip = make('div.tip', {role: 'status'});
+    const area = make('div.flame-area');
     const note = make('p.muted.small');
     const keys = make('p.flame-keys.small');
-    fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words, keys,
-        make('div.flame-area', {}, canvas, tip), note);
+    fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words, keys, area, note);
 
-    const view = {root: null, boxes: [], depth: 1, found: null, focus: null, width: 0, ink: '', focusColor: ''};
+    const view = {root: null, boxes: [], found: null, focus: null};
     let stopped = false;
     let title = '';
+    const surface = createSurface(area, state, {height: FLAME_ROW, onSize: draw, draw: (pen) => drawFlame(pen, surface, view),
+        drawOver: (pen) => drawFocus(pen, surface, view), label: 'Flame graph. Arrow keys move between functions, Enter zooms, ' +
+            'Escape zooms out. The table has the same values.'});
+    const {frame, tip} = surface;
 
     const shownMetric = () => (two ? 'bytes' : state.get('metric'));
     function draw() {
         if (!view.root || stopped)
             return;
-        const theme = themeOf(state);
-        const style = getComputedStyle(document.documentElement);
-        view.width = Math.max(120, canvas.parentElement.clientWidth);
-        view.ink = style.getPropertyValue('--ink').trim();
-        view.focusColor = style.getPropertyValue('--ink').trim();
         const zoomed = frameAt(view.root, state.get('zoom'));
         ZOOMED.set(state, {zoom: state.get('zoom'), names: namesOf(zoomed)});
-        Object.assign(view, layOut(zoomed, shownMetric(), 0.7 / view.width));
+        Object.assign(view, layOut(zoomed, shownMetric(), 0.7 / Math.max(120, surface.width)));
         const hits = state.get('search') ? searchFrames(view.root, state.get('search')) : null;
         view.found = hits && hits.found;
         fill(matched, matchWords(hits, view.root, shownMetric()));
@@ -251,13 +209,15 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
             `${view.narrow === 1 ? 'is' : 'are'} not drawn: zoom in to see them.` : '');
         reset.hidden = zoomed === view.root;
         fill(keys, two ? [[0, 1, 'more in B'], [1, 1, 'equal'], [1, 0, 'less in B']].map(([a, b, text]) => colorKey(changeColor(a, b), text))
-            : colorKeys(view.boxes.filter(({node}) => node.parent), theme));
+            : colorKeys(view.boxes.filter(({node}) => node.parent), themeOf(state)));
         metric.show(state.get('metric'));
         inverted.setAttribute('aria-pressed', String(state.get('inverted')));
         libraries.setAttribute('aria-pressed', String(state.get('libraries')));
         if (search.value !== state.get('search'))
             search.value = state.get('search');
-        drawFlame(canvas, view, theme);
+        surface.setHeight(view.depth * FLAME_ROW);
+        surface.redraw();
+        surface.redrawOver();
     }
     function rebuild() {
         const built = stopped ? null : content.build({inverted: state.get('inverted'), libraries: state.get('libraries')}, words);
@@ -272,40 +232,34 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         draw();
     }
     function boxAt(event) {
-        const area = canvas.getBoundingClientRect();
-        const x = (event.clientX - area.left) / area.width;
-        const depth = Math.floor((event.clientY - area.top) / FLAME_ROW);
+        const {left, top} = frame.getBoundingClientRect();
+        const x = (event.clientX - left) / surface.width;
+        const depth = Math.floor((event.clientY - top) / FLAME_ROW);
         return view.boxes.find((box) => box.node.depth === depth && x >= box.x && x < box.x + box.width);
     }
     function describe(node, x, y) {
-        tip.hidden = !node;
         if (!node)
-            return;
-        fill(tip, make('strong', {}, shorten(node.name, FLAME_CHARACTERS)), make('span.muted', {}, node.file ? `${node.file}:${node.line}` : ''),
-            make('span', {}, flameDescription(node, view.root, shownMetric())));
-        const room = canvas.parentElement.clientWidth - tip.offsetWidth;
-        tip.style.left = `${Math.max(0, Math.min(x + 12, room))}px`;
-        tip.style.top = `${y + 18}px`;
+            return tip.hide();
+        tip.show(x, y, tipNode({title: node.name, facts: [...node.file ? [['line', `${node.file}:${node.line}`]] : [],
+            ['memory', flameDescription(node, view.root, shownMetric())]]}));
     }
     function zoomTo(node) {
         view.focus = node;
         state.set({zoom: pathOf(node), selected: two || node.children.length || !node.sites.length ? state.get('selected')
             : {site: node.sites[0]}});
     }
-    tip.hidden = true;
-    canvas.addEventListener('pointermove', (event) => {
+    frame.addEventListener('pointermove', (event) => {
         const box = boxAt(event);
-        const area = canvas.getBoundingClientRect();
-        describe(box && box.node, event.clientX - area.left, event.clientY - area.top);
-        canvas.style.cursor = box ? 'pointer' : 'default';
+        describe(box && box.node, event.clientX, event.clientY);
+        frame.style.cursor = box ? 'pointer' : 'default';
     });
-    canvas.addEventListener('pointerleave', () => describe(null));
-    canvas.addEventListener('click', (event) => {
+    frame.addEventListener('pointerleave', () => tip.hide());
+    frame.addEventListener('click', (event) => {
         const box = boxAt(event);
         if (box)
             zoomTo(box.node);
     });
-    canvas.addEventListener('keydown', (event) => {
+    frame.addEventListener('keydown', (event) => {
         if (!view.root)
             return;
         if (event.key.startsWith('Arrow')) {
@@ -322,16 +276,15 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         event.stopPropagation();
         draw();
         const box = view.boxes.find(({node}) => node === view.focus);
+        const {left, top} = frame.getBoundingClientRect();
         if (box)
-            describe(view.focus, box.x * view.width, view.focus.depth * FLAME_ROW);
+            describe(view.focus, left + box.x * surface.width, top + view.focus.depth * FLAME_ROW + 8);
     });
-    const size = new ResizeObserver(draw);
-    size.observe(canvas.parentElement);
     const stops = [state.subscribe([...content.follows, 'inverted', 'libraries'], rebuild),
         state.subscribe(['metric', 'search', 'zoom', 'theme'], draw)];
     content.loaded.then(rebuild, (error) => add(fill(words), [error.message]));
     return {
-        svg: () => flameSvg(view, themeOf(state), title),
+        svg: () => surface.toSvg(title),
         rows() {
             const rows = [['depth', 'function', 'file', 'line', 'bytes', 'blocks', 'stack']];
             const zoomed = view.root && frameAt(view.root, state.get('zoom'));
@@ -348,8 +301,8 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         rebuild,
         destroy() {
             stopped = true;
-            size.disconnect();
             stops.forEach((stop) => stop());
+            surface.destroy();
             element.replaceChildren();
         },
     };

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The blocks in view as a table: one row per group (call site, phase, kind, ...) or per block;
- * sorted by any column, filtered by text. Only the rows on the screen are elements, so that a
- * million blocks scroll. Up, Down, Page Up, Page Down, Home and End move, Enter selects. */
+ * sorted by any column, filtered by text. */
 import {themeOf} from '../colors.js';
 import {choice, fill, make, tableSvg, toggles} from '../dom.js';
 import {formatBytes, formatCount, formatNumber, formatPercent, formatTime, splitSite} from '../format.js';
 import {GROUPINGS, groupBlocks, groupingsOf, phaseName} from '../grouping.js';
 import {blocksInView, showMoment} from './moment.js';
+import {createRowList} from './rowlist.js';
 
 const TABLE_ROW = 28;
 const TABLE_SVG_ROWS = 200; // the CSV has all
-const TABLE_EXTRA = 6; // rows outside of the screen that are made as well
 
 /** Columns: key, heading, value of a row (for sorting and CSV), text of the value. */
 const GROUP_COLUMNS = [
@@ -100,15 +99,14 @@ export function mountTable(element, {trace, state}) {
     const search = make('input', {type: 'search', placeholder: 'Filter', 'aria-label': 'Filter rows', 'data-search': true,
         on: {input: () => state.set({search: search.value})}});
     const head = make('div.grid-head', {role: 'row'});
-    const space = make('div.grid-space', {role: 'presentation'});
-    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Rows'}, space);
+    const body = make('div.grid-body', {role: 'rowgroup', tabindex: 0, 'aria-label': 'Rows'});
     const grid = make('div.grid', {role: 'table', 'aria-label': 'Blocks in view'}, make('div', {role: 'rowgroup'}, head), body);
     fill(element, make('div.toolbar', {}, kinds, grouping, search), words, grid);
 
     let all = {rows: [], bytes: 0};
     let rows = [];
-    let list = [];
-    let active = 0;
+    let listed = [];
+    let colors = null; // of the groups
     let stopped = false;
     const columns = () => (state.get('rows') === 'blocks' ? BLOCK_COLUMNS : GROUP_COLUMNS);
 
@@ -130,7 +128,8 @@ export function mountTable(element, {trace, state}) {
         const {block, site} = state.get('selected') || {};
         return row.block !== undefined ? row.block === block : site !== undefined && state.get('color') === 'site' && row.index === site;
     }
-    function makeRow(row, index, colors) {
+    function makeRow(index, active) {
+        const row = listed[index];
         const cells = columns().map((column) => {
             const key = column.wide && colors && row.index !== undefined ? make('span.key', {'aria-hidden': 'true'}) : null;
             if (key)
@@ -141,30 +140,25 @@ export function mountTable(element, {trace, state}) {
                 {role: 'cell', title: column.wide ? text : null}, key, first,
                 callers ? make('span.muted', {}, ` < ${callers}`) : null);
         });
-        const line = make(`div.grid-row${index === active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
-            'aria-current': isSelected(row) ? 'true' : null, on: {click: () => pick(index)}}, cells);
-        line.style.top = `${index * TABLE_ROW}px`;
-        return line;
+        return make(`div.grid-row${active ? '.active' : ''}`, {role: 'row', 'aria-rowindex': index + 2,
+            'aria-current': isSelected(row) ? 'true' : null}, cells);
     }
+    const list = createRowList(body, TABLE_ROW, {count: () => listed.length, make: makeRow, pick});
     function drawRows() {
         if (stopped)
             return;
-        const first = Math.max(0, Math.floor(body.scrollTop / TABLE_ROW) - TABLE_EXTRA);
-        const count = Math.ceil(body.clientHeight / TABLE_ROW) + 2 * TABLE_EXTRA;
-        const colors = state.get('rows') === 'groups' && trace.loaded.blocks
+        colors = state.get('rows') === 'groups' && trace.loaded.blocks
             ? groupBlocks(trace, state.get('color')).colors(themeOf(state)) : null;
-        space.style.height = `${list.length * TABLE_ROW}px`;
-        fill(space, list.slice(first, first + count).map((row, i) => makeRow(row, first + i, colors)));
-        grid.setAttribute('aria-rowcount', String(list.length + 1));
+        list.draw();
+        grid.setAttribute('aria-rowcount', String(listed.length + 1));
     }
     function arrange() {
         if (stopped)
             return;
-        list = arrangeRows(rows, columns(), state.get('search'), state.get('sort'));
-        active = Math.min(active, Math.max(0, list.length - 1));
+        listed = arrangeRows(rows, columns(), state.get('search'), state.get('sort'));
         if (search.value !== state.get('search'))
             search.value = state.get('search');
-        const top = list.filter((row) => !row.nested);
+        const top = listed.filter((row) => !row.nested);
         const shown = top.length === rows.length ? '' : ` ${formatNumber(top.length, 'row')} of ` +
             `${formatCount(rows.length)} match, ${formatBytes(top.reduce((sum, row) => sum + row.bytes, 0))}.`;
         showMoment(words, all, state, shown);
@@ -183,48 +177,24 @@ export function mountTable(element, {trace, state}) {
         arrange();
     }
     function pick(index) {
-        const row = list[index];
-        active = index;
-        drawRows();
+        const row = listed[index];
         if (row && row.block !== undefined)
             state.set({selected: {block: row.block}});
         else if (row && row.index !== undefined && state.get('color') === 'site')
             state.set({selected: {site: row.index}});
     }
-    body.addEventListener('keydown', (event) => {
-        const page = Math.max(1, Math.floor(body.clientHeight / TABLE_ROW) - 1);
-        const step = {ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity}[event.key];
-        if (event.key === 'Enter') {
-            pick(active);
-        } else if (step) {
-            active = Math.max(0, Math.min(list.length - 1, active + step));
-            const top = active * TABLE_ROW;
-            if (top < body.scrollTop)
-                body.scrollTop = top;
-            else if (top + TABLE_ROW > body.scrollTop + body.clientHeight)
-                body.scrollTop = top + TABLE_ROW - body.clientHeight;
-            drawRows();
-        } else {
-            return;
-        }
-        event.preventDefault();
-        event.stopPropagation();
-    });
-    body.addEventListener('scroll', () => requestAnimationFrame(drawRows), {passive: true});
-    const size = new ResizeObserver(drawRows);
-    size.observe(body);
     const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'rows', 'color'], rebuild),
         state.subscribe(['search', 'sort'], arrange), state.subscribe(['theme', 'selected'], drawRows)];
     drawHead();
     trace.blocks.then(rebuild, (error) => fill(words, error.message));
     return {
         svg: () => tableSvg(all.words || '', [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
-            ...list.slice(0, TABLE_SVG_ROWS).map((row) => columns().map((c) => c.text(row, all)))]),
+            ...listed.slice(0, TABLE_SVG_ROWS).map((row) => columns().map((c) => c.text(row, all)))]),
         rows: () => [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
-            ...list.filter((row) => !row.parts).map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
+            ...listed.filter((row) => !row.parts).map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
         destroy() {
             stopped = true;
-            size.disconnect();
+            list.destroy();
             stops.forEach((stop) => stop());
             element.replaceChildren();
         },
