@@ -170,6 +170,8 @@ bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place)
     if (!axis->root || axis->gaps[axis->root].largest < size)
         return false;
     *place = cut(axis, size);
+    if (*place + size > axis->end)
+        axis->end = *place + size;
     return true;
 }
 

@@ -191,7 +191,9 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         else
             snprintf(name, sizeof name, "%sstream %llu", stream->framework ? "PyTorch " : "",
                      (unsigned long long)stream->stream);
-        vs_json_object(json, NULL, VS_J_TEXT("name", name), VS_J_BOOL("default", !stream->stream));
+        vs_json_object(json, NULL, VS_J_TEXT("name", name),
+                       VS_J_UINT("device", data->numbers[stream->device]),
+                       VS_J_BOOL("default", !stream->stream));
     }
     vs_json_end_array(json);
     vs_json_begin_array(json, "pools");
@@ -257,10 +259,14 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
+        uint64_t axis_end = 0;
+        for (unsigned a = source->scan->device_count; a-- > 0;)
+            if (data->numbers[a] == i)
+                axis_end = data->rows.axes[a].end;
         vs_json_object(&json, NULL, VS_J_UINT("device", device->device),
                        VS_J_TEXT("name", device->name), VS_J_UINT("total", device->total_bytes),
                        VS_J_UINT_IF(device->limit_bytes, "limit", device->limit_bytes),
-                       VS_J_BOOL("framework", device->has_framework));
+                       VS_J_BOOL("framework", device->has_framework), VS_J_UINT("axis", axis_end));
     }
     vs_json_end_array(&json);
     const struct vs_page_window *window = &data->window;

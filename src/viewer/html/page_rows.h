@@ -37,6 +37,7 @@ struct vs_axis {
     struct vs_axis_gap *gaps; /* [0] is not used */
     size_t count, capacity;
     uint32_t root, unused; /* unused: list of gaps, linked by *left* */
+    uint64_t end;          /* highest end of a place so far */
     uint64_t seed;         /* of the treap's priorities */
 };
 
