@@ -92,7 +92,7 @@ ROOMS = {
                      "analysis/state analysis/report analysis/processes analysis/kinds",
                      "advice.h fit_answer.h"),
     "analysis/estimate": ("base", "model_memory.h peak_scaling.h"),
-    "viewer/common": ("base analysis/report", "gzip_stream.h json_writer.h pickle_writer.h proto_writer.h text_style.h"),
+    "viewer/common": ("base analysis/report", "gzip_stream.h json_writer.h openmetrics.h pickle_writer.h proto_writer.h text_style.h"),
     "viewer/report": ("base analysis/state analysis/report analysis/whatif analysis/oom analysis/processes analysis/fit "
                       "analysis/kinds analysis/estimate viewer/common",
                       "answer_text.h estimate_text.h oom_text.h "

@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_clock.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
+#include "tools/common/whole_file.h"
 #include "tools/top/top_command.h"
 
 #define INTERVAL_MIN 0.1
@@ -26,6 +29,8 @@ static const char usage[] =
     "\n"
     "  --once          print the state once, as text\n"
     "  --json          with --once: JSON (schema vramscope.top/1)\n"
+    "  --metrics FILE  no view: write FILE for Prometheus at each interval, or with\n"
+    "                  --once once; \"-\": standard output\n"
     "  --interval S    seconds between two updates (default: 1; 0.1 to 3600)\n"
     "  --sort KEY      auto (default: by time left while memory of a process is about\n"
     "                  to run out, otherwise by pid), allocated, reserved, rate,\n"
@@ -45,6 +50,7 @@ static const char usage[] =
 
 struct top_arguments {
     bool once, json, full, by_growth;
+    const char *metrics;
     struct vs_tool_colour colour;
     unsigned long long sites;
     double interval;
@@ -79,6 +85,7 @@ static int parse(int argc, char **argv, struct top_arguments *args)
         {"once", .flag = &args->once},
         {"json", .flag = &args->json},
         {"full", .flag = &args->full},
+        {"metrics", .text = &args->metrics},
         {"by-growth", .flag = &args->by_growth},
         {"interval", .parse = parse_interval, .to = &args->interval,
          .takes = "seconds, from 0.1 to 3600"},
@@ -148,6 +155,31 @@ static int print_once(const char *who, struct vs_top_sources *sources,
     return vs_tool_finish(who, stdout, model->count ? VS_EXIT_OK : VS_EXIT_NO);
 }
 
+/* OpenMetrics to a file, until the command is ended by a signal. */
+static int write_metrics(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
+{
+    const char *path = strcmp(args->metrics, "-") ? args->metrics : NULL;
+    int code = VS_EXIT_OK;
+    if (path && !vs_tool_may_overwrite(who, path))
+        return VS_EXIT_UNUSABLE;
+    (void)!nice(args->once ? 0 : VS_TOP_NICE); /* the watched programs come first */
+    do {
+        struct vs_whole_file file;
+        vs_top_sources_search(sources);
+        vs_top_sources_read(sources, args->once ? UINT64_MAX : vs_clock_ns() + (uint64_t)(args->interval * 1e9), args->once,
+                            false);
+        for (size_t i = 0; i < sources->count; i++)
+            vs_top_names_read(&sources->items[i].names, &sources->model.processes[i].view);
+        if (!vs_whole_file_open(who, path, false, &file))
+            return VS_EXIT_UNUSABLE;
+        vs_top_metrics(&sources->model, file.stream);
+        code = vs_whole_file_end(who, &file, VS_EXIT_OK);
+        if (!args->once)
+            usleep((useconds_t)(args->interval * 1e6));
+    } while (!args->once && !code);
+    return code;
+}
+
 static int top_main(int argc, char **argv)
 {
     struct top_arguments args = {.interval = 1};
@@ -155,7 +187,7 @@ static int top_main(int argc, char **argv)
     int code = VS_EXIT_UNUSABLE, parsed = parse(argc, argv, &args);
     if (parsed) {
         code = parsed < 0 ? VS_EXIT_OK : parsed;
-    } else if (!args.once && vs_terminal_missing()) {
+    } else if (!args.once && !args.metrics && vs_terminal_missing()) {
         code = vs_tool_fail(argv[0], "%s", vs_terminal_missing());
     } else if (take_words(argv[0], argv + optind, (size_t)(argc - optind), sources)) {
         sources->model.sort = args.sort;
@@ -164,6 +196,8 @@ static int top_main(int argc, char **argv)
         vs_top_sources_search(sources);
         if (*sources->why && (args.once || !sources->may_come))
             code = vs_tool_fail(argv[0], "%s", sources->why);
+        else if (args.metrics)
+            code = write_metrics(argv[0], sources, &args);
         else
             code = args.once ? print_once(argv[0], sources, &args)
                              : vs_top_live(argv[0], sources);

@@ -101,6 +101,8 @@ void vs_top_sources_search(struct vs_top_sources *sources);
 bool vs_top_sources_read(struct vs_top_sources *sources, uint64_t until_ns, bool exact, bool wait);
 void vs_top_sources_free(struct vs_top_sources *sources);
 
+#define VS_TOP_NICE 10
+
 /* --- top_live.c: the loop of the live view --- */
 
 /* vs_top_live: until the user quits; returns the exit code. */

@@ -11,7 +11,6 @@
 #define MS UINT64_C(1000000)
 #define READ_MS 100 /* before the keys are looked at */
 #define FDS_MAX 256
-#define NICE 10
 
 static const char nothing[] =
     "No process is being recorded.\n"
@@ -61,7 +60,7 @@ int vs_top_live(const char *who, struct vs_top_sources *sources)
     char why[VS_READER_WHY_MAX];
     if (!vs_terminal_open(why))
         return vs_tool_fail(who, "%s", why);
-    (void)!nice(NICE); /* the watched programs come first */
+    (void)!nice(VS_TOP_NICE); /* the watched programs come first */
     struct vs_top_model *model = &sources->model;
     uint64_t interval = model->interval_ms * MS, due = 0;
     bool go_on = true, behind = false, names = false;

@@ -18,7 +18,6 @@
 
 #define READ_NS UINT64_C(100000000) /* of the trace, before the next request is looked at */
 #define LIVE_EVENTS 200000u         /* whose blocks a page is soon made of, and shows at once */
-#define NICE 10
 
 /* The trace of process *pid*; NULL, with a message, where there is none, or several. */
 static char *trace_of_process(const char *who, uint64_t pid, uint64_t *recorder)
@@ -65,7 +64,7 @@ bool vs_view_live_open(const char *who, const char *word, const struct vs_view_o
     }
     vs_reader_close(reader);
     vs_top_sources_add(&live->sources, live->path, pid);
-    (void)!nice(NICE); /* the program comes first */
+    (void)!nice(VS_TOP_NICE); /* the program comes first */
     return true;
 }
 
@@ -86,10 +85,10 @@ bool vs_view_live_catch_up(struct vs_view_live *live)
     return live->behind;
 }
 
-void vs_view_live_figures(struct vs_view_live *live, FILE *out)
+void vs_view_live_figures(struct vs_view_live *live, bool metrics, FILE *out)
 {
     read_on(live);
-    vs_top_json(&live->sources.model, out);
+    (metrics ? vs_top_metrics : vs_top_json)(&live->sources.model, out);
 }
 
 /* The blocks of the latest events; false: those of the whole trace. */

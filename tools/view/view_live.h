@@ -28,8 +28,8 @@ bool vs_view_live_open(const char *who, const char *word, const struct vs_view_o
  * whether there still is. */
 bool vs_view_live_catch_up(struct vs_view_live *live);
 
-/* vs_view_live_figures: the present state as JSON, schema vramscope.top/1. */
-void vs_view_live_figures(struct vs_view_live *live, FILE *out);
+/* vs_view_live_figures: the present state as JSON, schema vramscope.top/1, or as OpenMetrics. */
+void vs_view_live_figures(struct vs_view_live *live, bool metrics, FILE *out);
 
 /* vs_view_live_data: of the part from *from* to *to* (ns since the start), or with 0 the latest events.
  * NULL, with a message, on failure. Ownership: vs_page_data_free. */

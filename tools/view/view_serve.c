@@ -8,6 +8,7 @@
  *
  * of a running program, with --live, also
  *   GET /live?token=T           its present state
+ *   GET /metrics                the same for Prometheus, which has no token
  *   GET /data?token=T           the data elements of its latest events
  *
  * A request is answered only if it has the token and names this server in its Host header: another
@@ -193,7 +194,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     const char *token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
     if (!is_host(server, host))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
-    if (!same_token(token, server->token))
+    bool metrics = server->live && strcmp(url, "/metrics") == 0;
+    if (!metrics && !same_token(token, server->token))
         return refuse(connection, MHD_HTTP_FORBIDDEN,
                       "the token is missing or wrong: use the address that vramscope printed");
     if (strcmp(url, "/") == 0) {
@@ -201,13 +203,14 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         return server->page ? MHD_queue_response(connection, MHD_HTTP_OK, server->page)
                             : send_data(connection, vs_view_live_data(server->live, 0, 0), true);
     }
-    if (strcmp(url, "/live") == 0 && server->live) {
+    if (metrics || (strcmp(url, "/live") == 0 && server->live)) {
         char *text;
         size_t bytes;
         FILE *out = vs_xstream(&text, &bytes);
-        vs_view_live_figures(server->live, out);
+        vs_view_live_figures(server->live, metrics, out);
         vs_xstream_end(out);
-        return answer(connection, MHD_HTTP_OK, "application/json", text, bytes);
+        return answer(connection, MHD_HTTP_OK, metrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                                       : "application/json", text, bytes);
     }
     if (strcmp(url, "/data") == 0) {
         uint64_t from = 0, to = 0;

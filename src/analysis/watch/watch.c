@@ -43,6 +43,7 @@ struct vs_watch {
     struct vs_memory_history history[VS_DEVICES_MAX];
     struct vs_limit_spec limit;
     bool limited;
+    uint64_t job, rank; /* ids of texts */
     bool caught_up; /* everything was read once */
     bool behind;    /* there is more than was read */
 
@@ -77,8 +78,11 @@ static enum vs_err apply(struct vs_watch *w, const struct vs_event *event)
     if (err)
         return err;
     if (event->kind == VS_EVENT_option) {
-        if (strcmp(vs_reader_string(reader, event->option.name), "limit") == 0)
+        const char *name = vs_reader_string(reader, event->option.name);
+        if (strcmp(name, "limit") == 0)
             w->limited = !vs_limit_parse(vs_reader_string(reader, event->option.value), &w->limit);
+        else if (strcmp(name, "JOB") == 0 || strcmp(name, "RANK") == 0)
+            *(*name == 'J' ? &w->job : &w->rank) = event->option.value;
         return VS_OK;
     }
     const struct vs_site *site = replay->changed_site == VS_SITE_NONE
@@ -442,6 +446,8 @@ static void fill_process(const struct vs_watch *w, struct vs_watch_view *out)
     out->pid = process ? process->process.pid : 0;
     out->exe = vs_reader_string(reader, process ? process->process.exe : 0);
     out->cmdline = vs_reader_string(reader, process ? process->process.cmdline : 0);
+    out->job = vs_reader_string(reader, w->job);
+    out->rank = vs_reader_string(reader, w->rank);
     out->path = w->path;
     out->running = !vs_watch_ended(w);
     out->complete = w->caught_up;
@@ -529,7 +535,7 @@ static const char *keep_text(char **to, const char *text)
 void vs_watch_view_keep(struct vs_watch_view *view)
 {
     size_t histories = view->device_count * sizeof *view->devices->history;
-    size_t bytes = strlen(view->exe) + strlen(view->cmdline) + strlen(view->path) + 3;
+    size_t bytes = strlen(view->exe) + strlen(view->cmdline) + strlen(view->path) + strlen(view->job) + strlen(view->rank) + 5;
     for (size_t i = 0; i < view->device_count; i++)
         bytes += strlen(view->devices[i].name) + strlen(view->devices[i].uuid) + 2;
     struct vs_memory_history *history = vs_xcalloc(1, histories + bytes);
@@ -542,6 +548,8 @@ void vs_watch_view_keep(struct vs_watch_view *view)
     }
     view->exe = keep_text(&text, view->exe);
     view->cmdline = keep_text(&text, view->cmdline);
+    view->job = keep_text(&text, view->job);
+    view->rank = keep_text(&text, view->rank);
     view->path = keep_text(&text, view->path);
     free(view->kept);
     view->kept = history;

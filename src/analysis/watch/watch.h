@@ -131,7 +131,7 @@ struct vs_watch_device {
 
 struct vs_watch_view {
     uint64_t pid;
-    const char *exe, *cmdline; /* "" when unknown */
+    const char *exe, *cmdline, *job, *rank; /* "" when unknown */
     const char *path;          /* of the trace */
     bool running;              /* otherwise ended: the figures are its last */
     bool complete;             /* running: everything recorded so far was read */

@@ -5,34 +5,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/vs_utf8.h"
 #include "viewer/check/check_words.h"
-
-static void label(FILE *out, const char *name, const char *text, const char *before)
-{
-    fprintf(out, "%s%s=\"", before, name);
-    for (const char *p = text; *p;) {
-        size_t length = vs_utf8_length((const unsigned char *)p, SIZE_MAX);
-        if (*p == '"' || *p == '\\')
-            fputc('\\', out);
-        if (*p == '\n')
-            fputs("\\n", out);
-        else if (!length)
-            fputs(VS_UTF8_REPLACEMENT, out);
-        else if ((unsigned char)*p < ' ')
-            fputc('?', out);
-        else
-            fwrite(p, 1, length, out);
-        p += length ? length : 1;
-    }
-    fputc('"', out);
-}
+#include "viewer/common/openmetrics.h"
 
 static void number_label(FILE *out, const char *name, size_t number)
 {
     char text[24];
     snprintf(text, sizeof text, "%zu", number);
-    label(out, name, text, ",");
+    vs_metric_label(out, name, text, ",");
 }
 
 enum figure { MEASURED, ALLOWED, HELD };
@@ -59,16 +39,16 @@ static void family(const struct vs_check_result *result, FILE *out, const char *
             const char *test = vs_test_name(quantity->phase);
             snprintf(device, sizeof device, quantity->host ? "host" : "%" PRIu64, quantity->device);
             vs_check_rule(rule, row);
-            label(out, "process", verdict->process, "{");
-            label(out, "device", device, ",");
-            label(out, "quantity", strchr(rule, '/') + 1, ",");
+            vs_metric_label(out, "process", verdict->process, "{");
+            vs_metric_label(out, "device", device, ",");
+            vs_metric_label(out, "quantity", strchr(rule, '/') + 1, ",");
             if (quantity->way)
-                label(out, "direction", vs_copy_way_name(quantity->way), ",");
+                vs_metric_label(out, "direction", vs_copy_way_name(quantity->way), ",");
             if (quantity->per_step)
-                label(out, "per", "step", ",");
+                vs_metric_label(out, "per", "step", ",");
             if (quantity->phase)
-                label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
-            label(out, "from", row->from, ",");
+                vs_metric_label(out, test ? "test" : "phase", test ? test : quantity->phase, ",");
+            vs_metric_label(out, "from", row->from, ",");
             if (before)
                 number_label(out, "limit", before + 1);
             for (size_t n = 0; row->kind != VS_ROW_QUANTITY && verdict->run_count > 1 &&
@@ -98,8 +78,8 @@ void vs_check_openmetrics(const struct vs_check_result *result, FILE *out)
     for (size_t i = 0; i < result->problem_count; i++) {
         size_t before = vs_check_problems_before(result, i);
         fputs("vramscope_check_unusable", out);
-        label(out, "trace", result->problems[i].trace, "{");
-        label(out, "reason", result->problems[i].text, ",");
+        vs_metric_label(out, "trace", result->problems[i].trace, "{");
+        vs_metric_label(out, "reason", result->problems[i].text, ",");
         if (before)
             number_label(out, "problem", before + 1);
         fputs("} 1\n", out);

@@ -66,6 +66,9 @@ void vs_top_once(const struct vs_top_model *model, const struct vs_style *style)
 /* vs_top_json: likewise as JSON, schema vramscope.top/1. */
 void vs_top_json(const struct vs_top_model *model, FILE *out);
 
+/* vs_top_metrics: the running processes in the text format of OpenMetrics 1.0. */
+void vs_top_metrics(const struct vs_top_model *model, FILE *out);
+
 /* --- the parts of the screen; each returns the first row after it --- */
 
 /* vs_top_table: header and at most *rows* rows, among them the selected one. */

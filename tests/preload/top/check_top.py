@@ -9,6 +9,7 @@ with the bytes that the programs were told to allocate, and with `report --json`
 """
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -16,12 +17,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 from terminal import DEADLINE, Terminal, Victim, child_of  # noqa: E402
 
 COMMAND, PLAIN, TENSORS = sys.argv[1:4]
 DEVICE = "t4-16g,capacity=600MiB,context=400MiB"
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+EXAMPLES, PARSERS = os.path.join(ROOT, "examples/grafana"), pathlib.Path(ROOT, "build/parsers/bin/python")
 KEPT, STAGED = 8000000, 30000000  # bytes that a step keeps, and that it frees (Victim.step)
 
 
@@ -310,12 +314,67 @@ def the_device_is_as_busy_as_nvml_says(folder):
         assert "busy_percent" not in state(victim)["devices"][0]
 
 
+def samples_of(text):
+    """{(name, labels): value}; every line follows OpenMetrics, by prometheus_client as well where it is installed."""
+    found = {}
+    *lines, end, last = text.split("\n")
+    assert (end, last) == ("# EOF", ""), text
+    for line in lines:
+        if not re.fullmatch(r"# (TYPE \w+ (gauge|counter)|UNIT \w+ \w+|HELP \w+ .*)", line):
+            name, labels, value = re.fullmatch(r"(\w+)\{([^{}]*)\} (\d+)", line).groups()
+            found[name.removeprefix("vramscope_"), tuple(re.findall(r'(\w+)="([^"]*)"', labels))] = int(value)
+    if PARSERS.exists():
+        subprocess.run([PARSERS, "-c", "import sys; from prometheus_client.openmetrics import parser\n"
+                        "list(parser.text_string_to_metric_families(sys.stdin.read()))"], input=text, text=True, check=True)
+    return found
+
+
+def metrics_are_the_figures_of_the_view(folder):
+    os.environ.update(VRAMSCOPE_JOB='a "b"', RANK="3")
+    victim = start(folder)
+    del os.environ["VRAMSCOPE_JOB"], os.environ["RANK"]
+    path = os.path.join(folder, "metrics.prom")
+    following = subprocess.Popen([COMMAND, "top", "--metrics", path, "--interval", "0.1", victim.trace])
+    server = subprocess.Popen([COMMAND, "view", "--live", victim.trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True)
+    try:
+        address = server.stdout.readline().split("?")[0]
+        for steps in (8, 9):
+            until(lambda: os.path.exists(path) and f"}} {steps * KEPT}\n" in open(path, encoding="utf-8").read(), "the file")
+            process = state(victim)
+            device = process["devices"][0]
+            with open(path, encoding="utf-8") as file, urllib.request.urlopen(address + "metrics") as served:
+                texts = file.read(), served.read().decode()
+            printed = subprocess.run([COMMAND, "top", "--once", "--metrics", "-", victim.trace], check=True, text=True,
+                                     capture_output=True).stdout
+            for text in (*texts, printed):
+                text = text.replace('a \\"b\\"', "a b")
+                found = samples_of(text)
+                who = (("pid", str(process["pid"])), ("program", "scenario_plain"), ("job", "a b"), ("rank", "3"))
+                place = who + (("device", "0"), ("uuid", next(dict(labels)["uuid"] for _, labels in found if len(labels) == 6)))
+                wanted = {"allocated_bytes": steps * KEPT, "peak_bytes": steps * KEPT + STAGED,
+                          "reserved_bytes": device["reserved_bytes"], "device_total_bytes": device["total_bytes"],
+                          "growth_per_step_bytes": KEPT, "steps_to_failure": device["forecast"]["steps_left"]}
+                for name, value in wanted.items():
+                    assert found[name, place] == value, (name, value, found)
+                assert (found["failures_total", who], found["steps_total", who]) == (0, steps), found
+                names = {name for name, _ in found} | set(re.findall("TYPE vramscope_(\\w+) gauge", text))
+                for example in ("dashboard.json", "alerts.yml"):
+                    with open(os.path.join(EXAMPLES, example), encoding="utf-8") as file:
+                        assert set(re.findall(r"\bvramscope_(\w+)", file.read())) <= names, example
+            victim.step()
+    finally:
+        for process in (following, server):
+            process.terminate()
+            process.wait()
+
+
 TESTS = [the_screen_fits_every_size, each_step_appears, keys_select_sort_expand_pause_and_explain,
          the_screen_follows_the_size_of_the_terminal, the_terminal_is_restored,
          a_suspended_view_leaves_the_terminal_and_returns, a_killed_program_stays_shown_as_ended,
          colours_and_letters_follow_the_environment, what_cannot_be_shown_is_said,
          tensors_of_a_framework_are_shown, a_cache_that_is_dropped_is_no_alarm,
-         the_device_is_as_busy_as_nvml_says]
+         the_device_is_as_busy_as_nvml_says, metrics_are_the_figures_of_the_view]
 victims, terminals = [], []
 
 
