@@ -201,16 +201,6 @@ bool vs_tool_count(const char *text, unsigned long long min, unsigned long long 
     return true;
 }
 
-struct dirent *vs_tool_entry(DIR **folder)
-{
-    struct dirent *entry = *folder ? readdir(*folder) : NULL;
-    if (*folder && !entry) {
-        closedir(*folder);
-        *folder = NULL;
-    }
-    return entry;
-}
-
 int vs_tool_finish(const char *who, FILE *out, int code)
 {
     if (fflush(out) == 0 && !ferror(out))
