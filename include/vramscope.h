@@ -224,6 +224,20 @@ VRAMSCOPE_API void vramscope_annotate(const char *name);
 /* Record a named point in time. The text is copied. */
 VRAMSCOPE_API void vramscope_mark(const char *name);
 
+/* --- an allocator of your own ---
+ *
+ * An allocator that takes memory from CUDA and hands out parts of it may report them. The report
+ * and the page then show these blocks with their call sites, as they show PyTorch's tensors. */
+
+/* Call before the allocator takes memory for the first time. */
+VRAMSCOPE_API void vramscope_pool_begin(void);
+
+/* The allocator has handed out *block*, *bytes* of its memory on CUDA device *device*; and is about
+ * to take it back. The first block in a new piece of memory should begin where the memory does:
+ * thereby it is known that the memory holds blocks. */
+VRAMSCOPE_API void vramscope_pool_alloc(const void *block, size_t bytes, int device);
+VRAMSCOPE_API void vramscope_pool_free(const void *block, size_t bytes, int device);
+
 /* --- control --- */
 
 /* Release unused cached segments of *device* to the driver. Returns the released bytes; 0 if

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU, and with --modules.
+"""Loaded by Python at start, from PYTHONPATH, in programs on the simulated GPU, and with --modules and --pools.
 
 Waits until the program imports torch, then starts the values of small tensors and the modules of tensors (folder
 vramscope/values), what answers for the other ranks of a rank that runs alone (vramscope/ranks), and
 changes of the program and its survey (vramscope/changes), if they are asked for. On the simulated GPU it also waits
-for JAX, which looks for /dev/nvidia0 and uses the CPU without it. A program that imports neither pays for two
-entries in sys.meta_path. Runs the program's own sitecustomize, which this file hides. Nothing that fails here may
+for JAX, which looks for /dev/nvidia0 and uses the CPU without it, and with --pools for CuPy, whose pool reports its
+blocks (vramscope/pools). A program that imports none of them pays for an entry each in sys.meta_path. Runs the program's own sitecustomize, which this file hides. Nothing that fails here may
 reach the program: it is reported in one line, and the program goes on without that part.
 """
 import _thread
@@ -66,7 +66,7 @@ class _OwnModules:
     """Finds and loads the packages vramscope_NAME, the folders vramscope/NAME, under file names of its own:
     the recorder leaves frames of such files out of the program's stacks."""
 
-    packages = ("vramscope_values", "vramscope_ranks", "vramscope_changes")
+    packages = ("vramscope_values", "vramscope_ranks", "vramscope_changes", "vramscope_pools")
     folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vramscope")
 
     def find_spec(self, name, path=None, target=None):
@@ -89,8 +89,6 @@ class _OwnModules:
 
 
 def _start(torch):
-    import importlib
-    sys.meta_path.append(_OwnModules())
     parts = [("vramscope_values", "values of small tensors are off")]
     if os.environ.get("VRAMSCOPE_MODULES"):
         parts.append(("vramscope_values.modules", "modules of PyTorch are not recorded"))
@@ -98,11 +96,22 @@ def _start(torch):
         parts.append(("vramscope_ranks", "nothing answers for the other ranks"))
     if os.environ.get("VRAMSCOPE_CHANGES") or os.environ.get("VRAMSCOPE_SURVEY"):
         parts.append(("vramscope_changes", "the program's changes and survey are off"))
+    _start_parts(parts, torch)
+
+
+def _start_pools(cupy):
+    _start_parts([("vramscope_pools", "the arrays in CuPy's pool are not recorded")], cupy)
+
+
+def _start_parts(parts, of):
+    import importlib
+    if not any(isinstance(finder, _OwnModules) for finder in sys.meta_path):
+        sys.meta_path.append(_OwnModules())
     for package, what in parts:
         try:
             module = importlib.import_module(package)
             module.AfterImport = _AfterImport  # for vramscope_values.imports
-            module.start(torch)
+            module.start(of)
         except Exception as error:
             _complain(what, error)
 
@@ -143,6 +152,8 @@ def _show_gpu_to_jax(hardware):
 try:
     if os.environ.get("VRAMSCOPE_SIMULATE"):
         sys.meta_path.insert(0, _AfterImport("jax._src.hardware_utils", _show_gpu_to_jax))
+    if os.environ.get("VRAMSCOPE_POOLS", "").lower() in ("on", "1", "true", "yes"):  # as the library
+        sys.meta_path.insert(0, _AfterImport("cupy", _start_pools))
     _wait_for_torch()
 except Exception as error:
     _complain("values of small tensors are off", error)

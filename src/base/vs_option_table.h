@@ -45,6 +45,8 @@ VS_OPTION(kernels_signal, CHOICE, "none", 0, 0, "none|USR1|USR2|SIGUSR1|SIGUSR2"
 VS_OPTION(copy_stacks, BOOL, "off", 0, 0, "", "record the call stack of each copy; included in kernels=api")
 VS_OPTION(modules, BOOL, "off", 0, 0, "",
           "record which module of PyTorch (nn.Module) allocates and owns each tensor, for report --by module")
+VS_OPTION(pools, BOOL, "off", 0, 0, "",
+          "record each array in the memory pool of CuPy (Python part)")
 VS_OPTION(nvtx, BOOL, "on", 0, 0, "", "record NVTX ranges and marks")
 VS_OPTION(compression, COUNT, "1", 0, 19, "zstd level", "trace compression level; 0: no compression")
 VS_OPTION(flush_ms, COUNT, "1000", 10, 60000, "ms", "longest time an event stays uncompressed in FILE.live")

@@ -56,7 +56,7 @@ ROOMS = {
     "intercept/hooks": ("base intercept/route intercept/process intercept/track intercept/cache "
                         "intercept/cupti intercept/torch", ""),
     "analysis/naming": ("base trace/format trace/read trace/symbols",
-                        "kind.h library.h maker.h name_text.h naming.h python_file.h source_text.h stack_names.h"),
+                        "frameworks.h kind.h library.h maker.h name_text.h naming.h python_file.h source_text.h stack_names.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming",
                        "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h "

@@ -150,9 +150,10 @@ int vs_run_prepare_environment(struct vs_run *run)
     if (status)
         return status;
     char name[VS_OPTION_ENV_MAX], startup[PATH_MAX];
-    if (run->options.number[VS_OPT_modules]) {
+    if (run->options.number[VS_OPT_modules] || run->options.number[VS_OPT_pools]) {
         if (vs_path_python_startup(startup, sizeof startup))
-            return vs_run_fail("%s", "--modules: the Python part of vramscope is missing from this installation");
+            return vs_run_fail("--%s: the Python part of vramscope is missing from this installation",
+                               run->options.number[VS_OPT_modules] ? "modules" : "pools");
         if (vs_run_prepend("PYTHONPATH", startup))
             return vs_run_fail("%s", "out of memory");
     }

@@ -20,7 +20,7 @@ _Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its e
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 48832,
+_Static_assert(sizeof(struct vs_replay) == 49352,
                "fields of a replay, of its window, end, first failures and peaks none");
 
 /* Passes each of *fields*, up to NULL. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/checkpoint/trace_state_fields.h"
+#include "analysis/state/user_level.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
@@ -101,8 +102,10 @@ static void load_backing(struct vs_state_record *r, struct vs_replay *replay)
     while (more(r)) {
         uint64_t number = 0;
         vs_state_u64(r, &number);
-        if (valid(r, number < count && replay->sites.items[number].device != VS_HOST_INDEX))
-            replay->sites.items[number].backing = true;
+        if (!valid(r, number < count && replay->sites.items[number].device != VS_HOST_INDEX))
+            return;
+        replay->sites.items[number].backing = true;
+        vs_user_learn_pool(replay, replay->sites.items[number].stack);
     }
 }
 

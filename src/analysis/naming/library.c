@@ -2,11 +2,13 @@
  *
  * Names of libraries by prefixes of their file names, so that new versions need no change; see the
  * header. */
+#define _GNU_SOURCE
 #include "analysis/naming/library.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/frameworks.h"
 #include "analysis/naming/name_text.h"
 #include "analysis/naming/python_file.h"
 #include "base/vs_text.h"
@@ -17,6 +19,7 @@
 static const char *const passed_through[] = {
     "libcudart", "libcuda.so", "libvramscope", "libcupti", "libc.so", "libc-2", "libpthread",
     "ld-linux", "libdl.so", "librt.so", "linux-vdso", "libstdc++", "libgcc_s", "libffi", "_ctypes.",
+    "cydriver.", "driver.cpython", "cyruntime.", "runtime.cpython", /* cuda.bindings; and CuPy's beside */
     NULL};
 
 static const struct {
@@ -34,22 +37,49 @@ static const struct {
     {"nvshmem", "NVSHMEM"},
     {"libnvinfer", "TensorRT"},
     {"libnvjpeg", "nvJPEG"},
-    {"libc10", "PyTorch"},
-    {"libtorch", "PyTorch"},
-    {"librmm", "RMM"},
     {"libcudf", "cuDF"},
-    {"xla_cuda", "JAX/XLA"},
-    {"pjrt_c_api_gpu", "JAX/XLA"},
-    {"libjax", "JAX/XLA"},
-    {"libtensorflow", "TensorFlow"},
-    {"_pywrap_tensorflow", "TensorFlow"},
-    {"libonnxruntime", "ONNX Runtime"},
-    {"onnxruntime", "ONNX Runtime"},
     {"libmpi", "MPI"},
     {"libuct", "UCX"},
     {"libucp", "UCX"},
     {"libucm", "UCX"},
 };
+
+const struct vs_framework vs_frameworks[VS_FRAMEWORK_COUNT] = {
+#define VS_FRAMEWORK(id, name, contents, objects, seen, more) {name, contents, objects, seen, more},
+#include "analysis/naming/framework_table.h"
+#undef VS_FRAMEWORK
+};
+
+const struct vs_framework *vs_framework_named(const char *name)
+{
+    for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++)
+        if (strcmp(vs_frameworks[i].name, name) == 0)
+            return &vs_frameworks[i];
+    return NULL;
+}
+
+/* The framework to which an object or, if *python*, a source file belongs, or NULL. */
+static const char *framework_of(const char *path, bool python)
+{
+    const char *base = vs_text_base_name(path);
+    for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++)
+        for (const char *at = vs_frameworks[i].objects; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            if (*at == '-' ? memmem(path, strlen(path), at, length) != NULL
+                           : !python && strncmp(base, at, length) == 0)
+                return vs_frameworks[i].name;
+            at += length;
+        }
+    return NULL;
+}
+
+static const char *known_name(const char *path)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (vs_text_begins(vs_text_base_name(path), known[i].prefix))
+            return known[i].name;
+    return framework_of(path, false);
+}
 
 static bool is_passed_through(const char *base)
 {
@@ -68,11 +98,10 @@ const char *vs_library_of_module(const char *path, const char *exe, char name[VS
         return "the program";
     if (is_passed_through(base))
         return NULL;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!vs_text_begins(base, known[i].prefix))
-            continue;
-        *framework = strcmp(known[i].name, "PyTorch") == 0;
-        return known[i].name;
+    const char *found = known_name(path);
+    if (found) {
+        *framework = strcmp(found, "PyTorch") == 0;
+        return found;
     }
     const char *suffix = strstr(base, ".so");
     size_t length = suffix && suffix > base ? (size_t)(suffix - base) + 3 : strlen(base);
@@ -88,10 +117,12 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
     *framework = false;
     for (size_t i = 0; i < count; i++) {
         const struct vs_module *module = vs_reader_module(reader, frames[i].module);
-        if (module && *module->function) /* a language runtime, or no code (maker.c) */
-            return *module->path ? "the program" : module->function;
-        const char *found =
-            module ? vs_library_of_module(module->path, exe, name, framework) : NULL;
+        const char *found = NULL;
+        if (module && *module->function) { /* a language runtime, or no code (maker.c) */
+            found = framework_of(module->path, true);
+            return found ? found : *module->path ? "the program" : module->function;
+        }
+        found = module ? vs_library_of_module(module->path, exe, name, framework) : NULL;
         if (found)
             return found;
     }
@@ -124,6 +155,22 @@ bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack)
     if (module && *module->function)
         return !*module->path; /* older than the recording: known only of such memory */
     return module && vs_text_begins(vs_text_base_name(module->path), "libc10");
+}
+
+#define POOL_FRAMES 4
+
+bool vs_library_same_pool(const struct vs_reader *reader, uint64_t a, uint64_t b)
+{
+    struct vs_frame of_a[4 * POOL_FRAMES], of_b[4 * POOL_FRAMES];
+    size_t n = vs_reader_stack(reader, a, of_a, 4 * POOL_FRAMES);
+    size_t m = vs_reader_stack(reader, b, of_b, 4 * POOL_FRAMES);
+    size_t i = inner_frames(reader, of_a, n, false), k = inner_frames(reader, of_b, m, false);
+    if (n - i < POOL_FRAMES || m - k < POOL_FRAMES)
+        return false;
+    for (size_t end = i + POOL_FRAMES; i < end; i++, k++)
+        if (of_a[i].pc != of_b[k].pc || of_a[i].module != of_b[k].module)
+            return false;
+    return true;
 }
 
 bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b)
@@ -168,11 +215,11 @@ bool vs_library_installed(const char *path, char *name)
     bool installed = is_passed_through(base) || vs_python_is_library(path) || strstr(path, "/vramscope/simulator/");
     for (size_t i = 0; !installed && folders[i]; i++)
         installed = vs_text_begins(path, folders[i]);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (vs_text_begins(base, known[i].prefix)) {
-            snprintf(name, VS_PACKAGE_MAX, "%s", known[i].name);
-            return true;
-        }
+    const char *found = known_name(path);
+    if (found) {
+        snprintf(name, VS_PACKAGE_MAX, "%s", found);
+        return true;
+    }
     const char *suffix = strstr(base, ".so");
     size_t length = suffix ? (size_t)(suffix - base) : strlen(base);
     snprintf(name, VS_PACKAGE_MAX, "%.*s",

@@ -30,6 +30,10 @@ const char *vs_library_of_stack(const struct vs_reader *reader, uint64_t stack, 
  * tensors. */
 bool vs_library_is_allocator(const struct vs_reader *reader, uint64_t stack);
 
+/* vs_library_same_pool: whether the innermost functions outside of the path to the driver, four of them, are the
+ * same on stacks *a* and *b*: the code that takes memory for an allocator of the program's own. */
+bool vs_library_same_pool(const struct vs_reader *reader, uint64_t a, uint64_t b);
+
 /* vs_library_same_caller: whether stacks *a* and *b* are the same outside of the path to the driver and
  * of PyTorch's caching allocator: two requests of one call, of which one was refused. */
 bool vs_library_same_caller(const struct vs_reader *reader, uint64_t a, uint64_t b);

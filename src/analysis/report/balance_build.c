@@ -105,6 +105,7 @@ size_t vs_site_library(const struct vs_summary *summary, struct vs_site_librarie
         set->items[set->count++] = (struct vs_balance_library){
             .name = vs_text_copy(summary->memory, name), .framework = framework};
     }
+    set->items[i].framework |= replay->sites.items[site].backing;
     set->of_site[site] = (uint32_t)i + 1;
     return i;
 }

@@ -4,9 +4,11 @@
  * arena. */
 #include "analysis/report/report_device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/naming/library.h"
 #include "analysis/report/balance_build.h"
 #include "analysis/report/summary.h"
 #include "analysis/state/user_level.h"
@@ -16,6 +18,7 @@
 #define KERNELS_DEFAULT 50
 #define CHURN_MAX 50
 #define REPEATS_MIN 16
+#define SITES_NAMED 64 /* of a framework; the rest is of the same one */
 
 struct vs_report_peak vs_report_peak_of(const struct vs_summary *summary,
                                         const struct vs_peak *peak)
@@ -117,6 +120,56 @@ static void fill_churn(const struct vs_summary *summary, unsigned account, uint6
     free(rows);
 }
 
+static const char *library_of(const struct vs_summary *summary, uint64_t stack, char name[VS_LIBRARY_NAME_MAX])
+{
+    const struct vs_replay *replay = summary->replay;
+    bool framework;
+    const char *exe = replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    return vs_library_of_stack(replay->reader, stack, exe, name, &framework);
+}
+
+/* Which framework reported blocks: it took the memory that holds them. Where that was not recorded, PyTorch. */
+static void name_framework(const struct vs_summary *summary, unsigned index, struct vs_report_device *out)
+{
+    const struct vs_sites *sites = &summary->replay->sites;
+    char buffer[VS_LIBRARY_NAME_MAX], names[2 * VS_LIBRARY_NAME_MAX] = "";
+    const struct vs_framework *first = NULL;
+    out->framework = "PyTorch";
+    out->contents = "tensors";
+    for (size_t i = 0, seen = 0; i < sites->count && seen < SITES_NAMED; i++) {
+        if (sites->items[i].device != index || !sites->items[i].backing)
+            continue;
+        const struct vs_framework *row = vs_framework_named(library_of(summary, sites->items[i].stack, buffer));
+        seen++;
+        if (!row || row == first)
+            continue;
+        if (first) {
+            snprintf(names, sizeof names, "%s and %s", first->name, row->name);
+            out->framework = vs_text_copy(summary->memory, names);
+            return;
+        }
+        first = row;
+        out->framework = row->name;
+        out->contents = row->contents;
+    }
+}
+
+/* The memory that frameworks hold without reporting the blocks in it. */
+static void fill_frameworks(const struct vs_summary *summary, unsigned index, struct vs_report_device *out)
+{
+    const struct vs_sites *sites = &summary->replay->sites;
+    char buffer[VS_LIBRARY_NAME_MAX];
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct vs_site *site = &sites->items[i];
+        const struct vs_framework *row;
+        if (site->device == index && site->level == VS_LEVEL_DEVICE && !site->backing && site->live_bytes &&
+            (row = vs_framework_named(library_of(summary, site->stack, buffer))) != NULL) {
+            out->frameworks[row - vs_frameworks].bytes += site->live_bytes;
+            out->frameworks[row - vs_frameworks].count += site->live_count;
+        }
+    }
+}
+
 struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uint64_t steps,
                                            const struct vs_activity *activity, size_t kernels_max)
 {
@@ -166,6 +219,7 @@ struct vs_report_device *vs_report_devices(const struct vs_summary *summary, uin
             .framework_peak_reserved = account->framework.peak.reserved,
             .framework_ooms = account->framework_ooms,
             .framework_retries = account->framework_retries};
+        name_framework(summary, i, out);
         memcpy(out->unrecorded, account->unrecorded, sizeof out->unrecorded);
         fill_families(account, out->family);
         vs_summary_sites(summary, i, VS_SITES_LEFT, &out->at_end);
@@ -222,6 +276,7 @@ void vs_report_device_at(struct vs_report_device *device, const struct vs_summar
         return;
     if (event == device->peak_allocated.event) {
         fill_holes(replay, index, &device->peak_allocated);
+        fill_frameworks(summary, index, device);
         if (device->level == VS_LEVEL_FRAMEWORK)
             vs_summary_device_sites(summary, index, VS_SITES_LIVE, &device->device_at_peak);
         /* A peak between two `unrecorded` events is not the state after the second: the difference

@@ -4,6 +4,7 @@
 #ifndef VS_REPORT_DEVICE_H
 #define VS_REPORT_DEVICE_H
 
+#include "analysis/naming/frameworks.h"
 #include "analysis/report/held.h"
 #include "analysis/report/report_site.h"
 #include "analysis/report/timeline_fill.h"
@@ -49,6 +50,11 @@ struct vs_report_churn {
     double per_step;    /* allocations; 0 without steps */
 };
 
+/* Memory of the device that a framework holds, without what is known of the blocks in it. */
+struct vs_report_framework {
+    uint64_t bytes, count; /* at the peak of allocated; count: of allocations */
+};
+
 struct vs_report_device {
     uint64_t device; /* the driver's ordinal */
     const char *name, *uuid;
@@ -88,7 +94,9 @@ struct vs_report_device {
     size_t churn_count, churn_omitted;
     bool growth_steady;             /* the allocated bytes of *level* grow */
     uint64_t growth_per_step;
+    struct vs_report_framework frameworks[VS_FRAMEWORK_COUNT]; /* of framework_table.h */
     bool has_framework;             /* a framework's own allocator was also recorded */
+    const char *framework, *contents; /* its name, and what its blocks hold: "PyTorch", "tensors" */
     uint64_t framework_allocs, framework_frees, framework_allocated;
     uint64_t framework_peak_allocated, framework_peak_reserved, framework_ooms;
     uint64_t framework_retries; /* refusals by the device after which PyTorch emptied its cache and

@@ -131,6 +131,7 @@ struct vs_subscriber {
     void *context;
 };
 #define VS_SUBSCRIBERS_MAX 8
+#define VS_POOLS_MAX 64
 
 struct vs_replay {
     const struct vs_reader *reader; /* for strings; not owned */
@@ -147,6 +148,8 @@ struct vs_replay {
     struct vs_live_table device_live;    /* memory of the driver, blocks in segments, host memory */
     struct vs_live_table framework_live; /* blocks of a framework's own allocator */
     struct vs_line_mark mark; /* the user's line in force, for threads without Python frames */
+    uint64_t pools[VS_POOLS_MAX]; /* stacks that took memory for blocks, outside of libc10 (user_level.h) */
+    size_t pool_count;
     struct vs_segments segments;
     struct vs_segments mappings;
     struct vs_sites sites;

@@ -41,8 +41,21 @@ void vs_user_judge_site(struct vs_replay *replay, struct vs_site *site)
     if (site->device == VS_HOST_INDEX || site->backing || !site->stack)
         return;
     site->backing = vs_library_is_allocator(replay->reader, site->stack);
+    for (size_t i = 0; i < replay->pool_count && !site->backing; i++)
+        site->backing = vs_library_same_pool(replay->reader, replay->pools[i], site->stack);
     if (site->backing)
         vs_user_split(replay, site->device);
+}
+
+void vs_user_learn_pool(struct vs_replay *replay, uint64_t stack)
+{
+    if (vs_library_is_allocator(replay->reader, stack))
+        return;
+    for (size_t i = 0; i < replay->pool_count; i++)
+        if (vs_library_same_pool(replay->reader, replay->pools[i], stack))
+            return;
+    if (replay->pool_count < VS_POOLS_MAX)
+        replay->pools[replay->pool_count++] = stack;
 }
 
 void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
@@ -50,6 +63,7 @@ void vs_user_holds_tensors(struct vs_replay *replay, struct vs_site *site)
     struct vs_user_account *user = &replay->accounts[site->device]->user;
     vs_peak_states_keep_site(replay, (uint32_t)(site - replay->sites.items));
     site->backing = true;
+    vs_user_learn_pool(replay, site->stack);
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (live->used && live->counted && &replay->sites.items[live->site] == site)

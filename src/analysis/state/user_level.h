@@ -14,6 +14,10 @@
  * or VS_HOST_INDEX), otherwise VS_LEVEL_DEVICE. */
 enum vs_level vs_user_level(const struct vs_replay *replay, unsigned account);
 
+/* vs_user_learn_pool: memory that was allocated with *stack* holds a framework's blocks: so does other memory
+ * that the same code takes. Nothing for libc10, which is known. */
+void vs_user_learn_pool(struct vs_replay *replay, uint64_t stack);
+
 struct vs_user_sums {
     enum vs_level level;
     uint64_t allocated; /* live now: tensors + outside; at the device's level its allocated */

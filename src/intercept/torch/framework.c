@@ -88,7 +88,7 @@ void vs_framework_record(uint64_t addr, int64_t bytes, uint64_t allocated, uint6
             .total_allocated = allocated,
             .total_reserved = reserved,
             .stack = selected ? vs_process_stack() : 0,
-            .framework_stream = selected ? current_stream(device) : 0};
+            .framework_stream = selected && reserved ? current_stream(device) : 0}; /* PyTorch's have some */
     else if (recorder)
         event.framework_free = (struct vs_event_framework_free){.addr = addr,
                                                                 .size = size,

@@ -16,6 +16,7 @@
 #define STACKS 1024u /* a power of two */
 
 _Thread_local struct vs_holding_latest vs_holding_latest;
+_Thread_local unsigned vs_holding_within;
 _Atomic(bool) vs_holding_possible;
 _Atomic(uint64_t) vs_holding_blocks;
 
@@ -69,7 +70,7 @@ enum vs_holding vs_holding_of(uint64_t stack)
 {
     uint64_t key = atomic_load_explicit(&learned, memory_order_relaxed) ? vs_holding_key(stack) : 0;
     const _Atomic(uint64_t) *slot = key ? slot_of(key) : NULL;
-    return vs_thread.by_framework ||
+    return vs_thread.by_framework || vs_holding_within ||
                    (slot && atomic_load_explicit(slot, memory_order_relaxed) == key)
                ? VS_HOLDING_YES
                : VS_HOLDING_NOT;

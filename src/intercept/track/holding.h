@@ -31,6 +31,9 @@ struct vs_holding_latest {
 extern _Thread_local struct vs_holding_latest vs_holding_latest
     __attribute__((tls_model("initial-exec")));
 
+/* Above 0: this thread is inside of a framework's allocator. */
+extern _Thread_local unsigned vs_holding_within __attribute__((tls_model("initial-exec")));
+
 extern _Atomic(bool) vs_holding_possible; /* there is libc10; stays true */
 
 /* The slow paths of the functions below. */

@@ -256,7 +256,7 @@ static void choose_window(struct vs_page_data *data, const struct vs_page_source
 /* What the report and the overview know of a trace, and its blocks depend on. */
 struct page_facts {
     uint8_t numbers[VS_DEVICES_MAX]; /* of the devices by account: the report's, which sorts them */
-    bool framework[VS_DEVICES_MAX], any_framework;
+    bool framework[VS_DEVICES_MAX], any_framework; /* any: with kinds of tensors, which are PyTorch's */
 };
 
 /* Whether what *data* learned on the way is all that is known now. */
@@ -311,7 +311,7 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
             if (report->devices[i].device == source->scan->devices[a]->ordinal) {
                 facts.numbers[a] = (uint8_t)i;
                 facts.framework[a] = report->devices[i].has_framework;
-                facts.any_framework |= facts.framework[a];
+                facts.any_framework |= facts.framework[a] && strcmp(report->devices[i].framework, "PyTorch") == 0;
             }
     bool kinds = facts.any_framework && !vs_recording_partial(&source->report->recording);
     struct vs_replay *replay = source->end;

@@ -248,13 +248,14 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                     VS_J_BOOL("serve", source->served), VS_J_BOOL("live", source->live),
                     VS_J_TEXT("editor", source->editor ? source->editor : ""));
     write_messages(&json, data, source);
-    bool framework = false;
+    const char *framework = NULL;
     uint64_t segments = 0;
     for (size_t i = 0; i < report->device_count; i++) {
-        framework |= report->devices[i].has_framework;
+        if (!framework && report->devices[i].has_framework)
+            framework = report->devices[i].framework;
         segments += report->devices[i].segment_allocs;
     }
-    vs_json_object(&json, "levels", VS_J_TEXT("framework", framework ? "PyTorch" : NULL),
+    vs_json_object(&json, "levels", VS_J_TEXT("framework", framework),
                    VS_J_TEXT("segments", segments ? "caching" : framework ? "framework" : "none"));
     vs_json_begin_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {

@@ -144,9 +144,10 @@ void vs_balance_rows(const struct vs_style *style, const struct vs_balance *bala
     print_reasons(style, balance);
 }
 
-void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
-                     const struct vs_balance *last, uint64_t end_ns, const char *end)
+void vs_balance_text(const struct vs_style *style, const struct vs_report_device *device, uint64_t end_ns,
+                     const char *end)
 {
+    const struct vs_balance *peak = &device->balance_peak, *last = &device->balance_last;
     const struct vs_balance *at[2] = {peak, last};
     char before[96];
     if (!peak->known)
@@ -191,12 +192,12 @@ void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak
         vs_text_put(style->out, library->name);
         if (library->framework && peak->framework_allocated &&
             peak->framework_allocated <= library->bytes)
-            fprintf(style->out, ", %s of it in tensors", vs_size_text(peak->framework_allocated));
+            fprintf(style->out, ", %s of it in %s", vs_size_text(peak->framework_allocated), device->contents);
         fprintf(style->out, "\n");
     }
     if (peak->outside_framework)
-        fprintf(style->out, "    %12s  of it outside PyTorch's allocator\n",
-                vs_size_text(peak->outside_framework));
+        fprintf(style->out, "    %12s  of it outside %s's allocator\n",
+                vs_size_text(peak->outside_framework), device->framework);
 }
 
 /* --- JSON --- */

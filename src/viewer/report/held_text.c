@@ -39,10 +39,9 @@ static void heading(const struct vs_report *report, const struct vs_report_devic
     const struct vs_held *held = &device->held;
     char point[VS_HELD_POINT_MAX];
     bool filtered = vs_held_filter_given(&report->wish.filter);
-    fprintf(style->out, "  %s%slive %s%s: ", vs_paint(style, VS_BOLD),
-            vs_text_only_tensors(report->part.point ? &device->at_end : &device->at_peak)
-                ? "tensors " : "", vs_held_point(point, report),
-            vs_unpaint(style));
+    bool contents = vs_text_only_tensors(report->part.point ? &device->at_end : &device->at_peak);
+    fprintf(style->out, "  %s%s%slive %s%s: ", vs_paint(style, VS_BOLD), contents ? device->contents : "",
+            contents ? " " : "", vs_held_point(point, report), vs_unpaint(style));
     if (filtered && !held->blocks) {
         fprintf(style->out, "none of %s", vs_size_text(held->all_bytes));
         if (held->largest < report->wish.filter.min_bytes)

@@ -206,13 +206,22 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     families_json(json, device->family);
     vs_families_json(json, "families_at_peak_allocated", device->family_at_peak);
     if (device->has_framework)
-        vs_json_object(json, "framework", VS_J_UINT("allocations", device->framework_allocs),
+        vs_json_object(json, "framework", VS_J_TEXT("name", device->framework), VS_J_TEXT("contents", device->contents),
+                       VS_J_UINT("allocations", device->framework_allocs),
                        VS_J_UINT("frees", device->framework_frees),
                        VS_J_UINT("allocated_at_end_bytes", device->framework_allocated),
                        VS_J_UINT("peak_allocated_bytes", device->framework_peak_allocated),
                        VS_J_UINT("peak_reserved_bytes", device->framework_peak_reserved),
                        VS_J_UINT("failures", device->framework_ooms),
                        VS_J_UINT("retries", device->framework_retries));
+    vs_json_begin_array(json, "frameworks");
+    for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++)
+        if (device->frameworks[i].bytes)
+            vs_json_object(json, NULL, VS_J_TEXT("name", vs_frameworks[i].name),
+                           VS_J_UINT("bytes", device->frameworks[i].bytes),
+                           VS_J_UINT("count", device->frameworks[i].count),
+                           VS_J_TEXT("recorded", vs_frameworks[i].seen), VS_J_TEXT("to_see_more", vs_frameworks[i].more));
+    vs_json_end_array(json);
     vs_json_begin_object(json, "device_memory");
     vs_balance_json(json, "highest_use", &device->balance_peak);
     vs_balance_json(json, "last_reading", &device->balance_last);

@@ -13,12 +13,12 @@
 
 /* --- balance_text.c: the balance of a device's memory (analysis/state/balance.h) --- */
 
-/* vs_balance_text: prints the table indented by two columns: at *peak* and at *last* (one column if
- * they are the same time), then the allocating libraries and possible causes of the unexplained
+/* vs_balance_text: prints the table indented by two columns: at the reading of highest use and at the last (one
+ * column if they are the same time), then the allocating libraries and possible causes of the unexplained
  * rest. Prints nothing if the free memory of the device was never recorded. *end_ns*: end of the
  * process, or of the selected part, since its start; *end*: its name, "the end". */
-void vs_balance_text(const struct vs_style *style, const struct vs_balance *peak,
-                     const struct vs_balance *last, uint64_t end_ns, const char *end);
+void vs_balance_text(const struct vs_style *style, const struct vs_report_device *device, uint64_t end_ns,
+                     const char *end);
 
 /* vs_balance_rows: the table for one time with the possible causes of the rest, without a
  * heading. */

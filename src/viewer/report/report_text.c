@@ -230,14 +230,33 @@ static void device_peaks(const struct vs_report_device *device, const struct vs_
     if (!device->has_framework)
         return;
     bool dated = device->level == VS_LEVEL_FRAMEWORK && user->event;
-    snprintf(lead, sizeof lead, "  %-17s ", "PyTorch tensors");
+    char label[128];
+    snprintf(label, sizeof label, "%s %s", device->framework, device->contents);
+    snprintf(lead, sizeof lead, "  %-17.40s ", strlen(label) > 17 ? device->framework : label);
     vs_text_lines(style, lead, "peak %s in %s%s%s%s%s",
                   vs_size_text(device->framework_peak_allocated),
                   vs_number_text(device->framework_allocs, "allocation"), dated ? ", at " : "",
                   dated ? vs_time_text(user->time_ns) : "", dated && *user->place ? ", " : "",
                   dated ? user->place : "");
-    fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
-            vs_size_text(device->framework_peak_reserved));
+    if (device->framework_peak_reserved)
+        fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
+                vs_size_text(device->framework_peak_reserved));
+}
+
+/* Frameworks whose blocks were not recorded: what the figures have of them, and how to see more. */
+static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
+{
+    for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++) {
+        const struct vs_report_framework *held = &device->frameworks[i];
+        const struct vs_framework *row = &vs_frameworks[i];
+        char lead[64];
+        if (!held->bytes || !row->seen)
+            continue;
+        snprintf(lead, sizeof lead, "  %-17s ", row->name);
+        vs_text_lines(style, lead, "%s in %s at the peak: %s%s%s (docs/frameworks.md)", vs_size_text(held->bytes),
+                      vs_number_text(held->count, "allocation"), row->seen, row->more ? ". " : "",
+                      row->more ? row->more : "");
+    }
 }
 
 /* Current bytes, for the state at a point in time. With PyTorch the device has only the memory that
@@ -490,8 +509,9 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         if (part->point)
             now_lines(device, style);
         device_peaks(device, style);
+        framework_lines(device, style);
         family_table(device->family, live_heading(report), style);
-        vs_balance_text(style, &device->balance_peak, &device->balance_last,
+        vs_balance_text(style, device,
                         part->window || part->point ? part->to_ns : report->duration_ns, when + 3);
         vs_held_text(report, device, style);
         vs_held_text_cached(device, style);

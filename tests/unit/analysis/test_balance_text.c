@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/report/report_device.h"
 #include "support/cmocka_test.h"
 #include "viewer/report/report_parts.h"
 
@@ -46,7 +47,9 @@ static void expect(const struct vs_balance *peak, const struct vs_balance *last,
     size_t bytes;
     struct vs_style style = {.out = open_memstream(&got, &bytes), .width = 120, .sites = 5};
     assert_non_null(style.out);
-    vs_balance_text(&style, peak, last, UINT64_C(2000000000), "the end");
+    struct vs_report_device device = {.balance_peak = *peak, .balance_last = *last, .framework = "PyTorch",
+                                      .contents = "tensors"};
+    vs_balance_text(&style, &device, UINT64_C(2000000000), "the end");
     fclose(style.out);
     assert_string_equal(got, text);
     free(got);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Blocks inside the memory of allocators other than PyTorch's.
+ *
+ * TensorFlow's (tsl::BFCAllocator) is a class with exported virtual functions: libtensorflow_framework finds
+ * those of its table by name, so that ours, which come first, are called instead. They always call the
+ * library's. Only its allocators for GPUs are recorded, which it names GPU_0_bfc and so on.
+ *
+ * Any other allocator may report its blocks by vramscope_pool_alloc and vramscope_pool_free; CuPy's does by
+ * vramscope's Python part. */
+#define _GNU_SOURCE
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intercept/process/process.h"
+#include "intercept/route/definitions.h"
+#include "intercept/route/hook.h"
+#include "intercept/torch/attach.h"
+#include "intercept/track/context.h"
+#include "intercept/track/holding.h"
+#include "vramscope.h"
+
+static _Atomic(uint64_t) held[VS_DEVICES_MAX]; /* bytes in the blocks of each device; atomic */
+
+static void record(const void *addr, uint64_t size, bool frees, uint32_t device)
+{
+    VS_OWN_WORK();
+    uint64_t change = frees ? -size : size;
+    uint64_t sum = atomic_fetch_add_explicit(&held[device], change, memory_order_relaxed) + change;
+    vs_framework_record((uint64_t)(uintptr_t)addr, (int64_t)change, sum, 0, (int)device);
+}
+
+/* --- reported blocks --- */
+
+VS_EXPORT void vramscope_pool_begin(void)
+{
+    atomic_store_explicit(&vs_holding_possible, true, memory_order_relaxed);
+}
+
+VS_EXPORT void vramscope_pool_alloc(const void *block, size_t bytes, int device)
+{
+    if (!block || device < 0 || device >= VS_DEVICES_MAX || vs_thread.inside || !vs_process_records())
+        return;
+    vs_thread.caller = __builtin_return_address(0);
+    vramscope_pool_begin();
+    record(block, bytes, false, (uint32_t)device);
+}
+
+VS_EXPORT void vramscope_pool_free(const void *block, size_t bytes, int device)
+{
+    if (!block || device < 0 || device >= VS_DEVICES_MAX || vs_thread.inside || !vs_process_records())
+        return;
+    vs_thread.caller = __builtin_return_address(0);
+    record(block, bytes, true, (uint32_t)device);
+}
+
+/* --- TensorFlow --- */
+
+#define LIBRARY "libtensorflow_framework.so"
+#define BFC "_ZN3tsl12BFCAllocator"
+#define ALLOCATE BFC "11AllocateRawEmmRKNS_20AllocationAttributesE"
+#define DEALLOCATE BFC "13DeallocateRawEPv"
+#define NAME BFC "4NameB5cxx11Ev"
+#define SIZE "_ZNK3tsl12BFCAllocator13AllocatedSizeEPKv"
+#define ALLOCATORS 64u
+
+struct bfc_name { /* std::string of the GNU C++ library, returned in memory */
+    const char *start;
+    size_t length;
+    char room[16];
+};
+
+/* Allocators that were seen; TensorFlow deletes none that has memory. */
+static struct {
+    _Atomic(const void *) of; /* written once; atomic */
+    _Atomic(int) device; /* + 2; 1: not a GPU's; 0: not known yet; atomic */
+} seen[ALLOCATORS];
+
+/* The device of allocator *self*, which has just allocated *addr*; -1 for memory of the host. An allocator is of
+ * one device. Its name has TensorFlow's number of it, which may not be the driver's. */
+static int device_of(void *self, const void *addr)
+{
+    unsigned i = 0;
+    const void *found = NULL;
+    for (; i < ALLOCATORS; i++) {
+        found = NULL;
+        if (atomic_compare_exchange_strong(&seen[i].of, &found, self) || found == self)
+            break;
+    }
+    if (i == ALLOCATORS)
+        return -1;
+    int device = atomic_load_explicit(&seen[i].device, memory_order_relaxed);
+    if (device || !addr)
+        return device - 2;
+    struct bfc_name (*name)(void *) = NULL;
+    *(void **)&name = vs_definition_in(LIBRARY, NAME);
+    struct bfc_name text = name ? name(self) : (struct bfc_name){.start = ""}; /* a longer one leaks, once */
+    device = 1;
+    if (strncmp(text.start, "GPU_", 4) == 0) {
+        int ordinal = 0;
+        VS_OWN_WORK();
+        if (VS_REAL(cuPointerGetAttribute, &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                    (CUdeviceptr)(uintptr_t)addr) == CUDA_SUCCESS && ordinal >= 0 && ordinal < VS_DEVICES_MAX)
+            device = ordinal + 2;
+    }
+    atomic_store_explicit(&seen[i].device, device, memory_order_relaxed);
+    return device - 2;
+}
+
+static void *library_function(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_acquire);
+    if (!fn) {
+        fn = vs_definition_in(LIBRARY, name);
+        atomic_store_explicit(slot, fn, memory_order_release);
+    }
+    return fn;
+}
+
+static size_t size_of(void *self, const void *addr)
+{
+    static _Atomic(void *) slot;
+    size_t (*size)(const void *, const void *) = NULL;
+    *(void **)&size = library_function(&slot, SIZE);
+    return size ? size(self, addr) : 0;
+}
+
+VS_EXPORT void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes) __asm__(ALLOCATE);
+void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes)
+{
+    static _Atomic(void *) slot;
+    void *(*next)(void *, size_t, size_t, const void *) = NULL;
+    *(void **)&next = library_function(&slot, ALLOCATE);
+    if (!next)
+        return NULL;
+    vramscope_pool_begin();
+    vs_holding_within++; /* memory that it takes from the device holds blocks */
+    void *addr = next(self, alignment, bytes, attributes);
+    vs_holding_within--;
+    if (addr && !vs_thread.inside && vs_process_records()) {
+        int device = device_of(self, addr);
+        vs_thread.caller = __builtin_return_address(0);
+        if (device >= 0)
+            record(addr, size_of(self, addr), false, (uint32_t)device);
+    }
+    return addr;
+}
+
+VS_EXPORT void vs_bfc_deallocate(void *self, void *addr) __asm__(DEALLOCATE);
+void vs_bfc_deallocate(void *self, void *addr)
+{
+    static _Atomic(void *) slot;
+    void (*next)(void *, void *) = NULL;
+    *(void **)&next = library_function(&slot, DEALLOCATE);
+    int device = addr && next && !vs_thread.inside && vs_process_records() ? device_of(self, NULL) : -1;
+    if (device >= 0)
+        record(addr, size_of(self, addr), true, (uint32_t)device);
+    if (next)
+        next(self, addr);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of TensorFlow's libtensorflow_framework that vramscope reads: tsl::BFCAllocator, whose functions are
+// called through its table. It takes regions that double from the device, or from the host.
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+
+namespace tsl {
+struct AllocationAttributes {};
+class BFCAllocator {
+public:
+    explicit BFCAllocator(const char *name) : name_(name) {}
+    virtual ~BFCAllocator() = default;
+    virtual std::string Name();
+    virtual void *AllocateRaw(size_t alignment, size_t bytes, const AllocationAttributes &attributes);
+    virtual void DeallocateRaw(void *address);
+    virtual size_t AllocatedSize(const void *address) const;
+
+private:
+    void Extend();
+    std::string name_;
+    std::map<const void *, size_t> sizes_;
+    char *at_ = nullptr, *end_ = nullptr;
+    size_t region_ = 1 << 20;
+};
+
+std::string BFCAllocator::Name() { return name_; }
+
+static void *Driver(size_t bytes)
+{
+    void *address = nullptr;
+    return cudaMalloc(&address, bytes) == cudaSuccess ? address : nullptr;
+}
+
+__attribute__((noinline)) static char *TakeDevice(size_t bytes) { return static_cast<char *>(Driver(bytes)); }
+
+void BFCAllocator::Extend()
+{
+    at_ = name_[0] == 'G' ? TakeDevice(region_) : static_cast<char *>(std::malloc(region_));
+    end_ = at_ ? at_ + region_ : nullptr;
+    region_ *= 2;
+}
+
+void *BFCAllocator::AllocateRaw(size_t, size_t bytes, const AllocationAttributes &)
+{
+    bytes = (bytes + 255) / 256 * 256;
+    if (at_ + bytes > end_)
+        Extend();
+    char *address = at_;
+    at_ += bytes;
+    sizes_[address] = bytes;
+    return address;
+}
+
+void BFCAllocator::DeallocateRaw(void *address) { sizes_.erase(address); }
+size_t BFCAllocator::AllocatedSize(const void *address) const { return sizes_.at(address); }
+} // namespace tsl
+
+static tsl::BFCAllocator device("GPU_0_bfc"), host("gpu_host_bfc");
+
+extern "C" void *bfc_allocate(int on_host, size_t bytes)
+{
+    return (on_host ? host : device).AllocateRaw(64, bytes, tsl::AllocationAttributes());
+}
+extern "C" void bfc_deallocate(void *address) { device.DeallocateRaw(address); }
