@@ -58,7 +58,7 @@ ROOMS = {
     "analysis/naming": ("base trace/format trace/read trace/symbols",
                         "frameworks.h kind.h library.h maker.h name_text.h naming.h python_file.h source_text.h stack_names.h"),
     "analysis/state": ("base ledger allocator/core trace/format trace/read trace/symbols analysis/naming",
-                       "activity.h balance.h driver_pages.h failures.h findings.h live_memory.h phases.h replay.h "
+                       "activity.h balance.h driver_pages.h failures.h findings.h history_blocks.h live_memory.h phases.h replay.h "
                        "peak_states.h reading.h replay_internal.h replay_totals.h segment_index.h sites.h user_level.h "
                        "work_calls.h"),
     "analysis/timeline": ("base trace/format analysis/state", "timeline.h"),

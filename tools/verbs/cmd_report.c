@@ -12,6 +12,7 @@
 #include "tools/common/symbol_tool.h"
 #include "tools/common/tool_options.h"
 #include "tools/common/trace_part.h"
+#include "viewer/report/report_parts.h"
 #include "viewer/report/report_text.h"
 
 static const char usage[] =
@@ -37,6 +38,8 @@ static const char usage[] =
     "                    peak,\n"
     "  --transfers       the copies: bandwidth, what pinned memory would save,\n"
     "  --syncs           where the program waited, and why the device was idle\n"
+    "  --torch-summary   only the table of torch.cuda.memory_summary(), at the end or\n"
+    "                    with --at\n"
     "  --at T            at that time instead of the peak; also --at peak, oom (the\n"
     "                    failure) or end. Without --by and --map: the whole state\n"
     "                    then, peaks so far\n"
@@ -67,7 +70,7 @@ static const char usage[] =
     "or wrong usage.\n";
 
 struct report_arguments {
-    bool json, partial, full;
+    bool json, partial, full, torch_summary;
     struct vs_tool_colour colour;
     unsigned long long top;
     struct vs_part_args part;
@@ -153,6 +156,7 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         {"kernels", .flag = &args->wish.kernels},
         {"transfers", .flag = &args->wish.transfers},
         {"syncs", .flag = &args->wish.syncs},
+        {"torch-summary", .flag = &args->torch_summary},
         {"phase", .text = &filter->phase},
         {"step", .parse = parse_steps, .to = filter, .quoted = true,
          .takes = "a step's number such as 12, or a range such as 3-12"},
@@ -181,6 +185,9 @@ static int parse(int argc, char **argv, struct report_arguments *args)
         args->part.step_to = filter->step_to;
         filter->steps = false;
     }
+    if (args->torch_summary && (args->json || args->windows || args->part.from.kind || args->part.to.kind ||
+                                vs_report_wish_memory(&args->wish) || vs_report_wish_time(&args->wish)))
+        return vs_tool_usage(argv[0], "--torch-summary can be combined with --at, --device and --partial only");
     if (args->windows && !args->json)
         return vs_tool_usage(argv[0], "--windows needs --json");
     if (args->windows && vs_part_given(&args->part))
@@ -220,6 +227,31 @@ static bool report_one(const char *who, const char *path, const struct report_ar
     return good;
 }
 
+static bool print_torch_summary(const char *who, const char *path, const struct report_arguments *args)
+{
+    struct vs_reader *reader;
+    char why[VS_READER_WHY_MAX];
+    struct vs_time_window window = {0};
+    if (!vs_tool_open(who, path, &reader))
+        return false;
+    if (vs_part_given(&args->part) && !vs_part_resolve(who, path, reader, &args->part, &window)) {
+        vs_reader_close(reader);
+        return false;
+    }
+    enum vs_err err = vs_torch_summary(reader, &window, args->wish.one_device, args->wish.device, stdout);
+    enum vs_condition condition = vs_reader_condition(reader, why);
+    vs_reader_close(reader);
+    if (err == VS_ERR_UNSUPPORTED)
+        vs_tool_fail(who, "%s: --torch-summary needs every allocation, and some are not in the trace; record without "
+                     "--sample, --min-size and --max-trace-size, and do not pause", path);
+    else if (err == VS_ERR_NOT_FOUND)
+        vs_tool_fail(who, "%s: no memory of PyTorch was recorded%s; vramscope report %s prints what was", path,
+                     args->wish.one_device ? " on that device" : "", path);
+    else if (err)
+        vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
+    return !err && vs_tool_usable(who, path, condition, why, args->partial, "--partial");
+}
+
 static int report_main(int argc, char **argv)
 {
     struct report_arguments args = {0};
@@ -234,12 +266,13 @@ static int report_main(int argc, char **argv)
         vs_trace_list_single(argv[0], &list);
     const struct vs_report_wish *wish = &args.wish;
     bool part = args.windows || vs_part_given(&args.part) || wish->one_device || vs_report_wish_memory(wish) ||
-                vs_report_wish_time(wish);
+                vs_report_wish_time(wish) || args.torch_summary;
     if (good && list.count > 1 && part) {
         vs_tool_usage(argv[0], "options that choose a part of a trace take one trace");
         good = false;
     } else if (good && list.count == 1) {
-        good = report_one(argv[0], list.paths[0], &args);
+        good = args.torch_summary ? print_torch_summary(argv[0], list.paths[0], &args)
+                                  : report_one(argv[0], list.paths[0], &args);
     } else if (good) {
         struct vs_style style = vs_tool_style_full(&args.colour, args.top, args.full);
         good = vs_tool_tree(argv[0], &list, &style, args.json, args.partial);

@@ -11,7 +11,7 @@
 #include "analysis/checkpoint/trace_state.h"
 #include "analysis/state/user_level.h"
 #include "base/vs_text.h"
-#include "viewer/export/history_blocks.h"
+#include "analysis/state/history_blocks.h"
 
 struct rmm_csv {
     FILE *out;

@@ -16,7 +16,7 @@
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "viewer/common/pickle_writer.h"
-#include "viewer/export/history_blocks.h"
+#include "analysis/state/history_blocks.h"
 
 /* PyTorch's pool for blocks of up to 1 MiB has segments of 2 MiB; expandable ones are longer. */
 #define SMALL_BLOCK (UINT64_C(1) << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "viewer/export/history_blocks.h"
+#include "analysis/state/history_blocks.h"
 
 #include <stdlib.h>
 

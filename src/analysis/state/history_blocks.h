@@ -2,8 +2,8 @@
  *
  * What formats that write allocations and frees in the order of the trace know of its blocks. Which
  * memory holds a framework's blocks is known only after a first reading; the stream of a block is in
- * the event of its allocation alone. Memory: a few bytes for each slot of live memory. Private to
- * this folder; not thread-safe. */
+ * the event of its allocation alone. Memory: a few bytes for each slot of live memory. Not
+ * thread-safe. */
 #ifndef VS_HISTORY_BLOCKS_H
 #define VS_HISTORY_BLOCKS_H
 
