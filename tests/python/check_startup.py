@@ -116,6 +116,21 @@ def what_fails_when_cuda_starts_costs_one_line(place):
                      VRAMSCOPE_VALUES="4KiB"), 0, "done", [], lines=1)
 
 
+def values_that_cannot_start_leave_the_recording_of_reads_on(place):
+    simulator = os.environ.get("VS_SIMULATOR", "")
+    if not os.path.exists(os.path.join(simulator, "libcuda.so.1")):
+        return
+    place.put("modules/torch/__init__.py", LATER)
+    expect(place.run("""\
+        import ctypes, torch
+        from vramscope_values import driver, switch
+        try:
+            switch.start(torch, 1)
+        except AttributeError:  # there is no torch._C
+            print(driver.present, ctypes.CDLL("libcuda.so.1").vramscopeSimDataAtSubmit(0))
+        """, LD_LIBRARY_PATH=simulator), 0, "True 0")
+
+
 def a_wrong_size_is_named(place):
     place.put("modules/torch/__init__.py", LATER)
     expect(place.run("import torch; print('done')", VRAMSCOPE_VALUES="much"), 0, "done",

@@ -43,6 +43,12 @@ def load():
     return True
 
 
+def give_up():
+    """Values are off: the simulator records reads of what no kernel computed, as in other programs."""
+    if present:
+        ctypes.PyDLL("libcuda.so.1").vramscopeSimDataAtSubmit(0)
+
+
 def data_is_small():
     """Do large copies and memsets leave the memory as it is (data=small)?"""
     return "data=small" in os.environ.get("VRAMSCOPE_SIMULATE", "").split(",")

@@ -33,9 +33,17 @@ _on = False      # operations are seen
 
 def start(torch, limit):
     """Called by the thread that initialises CUDA, or before that: the second call does nothing."""
-    global _on
     if _on or not driver.load():
         return
+    try:
+        _begin(torch, limit)
+    except Exception:
+        driver.give_up()
+        raise
+
+
+def _begin(torch, limit):
+    global _on
     C = torch._C
     keys = _choose_keys(C)
     from . import shadow

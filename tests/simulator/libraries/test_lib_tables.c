@@ -20,7 +20,7 @@ static const struct lib_case {
 } cases[] = {
     {&lib_table_cublas, "", 15, "CUBLAS_STATUS_NOT_SUPPORTED", {"libcublas.so.12", "libcublas.so.13"}},
     {&lib_table_cublaslt, "", 15, "CUBLAS_STATUS_NOT_SUPPORTED", {"libcublasLt.so.12", "libcublasLt.so.13"}},
-    {&lib_table_cudnn, "", 3000, "CUDNN_STATUS_NOT_SUPPORTED", {"libcudnn.so.9", NULL}},
+    {&lib_table_cudnn, "", 3000, "CUDNN_STATUS_NOT_SUPPORTED", {"libcudnn.so.8", "libcudnn.so.9"}},
     {&lib_table_nccl, NULL, 5, "ncclInvalidUsage", {"libnccl.so.2", NULL}},
     {&lib_table_cusparse, "", 10, "CUSPARSE_STATUS_NOT_SUPPORTED", {"libcusparse.so.12", NULL}},
     {&lib_table_cusparselt, NULL, 10, "CUSPARSE_STATUS_NOT_SUPPORTED", {"libcusparseLt.so.0", NULL}},

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Handles with their stream, and versions. */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <string.h>
+
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
+/* Loaded as libcudnn.so.8, it is the last release of cuDNN 8. */
+static struct vs_library_version version(void)
+{
+    Dl_info own;
+    struct vs_library_version v = vs_library_version();
+    const char *end = dladdr((void *)(uintptr_t)&cudnnGetVersion, &own) ? strrchr(own.dli_fname, '.') : NULL;
+    return v.major != 8 && end && !strcmp(end, ".8") ? (struct vs_library_version){8, 9, 7} : v;
+}
+
 size_t cudnnGetVersion(void)
 {
-    struct vs_library_version v = vs_library_version();
-    return (size_t)(v.major * 10000 + v.minor * 100 + v.patch);
+    struct vs_library_version v = version();
+    return (size_t)(v.major * (v.major < 9 ? 1000 : 10000) + v.minor * 100 + v.patch);
 }
 
 size_t cudnnGetCudartVersion(void) { return (size_t)vs_library_cuda_major() * 1000; }
@@ -21,6 +34,7 @@ int cudnnGetProperty(int type, int *value)
 {
     DNN_NEED_POINTER(value);
     DNN_NEED(!vs_library_get_property(type, value), "cudnnGetProperty: no property %d", type);
+    *value = (const int[]){version().major, version().minor, version().patch}[type];
     return CUDNN_STATUS_SUCCESS;
 }
 
