@@ -85,7 +85,23 @@ static char *format(char *out, uint64_t bytes, int more)
         v /= 1024;
         u++;
     }
-    snprintf(out, VS_SIZE_TEXT_MAX, "%.*f %s", (u < 3 ? 1 : 2) + more, v, units[u]);
+    /* as printf rounds: to the nearest, from the middle to the even one */
+    int decimals = (u < 3 ? 1 : 2) + more;
+    unsigned __int128 scaled = bytes;
+    for (int i = 0; i < decimals; i++)
+        scaled *= 10;
+    uint64_t number = (uint64_t)(scaled >> 10 * u), rest = (uint64_t)(scaled & ((UINT64_C(1) << 10 * u) - 1));
+    uint64_t half = UINT64_C(1) << (10 * u - 1);
+    number += rest > half || (rest == half && (number & 1));
+    char digits[24], *p = digits + sizeof digits;
+    for (int i = 0; number || i <= decimals; i++, number /= 10) {
+        *--p = (char)('0' + number % 10);
+        if (i == decimals - 1)
+            *--p = '.';
+    }
+    size_t length = (size_t)(digits + sizeof digits - p);
+    memcpy(out, p, length);
+    stpcpy(stpcpy(out + length, " "), units[u]);
     return out;
 }
 

@@ -445,15 +445,20 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
     for (uint32_t at = place.phase; at; at = phases->items[at].parent) {
         const struct vs_phase *phase = &phases->items[at];
         char part[VS_PLACE_TEXT_MAX];
-        int n;
-        if (phase->is_step && place.step_known)
-            n = snprintf(part, sizeof part, "%s%s%llu", phase->prefix,
-                         phase->prefix == phase->name ? " " : "", (unsigned long long)place.step);
-        else
-            n = snprintf(part, sizeof part, "%s", phase->name);
-        size_t length = n < 0 ? 0 : (size_t)n;
-        if (length > PART_TEXT_MAX)
+        const char *text = phase->name;
+        size_t length = strlen(text);
+        if (phase->is_step && place.step_known) {
+            int n = snprintf(part, sizeof part, "%s%s%llu", phase->prefix,
+                             phase->prefix == phase->name ? " " : "", (unsigned long long)place.step);
+            length = n < 0 ? 0 : (size_t)n;
+            text = part;
+        }
+        if (length > PART_TEXT_MAX) {
+            if (text != part)
+                snprintf(part, sizeof part, "%s", text);
             length = cut_part(part);
+            text = part;
+        }
         if (length + 3 > (size_t)(p - out))
             break;
         if (*p) {
@@ -461,7 +466,7 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
             memcpy(p, " / ", 3);
         }
         p -= length;
-        memcpy(p, part, length);
+        memcpy(p, text, length);
     }
     if (!place.phase && place.step_known) {
         snprintf(out, VS_PLACE_TEXT_MAX, "step %llu", (unsigned long long)place.step);

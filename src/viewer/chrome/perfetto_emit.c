@@ -32,8 +32,17 @@ enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
 struct vs_perfetto {
     FILE *out;
     struct vs_map tracks; /* uuid -> 1: described */
-    struct vs_proto packet, event, argument, element; /* reused */
+    struct vs_proto packets; /* not written yet; the last one may be open */
+    size_t packet, event;    /* its begin, and that of the event or track in it */
 };
+
+#define PACKETS_BYTES (1u << 15) /* written together */
+
+static void write_packets(struct vs_perfetto *p)
+{
+    fwrite(p->packets.bytes, 1, p->packets.count, p->out);
+    p->packets.count = 0;
+}
 
 struct vs_perfetto *vs_perfetto_open(FILE *out)
 {
@@ -46,23 +55,25 @@ void vs_perfetto_close(struct vs_perfetto *p)
 {
     if (!p)
         return;
+    write_packets(p);
     vs_map_free(&p->tracks);
-    free(p->packet.bytes);
-    free(p->event.bytes);
-    free(p->argument.bytes);
-    free(p->element.bytes);
+    free(p->packets.bytes);
     free(p);
+}
+
+static void begin_packet(struct vs_perfetto *p)
+{
+    if (p->packets.count >= PACKETS_BYTES)
+        write_packets(p);
+    p->packet = vs_proto_begin(&p->packets, TRACE_PACKET);
 }
 
 /* Its size in the file. */
 static uint64_t end_packet(struct vs_perfetto *p)
 {
-    vs_proto_uint(&p->packet, PACKET_SEQUENCE, 1);
-    uint64_t bytes = 2 + p->packet.count; /* with its field and its length */
-    for (size_t length = p->packet.count; length >>= 7;)
-        bytes++;
-    vs_proto_write(p->out, TRACE_PACKET, &p->packet);
-    return bytes;
+    vs_proto_uint(&p->packets, PACKET_SEQUENCE, 1);
+    vs_proto_end(&p->packets, p->packet);
+    return p->packets.count - p->packet + 2; /* with its field and the first byte of its length */
 }
 
 /* A number for a track: of a process, of one of its threads or streams, or of a counter or range in it. */
@@ -77,7 +88,7 @@ static uint64_t uuid_of(char kind, uint64_t pid, uint64_t of)
 static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kind, uint64_t uuid,
                      uint64_t pid, uint64_t of, const char *name)
 {
-    struct vs_proto *track = &p->event, *inner = &p->argument;
+    struct vs_proto *track = &p->packets;
     bool host = pid == emit->host_pid;
     /* Steps and counters first, then streams by their number, then lives of blocks. */
     uint64_t place = STREAMS_PLACE + (kind == 'r' ? STREAMS_MAX : of < STREAMS_MAX ? of : STREAMS_MAX - 1);
@@ -86,33 +97,38 @@ static void describe(struct vs_perfetto *p, const struct vs_emit *emit, char kin
     else if (kind == 'c')
         place = p->tracks.count < STREAMS_PLACE ? p->tracks.count : STREAMS_PLACE;
     vs_xmap_put(&p->tracks, uuid, 1);
+    begin_packet(p);
+    size_t begin = vs_proto_begin(track, PACKET_TRACK), inner;
     vs_proto_uint(track, TRACK_UUID, uuid);
     if (kind != 'p')
         vs_proto_uint(track, TRACK_PARENT, uuid_of('p', pid, 0));
     if (host && kind == 'p') {
-        vs_proto_uint(inner, PROCESS_PID, pid);
-        vs_proto_text(inner, PROCESS_NAME, name);
-        vs_proto_message(track, TRACK_PROCESS, inner);
+        inner = vs_proto_begin(track, TRACK_PROCESS);
+        vs_proto_uint(track, PROCESS_PID, pid);
+        vs_proto_text(track, PROCESS_NAME, name);
+        vs_proto_end(track, inner);
     } else if (host && kind == 't' && of < VS_CALLS_TRACK && !emit->clock) {
-        vs_proto_uint(inner, THREAD_PID, pid);
-        vs_proto_uint(inner, THREAD_TID, of);
+        inner = vs_proto_begin(track, TRACK_THREAD);
+        vs_proto_uint(track, THREAD_PID, pid);
+        vs_proto_uint(track, THREAD_TID, of);
         if (*name)
-            vs_proto_text(inner, THREAD_NAME, name);
-        vs_proto_message(track, TRACK_THREAD, inner);
+            vs_proto_text(track, THREAD_NAME, name);
+        vs_proto_end(track, inner);
     } else { /* also threads of several machines, whose numbers may be equal */
         char thread[32];
         snprintf(thread, sizeof thread, "thread %" PRIu64, of);
         vs_proto_text(track, TRACK_NAME, kind == 't' && !*name ? thread : name);
     }
     if (kind == 'c') {
-        vs_proto_uint(inner, COUNTER_UNIT, UNIT_BYTES);
-        vs_proto_message(track, TRACK_COUNTER, inner);
+        inner = vs_proto_begin(track, TRACK_COUNTER);
+        vs_proto_uint(track, COUNTER_UNIT, UNIT_BYTES);
+        vs_proto_end(track, inner);
     }
     if (kind == 'p')
         vs_proto_uint(track, TRACK_CHILDREN, CHILDREN_BY_PLACE);
     else
         vs_proto_uint(track, TRACK_PLACE, place);
-    vs_proto_message(&p->packet, PACKET_TRACK, track);
+    vs_proto_end(track, begin);
     end_packet(p);
 }
 
@@ -156,25 +172,31 @@ static void put_value(struct vs_proto *argument, const struct vs_json_item *item
     }
 }
 
-static void put_argument(struct vs_perfetto *p, const struct vs_json_item *item)
+static void put_argument(struct vs_proto *event, const struct vs_json_item *item)
 {
-    vs_proto_bytes(&p->argument, ARGUMENT_NAME, item->key, strlen(item->key)); /* ASCII, as all of ours */
-    put_value(&p->argument, item);
+    size_t argument = vs_proto_begin(event, EVENT_ARGUMENT);
+    vs_proto_bytes(event, ARGUMENT_NAME, item->key, strlen(item->key)); /* ASCII, as all of ours */
+    put_value(event, item);
     for (int i = 0; item->type == VS_JSON_TRIPLE && i < 3; i++) {
-        vs_proto_uint(&p->element, ARGUMENT_UINT, item->triple[i]);
-        vs_proto_message(&p->argument, ARGUMENT_ELEMENT, &p->element);
+        size_t element = vs_proto_begin(event, ARGUMENT_ELEMENT);
+        vs_proto_uint(event, ARGUMENT_UINT, item->triple[i]);
+        vs_proto_end(event, element);
     }
-    vs_proto_message(&p->event, EVENT_ARGUMENT, &p->argument);
+    vs_proto_end(event, argument);
 }
 
-static void end_event(struct vs_perfetto *p, struct vs_emit *emit, uint64_t time_ns, int type,
-                      uint64_t track)
+static void begin_event(struct vs_perfetto *p, const struct vs_emit *emit, uint64_t time_ns)
 {
-    vs_proto_uint(&p->event, EVENT_TYPE, (uint64_t)type);
-    vs_proto_uint(&p->event, EVENT_TRACK, track);
-    vs_proto_uint(&p->packet, PACKET_TIMESTAMP,
-                  time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
-    vs_proto_message(&p->packet, PACKET_EVENT, &p->event);
+    begin_packet(p);
+    vs_proto_uint(&p->packets, PACKET_TIMESTAMP, time_ns > emit->start_ns ? time_ns - emit->start_ns : 0);
+    p->event = vs_proto_begin(&p->packets, PACKET_EVENT);
+}
+
+static void end_event(struct vs_perfetto *p, struct vs_emit *emit, int type, uint64_t track)
+{
+    vs_proto_uint(&p->packets, EVENT_TYPE, (uint64_t)type);
+    vs_proto_uint(&p->packets, EVENT_TRACK, track);
+    vs_proto_end(&p->packets, p->event);
     emit->json.bytes += end_packet(p);
 }
 
@@ -183,27 +205,30 @@ void vs_perfetto_event(struct vs_perfetto *p, struct vs_emit *emit,
 {
     uint64_t track = track_of(p, emit, event);
     bool ends = event->phase == 'E' || event->phase == 'e';
+    struct vs_proto *out = &p->packets;
+    begin_event(p, emit, event->time_ns);
     if (event->phase == 'C') {
-        vs_proto_uint(&p->event, EVENT_COUNTER, args->uint);
-        end_event(p, emit, event->time_ns, COUNTER, track);
+        vs_proto_uint(out, EVENT_COUNTER, args->uint);
+        end_event(p, emit, COUNTER, track);
         return;
     }
     if (!ends) {
-        vs_proto_text(&p->event, EVENT_NAME, event->name);
+        vs_proto_text(out, EVENT_NAME, event->name);
         if (event->category)
-            vs_proto_text(&p->event, EVENT_CATEGORY, event->category);
+            vs_proto_text(out, EVENT_CATEGORY, event->category);
         for (; args->key; args++)
             if (args->type != VS_JSON_ABSENT && args->type != VS_JSON_NULL)
-                put_argument(p, args);
+                put_argument(out, args);
         if (event->stack && event->stack->frame && *event->stack->site)
-            put_argument(p, &(struct vs_json_item)VS_J_TEXT("call site", event->stack->site));
+            put_argument(out, &(struct vs_json_item)VS_J_TEXT("call site", event->stack->site));
         if (event->stack && event->stack->frame)
-            put_argument(p, &(struct vs_json_item)VS_J_TEXT("stack", event->stack->text));
+            put_argument(out, &(struct vs_json_item)VS_J_TEXT("stack", event->stack->text));
         if (event->phase == 'X' && event->id)
-            vs_proto_fixed64(&p->event, EVENT_FLOW, event->id);
+            vs_proto_fixed64(out, EVENT_FLOW, event->id);
     }
-    end_event(p, emit, event->time_ns,
-              event->phase == 'i' ? INSTANT : ends ? SLICE_END : SLICE_BEGIN, track);
-    if (event->phase == 'X')
-        end_event(p, emit, event->time_ns + event->duration_ns, SLICE_END, track);
+    end_event(p, emit, event->phase == 'i' ? INSTANT : ends ? SLICE_END : SLICE_BEGIN, track);
+    if (event->phase == 'X') {
+        begin_event(p, emit, event->time_ns + event->duration_ns);
+        end_event(p, emit, SLICE_END, track);
+    }
 }

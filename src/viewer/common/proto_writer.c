@@ -78,10 +78,22 @@ void vs_proto_text(struct vs_proto *message, unsigned field, const char *text)
     free(valid);
 }
 
-void vs_proto_message(struct vs_proto *message, unsigned field, struct vs_proto *inner)
+size_t vs_proto_begin(struct vs_proto *message, unsigned field)
 {
-    vs_proto_bytes(message, field, inner->bytes, inner->count);
-    inner->count = 0;
+    begin(message, field << 3 | LENGTH, 0, 0); /* the length is the last byte, or more than it later */
+    return message->count;
+}
+
+void vs_proto_end(struct vs_proto *message, size_t at)
+{
+    unsigned char length[VARINT_MAX];
+    size_t count = message->count - at, more = varint(length, count) - 1;
+    if (more) {
+        vs_vec_room(&message->bytes, &message->capacity, message->count + more, 1);
+        memmove(message->bytes + at + more, message->bytes + at, count);
+        message->count += more;
+    }
+    memcpy(message->bytes + at - 1, length, more + 1);
 }
 
 static void write_field(FILE *out, unsigned field, const void *bytes, size_t count)

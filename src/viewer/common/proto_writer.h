@@ -25,8 +25,10 @@ void vs_proto_fields(struct vs_proto *message, const uint64_t *values, unsigned 
 void vs_proto_uint(struct vs_proto *message, unsigned field, uint64_t value);
 void vs_proto_fixed64(struct vs_proto *message, unsigned field, uint64_t value);
 void vs_proto_text(struct vs_proto *message, unsigned field, const char *text);
-/* vs_proto_message: *inner* as field *field*, and empties it. */
-void vs_proto_message(struct vs_proto *message, unsigned field, struct vs_proto *inner);
+/* vs_proto_begin: what is added until _end belongs to a message inside *message*, its field *field*; _end takes
+ * what _begin returned. A message of 128 bytes or more is moved. */
+size_t vs_proto_begin(struct vs_proto *message, unsigned field);
+void vs_proto_end(struct vs_proto *message, size_t at);
 void vs_proto_bytes(struct vs_proto *message, unsigned field, const void *bytes, size_t count);
 /* vs_proto_packed: several numbers as one field. */
 void vs_proto_packed(struct vs_proto *message, unsigned field, const uint64_t *values,
