@@ -91,61 +91,15 @@ static void buffer_return(uint8_t *buffer)
         vs_pages_unmap(buffer, BUFFER_BYTES);
 }
 
-static void record_kernel(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
-{
-    const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
-    VS_RECORD(kernel, .start_ns = vs_cupti_clock_ns(clock, k->start),
-              .end_ns = vs_cupti_clock_ns(clock, k->end),
-              .device = k->deviceId,
-              .context = k->contextId,
-              .stream = k->streamId,
-              .name = vs_process_string(k->name ? k->name : "kernel"),
-              .correlation = k->correlationId,
-              .grid_x = (uint64_t)(uint32_t)k->gridX,
-              .grid_y = (uint64_t)(uint32_t)k->gridY,
-              .grid_z = (uint64_t)(uint32_t)k->gridZ,
-              .block_x = (uint64_t)(uint32_t)k->blockX,
-              .block_y = (uint64_t)(uint32_t)k->blockY,
-              .block_z = (uint64_t)(uint32_t)k->blockZ,
-              .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
-                              (uint64_t)(uint32_t)k->dynamicSharedMemory,
-              .graph = k->graphId,
-              .graph_node = k->graphNodeId);
-}
-
-/* Records of copies within a device and between two have the same fields. */
-#define RECORD_COPY(m, from, to)                                                \
-    VS_RECORD(memcpy, .start_ns = vs_cupti_clock_ns(clock, (m)->start),         \
-              .end_ns = vs_cupti_clock_ns(clock, (m)->end),                                  \
-              .device = (m)->deviceId,                                          \
-              .context = (m)->contextId,                                        \
-              .stream = (m)->streamId,                                          \
-              .bytes = (m)->bytes,                                              \
-              .copy_kind = (m)->copyKind,                                       \
-              .async = ((m)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,    \
-              .correlation = (m)->correlationId,                                \
-              .src_kind = (m)->srcKind,                                         \
-              .dst_kind = (m)->dstKind,                                         \
-              .src_device = (from),                                             \
-              .dst_device = (to),                                               \
-              .graph = (m)->graphId,                                            \
-              .graph_node = (m)->graphNodeId)
-
-static void record_memset(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
-{
-    const CUpti_ActivityMemset4 *m = (const CUpti_ActivityMemset4 *)activity;
-    VS_RECORD(memset, .start_ns = vs_cupti_clock_ns(clock, m->start),
-              .end_ns = vs_cupti_clock_ns(clock, m->end),
-              .device = m->deviceId,
-              .context = m->contextId,
-              .stream = m->streamId,
-              .bytes = m->bytes,
-              .value = m->value,
-              .correlation = m->correlationId,
-              .memory_kind = m->memoryKind,
-              .graph = m->graphId,
-              .graph_node = m->graphNodeId);
-}
+/* What records have in common: of all kinds, of kernels, copies and memsets, of copies. */
+#define TIMES(a) .start_ns = vs_cupti_clock_ns(clock, (a)->start), .end_ns = vs_cupti_clock_ns(clock, (a)->end)
+#define WORK(a)                                                                            \
+    TIMES(a), .device = (a)->deviceId, .context = (a)->contextId, .stream = (a)->streamId, \
+    .correlation = (a)->correlationId, .graph = (a)->graphId, .graph_node = (a)->graphNodeId
+#define COPY(a)                                                                            \
+    WORK(a), .bytes = (a)->bytes, .copy_kind = (a)->copyKind,                              \
+    .async = ((a)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,                         \
+    .src_kind = (a)->srcKind, .dst_kind = (a)->dstKind
 
 /* Calls that only ask: far more than the others, never of interest, and some of them our own. *name*: CUPTI's, with
  * a version: cudaGetDevice_v3020. */
@@ -218,40 +172,42 @@ static void record_call(const CUpti_Activity *activity, const struct vs_cupti_cl
               .result = call->returnValue);
 }
 
-static void record_overhead(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
-{
-    const CUpti_ActivityOverhead *o = (const CUpti_ActivityOverhead *)activity;
-    bool of_thread = o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
-    VS_RECORD(cupti_overhead, .start_ns = vs_cupti_clock_ns(clock, o->start),
-              .end_ns = vs_cupti_clock_ns(clock, o->end),
-              .thread = of_thread ? o->objectId.pt.threadId : 0,
-              .overhead_kind = (uint64_t)o->overheadKind);
-}
-
 static void record_activity(const CUpti_Activity *activity, const struct vs_cupti_clock *clock)
 {
+    const CUpti_ActivityKernel9 *k = (const CUpti_ActivityKernel9 *)activity;
     const CUpti_ActivityMemcpy5 *copy = (const CUpti_ActivityMemcpy5 *)activity;
     const CUpti_ActivityMemcpyPtoP4 *peer = (const CUpti_ActivityMemcpyPtoP4 *)activity;
+    const CUpti_ActivityMemset4 *set = (const CUpti_ActivityMemset4 *)activity;
+    const CUpti_ActivityOverhead *o = (const CUpti_ActivityOverhead *)activity;
     switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        record_kernel(activity, clock);
+        VS_RECORD(kernel, WORK(k), .name = vs_process_string(k->name ? k->name : "kernel"),
+                  .grid_x = (uint64_t)(uint32_t)k->gridX,
+                  .grid_y = (uint64_t)(uint32_t)k->gridY,
+                  .grid_z = (uint64_t)(uint32_t)k->gridZ,
+                  .block_x = (uint64_t)(uint32_t)k->blockX,
+                  .block_y = (uint64_t)(uint32_t)k->blockY,
+                  .block_z = (uint64_t)(uint32_t)k->blockZ,
+                  .shared_bytes = (uint64_t)(uint32_t)k->staticSharedMemory +
+                                  (uint64_t)(uint32_t)k->dynamicSharedMemory);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        RECORD_COPY(copy, copy->deviceId, copy->deviceId);
+        VS_RECORD(memcpy, COPY(copy), .src_device = copy->deviceId, .dst_device = copy->deviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        RECORD_COPY(peer, peer->srcDeviceId, peer->dstDeviceId);
+        VS_RECORD(memcpy, COPY(peer), .src_device = peer->srcDeviceId, .dst_device = peer->dstDeviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
-        record_memset(activity, clock);
+        VS_RECORD(memset, WORK(set), .bytes = set->bytes, .value = set->value, .memory_kind = set->memoryKind);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
         record_call(activity, clock);
         break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        record_overhead(activity, clock);
+        VS_RECORD(cupti_overhead, TIMES(o), .overhead_kind = (uint64_t)o->overheadKind,
+                  .thread = o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? o->objectId.pt.threadId : 0);
         break;
     default:
         break;

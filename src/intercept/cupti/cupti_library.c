@@ -125,25 +125,8 @@ static void load(void)
         void *slot;
         bool needed;
     } wanted[] = {
-        {"cuptiActivityEnable", &functions.enable, true},
-        {"cuptiActivityDisable", &functions.disable, true},
-        {"cuptiActivityRegisterCallbacks", &functions.register_callbacks, true},
-        {"cuptiActivityGetNextRecord", &functions.next_record, true},
-        {"cuptiActivityFlushAll", &functions.flush_all, true},
-        {"cuptiGetTimestamp", &functions.timestamp, true},
-        {"cuptiSubscribe", &functions.subscribe, true},
-        {"cuptiUnsubscribe", &functions.unsubscribe, true},
-        {"cuptiEnableCallback", &functions.enable_callback, true},
-        {"cuptiSubscribe_v2", &functions.subscribe_v2, false},
-        {"cuptiActivityGetNumDroppedRecords", &functions.dropped, false},
-        {"cuptiActivityFlushPeriod", &functions.flush_period, false},
-        {"cuptiGetStreamIdEx", &functions.stream_id, false},
-        {"cuptiGetCallbackName", &functions.callback_name, false},
-        {"cuptiGetThreadIdType", &functions.get_thread_ids, false},
-        {"cuptiSetThreadIdType", &functions.set_thread_ids, false},
-        {"cuptiActivityEnableDriverApi", &functions.enable_driver_call, false},
-        {"cuptiActivityEnableRuntimeApi", &functions.enable_runtime_call, false},
-        {"cuptiGetResultString", &functions.result_string, false},
+#define ROW(field, function, needed, parameters) {#function, &functions.field, needed},
+        VS_CUPTI_FUNCTIONS(ROW)
     };
     void *library = open_library();
     for (size_t i = 0; library && i < sizeof wanted / sizeof *wanted; i++) {

@@ -18,30 +18,34 @@ struct vs_cupti_subscriber_params {
     size_t other_bytes;
 };
 
+/* F(field, function, whether it must be there, parameters). All return CUptiResult. */
+#define VS_CUPTI_FUNCTIONS(F)                                                                       \
+    F(enable, cuptiActivityEnable, true, (CUpti_ActivityKind))                                      \
+    F(disable, cuptiActivityDisable, true, (CUpti_ActivityKind))                                    \
+    F(register_callbacks, cuptiActivityRegisterCallbacks, true,                                     \
+      (CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc))                        \
+    F(next_record, cuptiActivityGetNextRecord, true, (uint8_t *, size_t, CUpti_Activity **))        \
+    F(flush_all, cuptiActivityFlushAll, true, (uint32_t))                                           \
+    F(timestamp, cuptiGetTimestamp, true, (uint64_t *))                                             \
+    F(subscribe, cuptiSubscribe, true, (CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *))      \
+    F(unsubscribe, cuptiUnsubscribe, true, (CUpti_SubscriberHandle))                                \
+    F(enable_callback, cuptiEnableCallback, true,                                                   \
+      (uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain, CUpti_CallbackId))                   \
+    F(subscribe_v2, cuptiSubscribe_v2, false,                                                       \
+      (CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *, struct vs_cupti_subscriber_params *))  \
+    F(dropped, cuptiActivityGetNumDroppedRecords, false, (CUcontext, uint32_t, size_t *))           \
+    F(flush_period, cuptiActivityFlushPeriod, false, (uint32_t))                                    \
+    F(stream_id, cuptiGetStreamIdEx, false, (CUcontext, CUstream, uint8_t, uint32_t *))             \
+    F(callback_name, cuptiGetCallbackName, false, (CUpti_CallbackDomain, uint32_t, const char **))  \
+    F(get_thread_ids, cuptiGetThreadIdType, false, (CUpti_ActivityThreadIdType *))                  \
+    F(set_thread_ids, cuptiSetThreadIdType, false, (CUpti_ActivityThreadIdType))                    \
+    F(enable_driver_call, cuptiActivityEnableDriverApi, false, (CUpti_CallbackId, uint8_t))         \
+    F(enable_runtime_call, cuptiActivityEnableRuntimeApi, false, (CUpti_CallbackId, uint8_t))       \
+    F(result_string, cuptiGetResultString, false, (CUptiResult, const char **))
+
 struct vs_cupti {
-    CUptiResult (*enable)(CUpti_ActivityKind);
-    CUptiResult (*disable)(CUpti_ActivityKind);
-    CUptiResult (*register_callbacks)(CUpti_BuffersCallbackRequestFunc,
-                                      CUpti_BuffersCallbackCompleteFunc);
-    CUptiResult (*next_record)(uint8_t *, size_t, CUpti_Activity **);
-    CUptiResult (*flush_all)(uint32_t);
-    CUptiResult (*timestamp)(uint64_t *);
-    CUptiResult (*subscribe)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *);
-    CUptiResult (*unsubscribe)(CUpti_SubscriberHandle);
-    CUptiResult (*enable_callback)(uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
-                                   CUpti_CallbackId);
-    /* these may be absent */
-    CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *,
-                                struct vs_cupti_subscriber_params *);
-    CUptiResult (*dropped)(CUcontext, uint32_t, size_t *);
-    CUptiResult (*flush_period)(uint32_t);
-    CUptiResult (*stream_id)(CUcontext, CUstream, uint8_t, uint32_t *);
-    CUptiResult (*callback_name)(CUpti_CallbackDomain, uint32_t, const char **);
-    CUptiResult (*get_thread_ids)(CUpti_ActivityThreadIdType *);
-    CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType);
-    CUptiResult (*enable_driver_call)(CUpti_CallbackId, uint8_t);
-    CUptiResult (*enable_runtime_call)(CUpti_CallbackId, uint8_t);
-    CUptiResult (*result_string)(CUptiResult, const char **);
+#define VS_CUPTI_FIELD(field, function, needed, parameters) CUptiResult(*field) parameters;
+    VS_CUPTI_FUNCTIONS(VS_CUPTI_FIELD)
 };
 
 /* vs_cupti_load: finds and loads it, once per process; NULL if there is none. Any thread; the
