@@ -76,6 +76,10 @@ def main(index, args):
     rank = int(os.environ.get("RANK", index))
     local = int(os.environ.get("LOCAL_RANK", index))
     torch.cuda.set_device(local)
+    if torch.__version__ < (2, 8):
+        # As newer releases do. Otherwise the memory of DDP's first broadcasts can be used again when NCCL's
+        # stream has come to their end, which the next allocation finds so or not.
+        os.environ.setdefault("TORCH_NCCL_AVOID_RECORD_STREAMS", "1")
     device = {"device_id": torch.device("cuda", local)} if args.eager else {}
     dist.init_process_group(args.backend, rank=rank, world_size=world,
                             init_method=args.init, **device)
