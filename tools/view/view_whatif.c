@@ -78,7 +78,7 @@ void vs_view_whatif(struct vs_view_trace *trace, const struct vs_view_options *o
     }
     const struct vs_report_steps *steps = &report->steps;
     if (steps->found && !recorded->steps)
-        vs_whatif_found_steps(trace->log, steps->kept, steps->kept_count, steps->done == steps->begun);
+        vs_whatif_found_steps(trace->log, steps->kept.items, steps->kept.count, steps->done == steps->begun);
     const char *frames[FRAMES_MAX];
     const struct vs_changes_query query = {
         .frames = frames, .frame_count = list_frames(device->held.sites, memory, frames),

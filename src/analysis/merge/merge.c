@@ -114,13 +114,13 @@ static void take(struct vs_rank *rank, const struct vs_report *report, struct vs
     }
     rank->steps_done = steps->done;
     rank->step_ns = steps->done ? steps->total_ns / steps->done : 0;
-    rank->steps.items = vs_xarena(arena, (steps->kept_count + 1) * sizeof *rank->steps.items);
-    rank->steps.count = steps->kept_count;
-    for (size_t i = 0; i < steps->kept_count; i++)
-        rank->steps.items[i] = (struct vs_meeting){.number = steps->kept_first + i * steps->kept_stride,
-                                                   .start_ns = steps->kept[i].time_ns,
-                                                   .end_ns = steps->kept[i].time_ns, /* of its begin */
-                                                   .peak_bytes = steps->kept[i].peak_bytes};
+    rank->steps.items = vs_xarena(arena, (steps->kept.count + 1) * sizeof *rank->steps.items);
+    rank->steps.count = steps->kept.count;
+    for (size_t i = 0; i < steps->kept.count; i++)
+        rank->steps.items[i] = (struct vs_meeting){.number = steps->kept.first_number + i * steps->kept.stride,
+                                                   .start_ns = steps->kept.items[i].time_ns,
+                                                   .end_ns = steps->kept.items[i].time_ns, /* of its begin */
+                                                   .peak_bytes = steps->kept.items[i].peak_bytes};
     take_failure(rank, report);
 }
 

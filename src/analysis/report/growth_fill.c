@@ -149,19 +149,8 @@ void vs_growth_steps_fill(const struct vs_summary *summary, struct vs_report_ste
             out->total_ns = out->total_ns / (steps->count - 1) * steps->done;
     }
     struct vs_growth_step *kept = vs_xarena(summary->memory, (steps->count + 1) * sizeof *kept);
-    out->kept = memcpy(kept, steps->items, steps->count * sizeof *kept);
-    out->kept_count = steps->count;
-    out->kept_first = steps->first_number;
-    out->kept_stride = steps->stride;
+    out->kept = *steps;
+    out->kept.items = memcpy(kept, steps->items, steps->count * sizeof *kept);
     const struct vs_account *account = replay->accounts[steps->account];
     out->device = account ? account->device : 0;
-    out->peak_bytes = steps->peak_bytes;
-    out->lowest_peak = steps->lowest_peak;
-    out->highest_peak = steps->highest_peak;
-    out->net_bytes = steps->net_bytes;
-    out->churn_bytes = steps->churn_bytes;
-    out->lowest_net = steps->lowest_net;
-    out->highest_net = steps->highest_net;
-    out->lowest_churn = steps->lowest_churn;
-    out->highest_churn = steps->highest_churn;
 }

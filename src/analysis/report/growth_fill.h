@@ -21,17 +21,9 @@ struct vs_report_steps {
                                         * complete */
     size_t row_count;
     uint64_t row_steps; /* steps of a row */
-    /* the steps of either kind that the tracker kept, with times of the trace's clock */
-    const struct vs_growth_step *kept;
-    size_t kept_count;
-    uint64_t kept_first, kept_stride; /* number of the first; steps of each */
+    struct vs_growth_steps kept; /* the steps of either kind that the tracker kept, with times of the trace's clock */
     uint64_t begun, done;
-    uint64_t device;                    /* of the following bytes */
-    uint64_t lowest_peak, highest_peak; /* of the steps */
-    uint64_t peak_bytes, churn_bytes;   /* median of the steps; churn: allocated and freed again */
-    int64_t net_bytes;                  /* likewise: live at a step's end - at its begin */
-    uint64_t lowest_churn, highest_churn;
-    int64_t lowest_net, highest_net;
+    uint64_t device;             /* of the bytes in *kept* */
     uint64_t total_ns, shortest_ns, longest_ns; /* over completed steps */
     uint64_t longest_number, last_number;
 };

@@ -30,18 +30,9 @@ static int read_window(int64_t window, int device, bool end, struct vramscope_wi
         return -1;
     if (!stats)
         return 0;
-    *stats = (struct vramscope_window_stats){.allocated_begin = r.before.allocated,
-                                             .allocated_end = r.now.allocated,
-                                             .allocated_peak = r.peak.allocated,
-                                             .requested_begin = r.before.requested,
-                                             .requested_end = r.now.requested,
-                                             .requested_peak = r.peak.requested,
-                                             .reserved_begin = r.before.reserved,
-                                             .reserved_end = r.now.reserved,
-                                             .reserved_peak = r.peak.reserved,
-                                             .tensors_begin = r.before.tensors,
-                                             .tensors_end = r.now.tensors,
-                                             .tensors_peak = r.peak.tensors,
+#define SUMS(report, of) .of##_begin = (report).before.of, .of##_end = (report).now.of, .of##_peak = (report).peak.of
+    *stats = (struct vramscope_window_stats){SUMS(r, allocated), SUMS(r, requested), SUMS(r, reserved),
+                                             SUMS(r, tensors), SUMS(r, user),
                                              .allocations = r.allocations,
                                              .frees = r.frees,
                                              .failures = r.failures,
@@ -49,9 +40,6 @@ static int read_window(int64_t window, int device, bool end, struct vramscope_wi
                                              .tensor_frees = r.tensor_frees,
                                              .begin_ns = r.begun_ns,
                                              .end_ns = r.now_ns,
-                                             .user_begin = r.before.user,
-                                             .user_end = r.now.user,
-                                             .user_peak = r.peak.user,
                                              .user_allocations = r.user_allocations,
                                              .user_frees = r.user_frees};
     return 0;

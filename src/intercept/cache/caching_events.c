@@ -28,42 +28,28 @@ static uint64_t stream_of(const struct vs_allocator_event *e)
     return e->stream ? vs_stream_key_id(e->stream) : 0;
 }
 
+/* What events of segments have in common: all, those that begin to hold memory. */
+#define MEMORY(e, of) .addr = (e)->addr, .size = (e)->size, .device = (of)->device
+#define HELD(e, of)                                                                  \
+    .context = (of)->id, .stream = stream_of(e), .pool = (e)->pool,                  \
+    .stack = (e)->call ? ((const struct vs_caching_call *)(e)->call)->stack : 0
+
 static struct vs_event segment_event(const struct vs_context *context,
                                      const struct vs_allocator_event *e,
                                      enum vs_allocator_event_kind kind)
 {
-    const struct vs_caching_call *call = e->call;
-    uint64_t device = context->device, stack = call ? call->stack : 0;
     switch (kind) {
     case VS_ALLOCATOR_SEGMENT_ALLOC:
         return (struct vs_event){.kind = VS_EVENT_segment_alloc,
-                                 .segment_alloc = {.addr = e->addr,
-                                                   .size = e->size,
-                                                   .device = device,
-                                                   .context = context->id,
-                                                   .stream = stream_of(e),
-                                                   .pool = e->pool,
-                                                   .stack = stack}};
+                                 .segment_alloc = {MEMORY(e, context), HELD(e, context)}};
     case VS_ALLOCATOR_SEGMENT_FREE:
-        return (struct vs_event){
-            .kind = VS_EVENT_segment_free,
-            .segment_free = {.addr = e->addr, .size = e->size, .device = device}};
+        return (struct vs_event){.kind = VS_EVENT_segment_free, .segment_free = {MEMORY(e, context)}};
     case VS_ALLOCATOR_SEGMENT_MAP:
         return (struct vs_event){.kind = VS_EVENT_segment_map,
-                                 .segment_map = {.addr = e->addr,
-                                                 .size = e->size,
-                                                 .reserved = e->requested,
-                                                 .device = device,
-                                                 .context = context->id,
-                                                 .stream = stream_of(e),
-                                                 .pool = e->pool,
-                                                 .stack = stack}};
+                                 .segment_map = {MEMORY(e, context), HELD(e, context), .reserved = e->requested}};
     default:
         return (struct vs_event){.kind = VS_EVENT_segment_unmap,
-                                 .segment_unmap = {.addr = e->addr,
-                                                   .size = e->size,
-                                                   .reserved = e->requested,
-                                                   .device = device}};
+                                 .segment_unmap = {MEMORY(e, context), .reserved = e->requested}};
     }
 }
 

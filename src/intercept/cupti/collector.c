@@ -92,13 +92,13 @@ static void buffer_return(uint8_t *buffer)
 }
 
 /* What records have in common: of all kinds, of kernels, copies and memsets, of copies. */
-#define TIMES(a) .start_ns = vs_cupti_clock_ns(clock, (a)->start), .end_ns = vs_cupti_clock_ns(clock, (a)->end)
-#define WORK(a)                                                                            \
-    TIMES(a), .device = (a)->deviceId, .context = (a)->contextId, .stream = (a)->streamId, \
+#define TIMES(a, clock) .start_ns = vs_cupti_clock_ns(clock, (a)->start), .end_ns = vs_cupti_clock_ns(clock, (a)->end)
+#define WORK(a, clock)                                                                            \
+    TIMES(a, clock), .device = (a)->deviceId, .context = (a)->contextId, .stream = (a)->streamId, \
     .correlation = (a)->correlationId, .graph = (a)->graphId, .graph_node = (a)->graphNodeId
-#define COPY(a)                                                                            \
-    WORK(a), .bytes = (a)->bytes, .copy_kind = (a)->copyKind,                              \
-    .async = ((a)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,                         \
+#define COPY(a, clock)                                                                            \
+    WORK(a, clock), .bytes = (a)->bytes, .copy_kind = (a)->copyKind,                              \
+    .async = ((a)->flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,                                \
     .src_kind = (a)->srcKind, .dst_kind = (a)->dstKind
 
 /* Calls that only ask: far more than the others, never of interest, and some of them our own. *name*: CUPTI's, with
@@ -182,7 +182,7 @@ static void record_activity(const CUpti_Activity *activity, const struct vs_cupt
     switch (activity->kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        VS_RECORD(kernel, WORK(k), .name = vs_process_string(k->name ? k->name : "kernel"),
+        VS_RECORD(kernel, WORK(k, clock), .name = vs_process_string(k->name ? k->name : "kernel"),
                   .grid_x = (uint64_t)(uint32_t)k->gridX,
                   .grid_y = (uint64_t)(uint32_t)k->gridY,
                   .grid_z = (uint64_t)(uint32_t)k->gridZ,
@@ -193,20 +193,20 @@ static void record_activity(const CUpti_Activity *activity, const struct vs_cupt
                                   (uint64_t)(uint32_t)k->dynamicSharedMemory);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-        VS_RECORD(memcpy, COPY(copy), .src_device = copy->deviceId, .dst_device = copy->deviceId);
+        VS_RECORD(memcpy, COPY(copy, clock), .src_device = copy->deviceId, .dst_device = copy->deviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        VS_RECORD(memcpy, COPY(peer), .src_device = peer->srcDeviceId, .dst_device = peer->dstDeviceId);
+        VS_RECORD(memcpy, COPY(peer, clock), .src_device = peer->srcDeviceId, .dst_device = peer->dstDeviceId);
         break;
     case CUPTI_ACTIVITY_KIND_MEMSET:
-        VS_RECORD(memset, WORK(set), .bytes = set->bytes, .value = set->value, .memory_kind = set->memoryKind);
+        VS_RECORD(memset, WORK(set, clock), .bytes = set->bytes, .value = set->value, .memory_kind = set->memoryKind);
         break;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
         record_call(activity, clock);
         break;
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        VS_RECORD(cupti_overhead, TIMES(o), .overhead_kind = (uint64_t)o->overheadKind,
+        VS_RECORD(cupti_overhead, TIMES(o, clock), .overhead_kind = (uint64_t)o->overheadKind,
                   .thread = o->objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? o->objectId.pt.threadId : 0);
         break;
     default:

@@ -75,29 +75,29 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
                  vs_time_text(steps->shortest_ns), vs_time_text(steps->longest_ns),
                  (unsigned long long)steps->longest_number);
     vs_text_wrapped(style, "  steps    ", text);
-    if (steps->peak_bytes) {
+    if (steps->kept.peak_bytes) {
         /* What a step needs, keeps and allocates again. The peaks are a range: those of a leak have no
          * typical one. */
         char a[VS_SIZE_TEXT_MAX], b[VS_SIZE_TEXT_MAX];
-        uint64_t net = (uint64_t)(steps->net_bytes < 0 ? -steps->net_bytes : steps->net_bytes);
-        vs_size_format(a, steps->lowest_peak);
-        vs_size_format(b, steps->highest_peak);
+        uint64_t net = (uint64_t)(steps->kept.net_bytes < 0 ? -steps->kept.net_bytes : steps->kept.net_bytes);
+        vs_size_format(a, steps->kept.lowest_peak);
+        vs_size_format(b, steps->kept.highest_peak);
         bool same = strcmp(a, b) == 0;
         int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
                             same ? "" : a, same ? "" : " to ", b);
         /* Whether every step keeps as much as the others, and allocates as much. */
-        int64_t low = steps->lowest_net, high = steps->highest_net;
+        int64_t low = steps->kept.lowest_net, high = steps->kept.highest_net;
         bool nets = low >= 0   ? reads_the_same((uint64_t)low, (uint64_t)high)
                     : high < 0 ? reads_the_same(-(uint64_t)low, -(uint64_t)high)
                                : low == high;
-        bool alike = nets && reads_the_same(steps->lowest_churn, steps->highest_churn);
+        bool alike = nets && reads_the_same(steps->kept.lowest_churn, steps->kept.highest_churn);
         const char *subject = !alike ? "; a typical one " : same ? ", " : "; each ";
         if (net)
             used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %s", subject,
-                             steps->net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));
-        if (steps->churn_bytes)
+                             steps->kept.net_bytes < 0 ? "frees" : "keeps", vs_size_format(a, net));
+        if (steps->kept.churn_bytes)
             snprintf(text + used, sizeof text - (size_t)used, "%sallocates and frees %s",
-                     net ? ", " : subject, vs_size_format(b, steps->churn_bytes));
+                     net ? ", " : subject, vs_size_format(b, steps->kept.churn_bytes));
         vs_text_wrapped(style, "           ", text);
     }
 }

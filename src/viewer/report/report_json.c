@@ -370,11 +370,11 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
                    VS_J_UINT("shortest_ns", steps->shortest_ns),
                    VS_J_UINT("longest_ns", steps->longest_ns),
                    VS_J_UINT("longest_step", steps->longest_number),
-                   VS_J_UINT("device", steps->device), VS_J_UINT("peak_bytes", steps->peak_bytes),
-                   VS_J_UINT("lowest_peak_bytes", steps->lowest_peak),
-                   VS_J_UINT("highest_peak_bytes", steps->highest_peak),
-                   VS_J_INT("net_bytes", steps->net_bytes),
-                   VS_J_UINT("churn_bytes", steps->churn_bytes));
+                   VS_J_UINT("device", steps->device), VS_J_UINT("peak_bytes", steps->kept.peak_bytes),
+                   VS_J_UINT("lowest_peak_bytes", steps->kept.lowest_peak),
+                   VS_J_UINT("highest_peak_bytes", steps->kept.highest_peak),
+                   VS_J_INT("net_bytes", steps->kept.net_bytes),
+                   VS_J_UINT("churn_bytes", steps->kept.churn_bytes));
 }
 
 void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
