@@ -133,10 +133,8 @@ static bool read_result(struct vs_trial *trial)
     unsigned long long wall, host;
     int stopped, at = 0;
     snprintf(path, sizeof path, "%s/result", trial->process.folder);
-    FILE *file = fopen(path, "r");
+    VS_TOOL_FILE file = fopen(path, "r");
     ssize_t length = file ? getdelim(&text, &capacity, 0, file) : -1;
-    if (file)
-        fclose(file);
     bool found = length > 0 && sscanf(text, "%d %d %llu %llu%n", &trial->run.status, &stopped, &wall, &host,
                                       &at) == 4 && text[at] == '\n' && strcmp(text + at + 1, trial->key) == 0;
     free(text);

@@ -111,6 +111,14 @@ void vs_tool_discard_on_signals(void);
  * while recording (--max-trace-size); on standard output, or by *who* on standard error. */
 void vs_tool_over_limit(const char *who, const char *path);
 
+/* VS_TOOL_FILE: a FILE * that is closed at the end of its block, unless NULL. */
+#define VS_TOOL_FILE __attribute__((cleanup(vs_tool_close), unused)) FILE *
+static inline void vs_tool_close(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
 /* vs_tool_entry: the next entry of *folder*, which may be NULL; NULL at the end, where *folder* is closed. */
 struct dirent *vs_tool_entry(DIR **folder);
 

@@ -33,7 +33,7 @@ static bool read_window(char *line, struct vs_report_window *out)
 
 bool vs_window_file_read(const char *who, const char *path, struct vs_report_window **out, size_t *count)
 {
-    FILE *file = fopen(path, "re");
+    VS_TOOL_FILE file = fopen(path, "re");
     char *line = NULL;
     size_t bytes = 0, capacity = 0;
     unsigned long number = 0;
@@ -63,8 +63,6 @@ bool vs_window_file_read(const char *who, const char *path, struct vs_report_win
         vs_tool_fail(who, "--windows %s: the file has no window; write 'FROM TO' lines, in ns since the start", path);
         good = false;
     }
-    if (file)
-        fclose(file);
     free(line);
     if (!good) {
         free(*out);

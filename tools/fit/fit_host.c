@@ -34,7 +34,7 @@ static size_t descendants(int root, struct host_process **found)
         struct host_process one = {.pid = atoi(entry->d_name)};
         unsigned long long kib;
         snprintf(path, sizeof path, "/proc/%.200s/status", entry->d_name);
-        FILE *file = one.pid > 0 ? fopen(path, "r") : NULL;
+        VS_TOOL_FILE file = one.pid > 0 ? fopen(path, "r") : NULL;
         while (file && fgets(line, sizeof line, file)) {
             (void)sscanf(line, "PPid: %d", &one.parent);
             if (sscanf(line, "RssAnon: %llu kB", &kib) == 1 ||
@@ -43,7 +43,6 @@ static size_t descendants(int root, struct host_process **found)
         }
         if (!file)
             continue;
-        fclose(file);
         VS_VEC_ADD(all, count, capacity, one);
     }
     for (bool more = true; more;) {
@@ -67,12 +66,10 @@ static uint64_t read_number(const char *folder, const char *file_name, const cha
     unsigned long long number = UINT64_MAX;
     size_t length = strlen(name);
     snprintf(path, sizeof path, "%s/%s", folder, file_name);
-    FILE *file = fopen(path, "r");
+    VS_TOOL_FILE file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file))
         if (strncmp(line, name, length) == 0 && sscanf(line + length, "%llu", &number) == 1)
             break;
-    if (file)
-        fclose(file);
     return number;
 }
 
@@ -86,11 +83,9 @@ bool vs_fit_host_free(uint64_t *total, uint64_t *available)
         return false;
     *total *= 1024;
     *available *= 1024;
-    FILE *file = fopen("/proc/self/cgroup", "r");
+    VS_TOOL_FILE file = fopen("/proc/self/cgroup", "r");
     while (file && fgets(line, sizeof line, file) && strncmp(line, "0::", 3) != 0)
         ;
-    if (file)
-        fclose(file);
     line[strcspn(line, "\n")] = 0;
     snprintf(group, sizeof group, "/sys/fs/cgroup%s", strncmp(line, "0::", 3) == 0 ? line + 3 : "");
     uint64_t most = read_number(group, "memory.max", ""), used = read_number(group, "memory.current", "");

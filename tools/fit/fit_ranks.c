@@ -112,9 +112,7 @@ static void write_ended(const struct rank_queue *queue, unsigned long long rank)
 {
     char path[sizeof queue->messages + 40];
     snprintf(path, sizeof path, "%s/ended.%llu", queue->messages, rank);
-    FILE *file = fopen(path, "w");
-    if (file)
-        fclose(file);
+    VS_TOOL_FILE file = fopen(path, "w");
 }
 
 static void add_rank(struct rank_queue *queue, unsigned long long rank)

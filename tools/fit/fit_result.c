@@ -25,15 +25,13 @@
  * state. NULL: unreadable. Freed by the caller. */
 static char *read_end(const char *path)
 {
-    FILE *file = fopen(path, "r");
+    VS_TOOL_FILE file = fopen(path, "r");
     struct stat st;
     char *bytes = file ? vs_xcalloc(1, ERRORS_MAX + 1) : NULL;
     size_t n = 0, kept = 0;
     if (bytes && !fstat(fileno(file), &st) &&
         !fseek(file, st.st_size > ERRORS_MAX ? (long)st.st_size - ERRORS_MAX : 0, SEEK_SET))
         n = fread(bytes, 1, ERRORS_MAX, file);
-    if (file)
-        fclose(file);
     if (!bytes)
         return NULL;
     for (size_t i = 0; i < n; i++) {

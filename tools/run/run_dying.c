@@ -46,10 +46,8 @@ static bool is_exiting(pid_t pid)
     unsigned flags = 0;
     char state = 0;
     snprintf(name, sizeof name, "/proc/%ld/stat", (long)pid);
-    FILE *stat = fopen(name, "r");
+    VS_TOOL_FILE stat = fopen(name, "r");
     size_t n = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
-    if (stat)
-        fclose(stat);
     text[n] = 0;
     const char *rest = strrchr(text, ')'); /* the program's name may contain anything */
     return rest && sscanf(rest, ") %c %*d %*d %*d %*d %*d %u", &state, &flags) == 2 &&

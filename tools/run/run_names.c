@@ -33,12 +33,10 @@ static bool is_of_this_run(const struct vs_run_names *names, const char *trace)
         if (strcmp(names->taken[i], trace) == 0)
             return true;
     char line[PATH_MAX + 2];
-    FILE *file = fopen(names->manifest, "r");
+    VS_TOOL_FILE file = fopen(names->manifest, "r");
     bool found = false;
     while (file && !found && vs_run_manifest_line(file, line, sizeof line))
         found = strcmp(line, trace) == 0;
-    if (file)
-        fclose(file);
     return found;
 }
 

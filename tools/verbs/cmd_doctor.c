@@ -354,7 +354,7 @@ static int doctor_main(int argc, char **argv)
     } else {
         add(f, WARNING, "driver", "libcuda.so.1 not found: no NVIDIA driver here; use --simulate");
     }
-    FILE *file = fopen("/proc/driver/nvidia/params", "r");
+    VS_TOOL_FILE file = fopen("/proc/driver/nvidia/params", "r");
     char line[256];
     while (file && fgets(line, sizeof line, file)) {
         if (vs_text_begins(line, "RmProfilingAdminOnly: 1"))
@@ -362,8 +362,6 @@ static int doctor_main(int argc, char **argv)
                 "the driver restricts hardware counters to root; kernels and copies are still "
                 "recorded where CUPTI allows it");
     }
-    if (file)
-        fclose(file);
     const char *other = vs_environment("NVTX_INJECTION64_PATH");
     if (other && *other)
         add(f, WARNING, "NVTX",
