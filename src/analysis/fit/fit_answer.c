@@ -244,19 +244,6 @@ enum fit_note_field { KIND, PID, LIBRARY, NAME, BYTES, TEXT, FIELDS };
 /* Of the bytes so far: the largest counts. */
 static bool is_sum(const char *name) { return strcmp(name, "modules") == 0; }
 
-/* The note of the same fact, or NULL. Of one place in a program, values may differ. */
-static struct vs_fit_note *find_note(const struct vs_fit_note_list *list, uint64_t bytes, bool use,
-                                     const char *const fields[FIELDS])
-{
-    for (size_t i = 0; i < list->count; i++) {
-        struct vs_fit_note *note = &list->items[i];
-        if ((note->bytes == bytes || is_sum(fields[NAME])) && strcmp(note->library, fields[LIBRARY]) == 0 &&
-            strcmp(note->name, fields[NAME]) == 0 && (use || strcmp(note->text, fields[TEXT]) == 0))
-            return note;
-    }
-    return NULL;
-}
-
 static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
                      const char *const fields[FIELDS])
 {
@@ -265,8 +252,14 @@ static void add_note(struct vs_fit_notes *notes, enum vs_fit_note_kind kind,
                kind == VS_FIT_UNANSWERED;
     uint64_t number = strtoull(fields[BYTES], NULL, 10);
     uint64_t bytes = use ? 0 : number, count = use && number ? number : 1;
-    struct vs_fit_note *known = find_note(list, bytes, use, fields);
-    if (known && is_sum(fields[NAME])) {
+    bool sum = is_sum(fields[NAME]);
+    /* Of one place in a program, values may differ. */
+    char *fact = vs_xprintf("%s\t%s\t%s\t%llu", fields[LIBRARY], fields[NAME], use ? "" : fields[TEXT],
+                            sum ? 0 : (unsigned long long)bytes);
+    uint32_t index = vs_intern_text(&list->facts, fact);
+    struct vs_fit_note *known = index < list->count ? &list->items[index] : NULL;
+    free(fact);
+    if (known && sum) {
         known->bytes = bytes > known->bytes ? bytes : known->bytes;
         return;
     }
@@ -387,8 +380,10 @@ void vs_fit_assumed_sum(const struct vs_fit_notes *notes, struct vs_fit_assumed 
 
 void vs_fit_notes_free(struct vs_fit_notes *notes)
 {
-    for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++)
+    for (int kind = 0; kind < VS_FIT_NOTE_KINDS; kind++) {
         free(notes->lists[kind].items);
+        vs_intern_free(&notes->lists[kind].facts);
+    }
     vs_arena_free_all(&notes->memory);
     *notes = (struct vs_fit_notes){0};
 }

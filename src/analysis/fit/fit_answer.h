@@ -19,6 +19,7 @@
 
 #include "analysis/kinds/kinds.h"
 #include "analysis/report/summary.h"
+#include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "trace/read/reader.h"
@@ -152,6 +153,7 @@ struct vs_fit_note {
 struct vs_fit_note_list {
     struct vs_fit_note *items; /* in the order of their first lines */
     size_t count, capacity;
+    struct vs_intern facts;    /* of each */
 };
 
 /* Zero-initialise. */

@@ -10,6 +10,7 @@
 
 #include "analysis/report/site_text.h"
 #include "analysis/state/phases.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 
@@ -401,17 +402,15 @@ static void put_unanswered(const struct vs_fit_set *set, const struct vs_fit_run
         const struct vs_fit_note_list *list = &set->runs[i].notes.lists[line->kind];
         if (strcmp(set->runs[i].gpu, run->gpu) != 0)
             continue;
-        all.items = vs_xrealloc(all.items, all.count + list->count + 1, sizeof *all.items);
         for (size_t k = 0; k < list->count; k++) {
-            bool seen = false;
-            for (size_t m = 0; m < all.count && !seen; m++)
-                seen = strcmp(all.items[m].name, list->items[k].name) == 0 &&
-                       strcmp(all.items[m].text, list->items[k].text) == 0;
-            if (!seen)
-                all.items[all.count++] = list->items[k];
+            char *fact = vs_xprintf("%s\t%s", list->items[k].name, list->items[k].text);
+            if (vs_intern_text(&all.facts, fact) == all.count)
+                VS_VEC_ADD(all.items, all.count, all.capacity, list->items[k]);
+            free(fact);
         }
     }
     put_uses(&all, out);
+    vs_intern_free(&all.facts);
     free(all.items);
 }
 
