@@ -6,6 +6,7 @@
 
 Skipped (77) without pytest, a parser of YAML, or PyTorch.
 """
+import http.server
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import pytest_environment
 
@@ -108,7 +110,14 @@ def workflows(source, build, scratch, env, project):
         assert subprocess.run([*words, wrong], stdout=subprocess.DEVNULL).returncode == 1, name
         for word in ("train.vst", "vramscope.toml", "tests-memory.json"):
             assert word in text and (word == "train.vst" or (project / word).exists()), (name, word)
+    words = [pythons[-1], "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions"]
+    assert subprocess.run([*words, project / "github/action/action.yml"]).returncode == 0
+    component = project / "component.yml"  # its second document, with the default inputs
+    text = (project / "gitlab/component.yml").read_text(encoding="utf-8").split("\n---\n")[1]
+    component.write_text(re.sub(r"\$\[\[.*?\]\]", "x", text), encoding="utf-8")
+    assert subprocess.run([*words[:-1], "vendor.gitlab-ci", "--data-transform", "gitlab-ci", component]).returncode == 0
     shell_of_the_jobs(project, files, env, pythons[-1])
+    comments(project, env, pythons[-1])
 
 
 READER = "import sys, json, ruamel.yaml as y; print(json.dumps(y.YAML(typ='safe').load(open(sys.argv[1]))))"
@@ -150,6 +159,65 @@ def shell_of_the_jobs(project, files, env, python):
     assert "peak" in (project / "summary.md").read_text(encoding="utf-8")
     for name in ("memory.sarif", "memory.codequality.json", "memory.metrics", "memory.xml", "tests.xml"):
         assert (project / name).stat().st_size > 0, name
+
+
+class Comments(http.server.BaseHTTPRequestHandler):
+    """The parts of GitHub's and GitLab's interfaces that comment.py uses."""
+    kept, calls = {}, []
+
+    def do_GET(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "{}")
+        self.calls.append((self.command, self.path, self.headers["Authorization"] or self.headers["PRIVATE-TOKEN"]))
+        if self.command != "GET":
+            self.kept[int(self.path.rsplit("/", 1)[1]) if self.command != "POST" else 7] = body["body"]
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps([{"id": i, "body": text} for i, text in self.kept.items()]).encode())
+
+    do_POST = do_PATCH = do_PUT = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+def comments(project, env, python):
+    """The action's steps and the component's script, for a change that needs more: a first comment, then an update."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Comments)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    api, event = f"http://127.0.0.1:{server.server_port}", project / "event.json"
+    event.write_text('{"pull_request": {"number": 12}}', encoding="utf-8")
+    trainer = project / "ci_trainer.c"
+    shutil.copy(project / "train.vst", project / "base.vst")
+    text = trainer.read_text(encoding="utf-8")
+    trainer.write_text(text.replace("activation_bytes = 8 << 20", "activation_bytes = 9 << 20"), encoding="utf-8")
+    record = "make -s && vramscope run -q --simulate h100-80g -o train.vst -- ./train"
+    subprocess.run(record, shell=True, env=env, cwd=project, check=True, stdout=subprocess.DEVNULL)
+    contents = [json.loads(subprocess.run([python, "-c", READER, project / name], stdout=subprocess.PIPE, text=True,
+                                          check=True).stdout) for name in ("github/action/action.yml", "component.yml")]
+    steps = contents[0]["runs"]["steps"]
+    action = [step["run"] for step in steps[:2]] + ['STATUS=$(sed -n "s/^status=//p" "$GITHUB_OUTPUT")', steps[2]["run"]]
+    script = contents[1]["gpu-memory-comment"]["script"]
+    common = dict(env, TRACE="train.vst", BASE="base.vst", CHECK="--budget vramscope.toml", GITHUB_WORKSPACE="")
+    hub = dict(common, GITHUB_EVENT_PATH=str(event), GITHUB_API_URL=api, GITHUB_REPOSITORY="o/r", GITHUB_TOKEN="t",
+               GITHUB_STEP_SUMMARY=str(project / "summary.md"), GITHUB_OUTPUT=str(project / "output"))
+    lab = dict(common, CI_API_V4_URL=api, CI_PROJECT_ID="5", CI_MERGE_REQUEST_IID="12", VRAMSCOPE_TOKEN="t",
+               CI_COMMIT_BRANCH="", CI_DEFAULT_BRANCH="main")
+    for lines, variables, note in ((action, hub, "/repos/o/r/issues"), (script, lab, "/projects/5/merge_requests/12/notes")):
+        Comments.kept.clear()
+        for time in range(2):
+            Comments.calls.clear()
+            (project / "output").write_text("")
+            done = subprocess.run(["bash", "-e", "-c", "\n".join(lines)], env=variables, cwd=project, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+            assert done.returncode == 1, done.stdout  # that of the check
+            methods = [method for method, *_ in Comments.calls]
+            assert methods == ["GET", ("PATCH" if variables is hub else "PUT") if time else "POST"], (Comments.calls, done.stdout)
+            assert all(path.startswith(note) and token.endswith("t") for _, path, token in Comments.calls), Comments.calls
+        text = Comments.kept[7]
+        for wanted in ("limits exceeded", "| grown | +8.00 MiB | forward (ci\\_trainer.c:", "xychart-beta", "bar [8.000]"):
+            assert wanted in text, (wanted, text)
+        assert (project / "gpu-memory.svg").stat().st_size > 0
+    server.shutdown()
 
 
 def torch(source, build, scratch, env, project):
