@@ -34,8 +34,7 @@ def same(cell, value):
     return int(number) == value // UNITS[unit]
 
 
-def expected(events):
-    tensors = {e["fields"]["addr"] for e in events if e["kind"] == "framework_alloc"}
+def expected(events, tensors):
     blocks, segments, live = [], [], {}
     for event in events:
         fields, kind = event["fields"], event["kind"]
@@ -66,11 +65,8 @@ def check(recorded, problems, root):
         rows = table(text)
         problems.same("widths", {len(line) for line in text.splitlines()}, {WIDTH})
         events = [x for x in map(json.loads, recorded.export("tensors", "json").decode().splitlines()) if "event" in x]
-        if options:
-            events = [e for e in events if e["event"] <= 120]
-            tensors = [e for e in events if e["kind"] == "framework_alloc"]
-            problems.true("a part", tensors)
-        for key, values in expected(events):
+        tensors = {e["fields"]["addr"] for e in events if e["kind"] == "framework_alloc"}
+        for key, values in expected([e for e in events if not options or e["event"] <= 120], tensors):
             problems.true(f"{options} {key}: {rows[key]} {values}", all(same(c, v) for c, v in zip(rows[key], values)))
         for name in ("Active memory", "Requested memory", "Non-releasable memory"):
             problems.same(name, rows[name, "all"], ["not recorded"] * 4)

@@ -26,6 +26,7 @@ struct summary {
     uint64_t ooms, retries, oversize; /* oversize: PyTorch's max_split_size */
     bool requested, begun_later; /* requested sizes are known; blocks from before the recording */
     bool before;                 /* now: an import writes those */
+    bool mixed;      /* other pools report blocks as well: which segments are PyTorch's is not known */
     bool expandable; /* segments: PyTorch 2.15 retries without asking the device */
     uint64_t refused_by;         /* the thread whose request to the device was refused last, and 1 */
 };
@@ -51,6 +52,12 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
     if (live->device != s->account)
         return;
     if (live->level == VS_LEVEL_FRAMEWORK) {
+        const struct vs_event *event = change->event;
+        bool ours = event->kind == VS_EVENT_framework_alloc  ? event->framework_alloc.total_reserved
+                    : event->kind == VS_EVENT_framework_free ? event->framework_free.total_reserved : true;
+        s->mixed |= !ours; /* CuPy's, TensorFlow's and others come without that sum */
+        if (!ours)
+            return;
         bool small = live->size <= SMALL_BLOCK;
         add(s, ALLOCATED, small, born, live->size);
         add(s, REQUESTED, small, born, live->requested);
@@ -140,13 +147,15 @@ static void print_device(const struct summary *s, uint64_t device, FILE *out)
     fprintf(out, "|  %9s CUDA OOMs: %-12s | %6s cudaMalloc retries: %-10s|\n", "", ooms, "", retries);
     fprintf(out, "|%s|\n|        Metric         | Cur Usage  | Peak Usage | Tot Alloc  | Tot Freed  |\n", thick);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bool known = rows[i].stat != UNKNOWN && (rows[i].stat != REQUESTED || s->requested), all = known && !s->begun_later;
+        enum stat stat = rows[i].stat;
+        bool of_segments = stat == RESERVED || stat == SEGMENTS || stat == LARGE_SEGMENTS;
+        bool known = stat != UNKNOWN && (stat != REQUESTED || s->requested) && !(of_segments && s->mixed);
         fprintf(out, "|%s|\n", thin);
         for (int pool = 0; pool < (rows[i].pools ? 3 : 1); pool++) {
-            const uint64_t *of = s->stats[known ? rows[i].stat : 0][pool], *by = s->stats[known ? rows[i].stat : 0][0];
+            const uint64_t *of = s->stats[known ? stat : 0][pool], *by = s->stats[known ? stat : 0][0];
             fprintf(out, "| %-21s ", pool ? pools[pool] : rows[i].name);
             for (int column = 0; column < 4; column++)
-                print_value(out, column ? all : known, rows[i].bytes, of[column], by[column]);
+                print_value(out, known && !(column && s->begun_later), rows[i].bytes, of[column], by[column]);
             fputs("|\n", out);
         }
     }
@@ -183,9 +192,10 @@ enum vs_err vs_torch_summary(struct vs_reader *reader, const struct vs_time_wind
         vs_replay_subscribe(replay, changes, on_change, s);
         err = vs_reading_run(reader, replay, window, &observer, 1);
         vs_replay_close(replay);
-        if (!err)
+        bool used = s->stats[ALLOCATIONS][0][2] != 0;
+        if (!err && used)
             print_device(s, devices[account], out);
-        printed++;
+        printed += used;
     }
     vs_history_blocks_free(&blocks);
     free(s);
