@@ -55,7 +55,7 @@ def difference(base, trace):
                 grown[name] = grown.get(name, 0) + change["delta"] / (1 << 20)
         if grown and sites["metric"] == "allocated":
             lines += ["", "```mermaid", "xychart-beta horizontal", '  title "More at the peak, MiB"',
-                      "  x-axis [" + ", ".join(f'"{name}"' for name in grown) + "]", '  y-axis "MiB"',
+                      "  x-axis [" + ", ".join(f'"{name}"' for name in grown) + "]", f'  y-axis "MiB" 0 --> {max(grown.values()):.3f}',
                       "  bar [" + ", ".join(f"{mib:.3f}" for mib in grown.values()) + "]", "```"]
     return "\n".join(lines) + "\n"
 
