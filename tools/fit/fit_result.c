@@ -122,9 +122,7 @@ static void add_hint(const char *who, struct vs_fit_run *run)
                "h100-80g,devices=4";
     else if (run->started && !run->trace_count && (run->status < 125 || run->status > 127) &&
              lacks_driver(errors))
-        hint = "the program did not use a GPU. If it should have: one that links NVIDIA's CUDA "
-               "runtime statically (nvcc's default) cannot use the simulated GPU; build it with "
-               "nvcc -cudart shared";
+        hint = "the program did not use a GPU";
     if (!hint)
         return;
     char *text = vs_xprintf("%s%s%s: %s", errors, *errors ? "\n" : "", who, hint);
