@@ -165,12 +165,12 @@ vs_pytest() {
         vs_say "pytest could not be installed; the tests of the pytest plugin are skipped"
 }
 
-# vs_package_tools: installs pandas, for the test of tables of allocations, in build/pandas, and mypy, for
-# that of types, in build/types. The tests are skipped without them.
+# vs_package_tools: installs pandas and HolisticTraceAnalysis, for the tests of tables of allocations and of timelines,
+# in build/pandas, and mypy, for that of types, in build/types. The tests are skipped without them.
 vs_package_tools() {
     [ "$VS_INSTALL" = yes ] || return 0
     python3 "$VS_ROOT/tests/package/pandas_environment.py" fetch ||
-        vs_say "pandas could not be installed; the test of tables of allocations is skipped"
+        vs_say "pandas could not be installed; the tests of tables of allocations and of HolisticTraceAnalysis are skipped"
     python3 "$VS_ROOT/tests/package/type_checker.py" fetch ||
         vs_say "mypy could not be installed; the test of the package's types is skipped"
 }

@@ -1,23 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Chrome timeline as HolisticTraceAnalysis reads it, a tool for the traces of PyTorch's profiler: its
-kernels, copies, steps, launches and ranks are those of the report.
-
-    read_hta.py fetch    installs it in build/hta (500 MB, a minute: tests skip without it)
-"""
+kernels, copies, steps, launches and ranks are those of the report."""
 import json
 import os
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import python_environments
-
-HTA = python_environments.PythonEnvironment("hta", ("HolisticTraceAnalysis==0.5.0",), "hta.trace_analysis")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "package"))
+import pandas_environment
 
 
 def missing():
-    HTA.require("VS_HTA_STARTED", "tests/exports/read_hta.py", os.environ.get("VS_HTA_PYTHON"))
+    pandas_environment.PANDAS.require("VS_HTA_STARTED", "tests/package/pandas_environment.py",
+                                      os.environ.get("VS_HTA_PYTHON"))
 
 
 def frame_of(recorded, name):
@@ -50,7 +46,3 @@ def check(recorded, problems, _root):
         events = json.load(file)["traceEvents"]
     numbers = {e["args"]["correlation"] for e in events if e.get("cat") in ("kernel", "gpu_memset", "gpu_memcpy")}
     problems.true("HTA: launches have their kernels", set(launches["correlation"]) <= numbers and len(launches) > 100)
-
-
-if __name__ == "__main__":
-    python_environments.main(__doc__, HTA)
