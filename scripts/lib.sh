@@ -148,11 +148,11 @@ vs_pprof() {
 }
 
 # vs_parsers: installs the parsers by which the formats of vramscope check are tested, in
-# build/parsers. These tests are skipped without them.
+# build/parsers, and DuckDB, in build/duckdb. These tests are skipped without them.
 vs_parsers() {
     [ "$VS_INSTALL" = yes ] || return 0
     python3 "$VS_ROOT/tests/check/format_parsers.py" fetch ||
-        vs_say "the parsers could not be installed; the test of vramscope check's formats is skipped"
+        vs_say "the parsers or DuckDB could not be installed; tests of formats and tables are skipped"
     python3 "$VS_ROOT/tests/exports/read_ui.py" fetch ||
         vs_say "Perfetto's UI could not be installed; the test that opens timelines in it is skipped"
 }

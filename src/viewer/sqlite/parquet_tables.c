@@ -79,17 +79,22 @@ static enum vs_err open_files(struct folder *f)
     return VS_OK;
 }
 
-/* Puts the files in place, or after an error removes them. */
+/* Puts the files in place when all are complete, or after an error removes them. */
 static enum vs_err close_files(struct folder *f, enum vs_err err)
 {
     char from[NAME_MAX_BYTES], to[NAME_MAX_BYTES];
     int saved_errno = errno;
     for (size_t i = 0; i < TABLES && f->out[i]; i++) {
         vs_parquet_end(f->files[i]);
-        bool bad = ferror(f->out[i]);
-        bad |= fclose(f->out[i]) != 0;
+        if (!err && (fflush(f->out[i]) || ferror(f->out[i]))) {
+            err = VS_ERR_IO;
+            saved_errno = errno;
+        }
+        fclose(f->out[i]);
+    }
+    for (size_t i = 0; i < TABLES && f->out[i]; i++) {
         name_of(from, f, i, false);
-        if (!err && (bad || rename(from, name_of(to, f, i, true)))) {
+        if (!err && rename(from, name_of(to, f, i, true))) {
             err = VS_ERR_IO;
             saved_errno = errno;
         }
