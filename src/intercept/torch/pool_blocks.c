@@ -19,6 +19,7 @@
 #include "intercept/torch/attach.h"
 #include "intercept/track/context.h"
 #include "intercept/track/holding.h"
+#include "intercept/track/tracker.h"
 #include "vramscope.h"
 
 static _Atomic(uint64_t) held[VS_DEVICES_MAX]; /* bytes in the blocks of each device; atomic */
@@ -38,21 +39,24 @@ VS_EXPORT void vramscope_pool_begin(void)
     atomic_store_explicit(&vs_holding_possible, true, memory_order_relaxed);
 }
 
+static bool records(const void *block, int device)
+{
+    return block && device >= 0 && device < VS_DEVICES_MAX && !vs_thread.inside && vs_process_records();
+}
+
 VS_EXPORT void vramscope_pool_alloc(const void *block, size_t bytes, int device)
 {
-    if (!block || device < 0 || device >= VS_DEVICES_MAX || vs_thread.inside || !vs_process_records())
+    vramscope_pool_begin();
+    if (!records(block, device))
         return;
     vs_thread.caller = __builtin_return_address(0);
-    vramscope_pool_begin();
     record(block, bytes, false, (uint32_t)device);
 }
 
 VS_EXPORT void vramscope_pool_free(const void *block, size_t bytes, int device)
 {
-    if (!block || device < 0 || device >= VS_DEVICES_MAX || vs_thread.inside || !vs_process_records())
-        return;
-    vs_thread.caller = __builtin_return_address(0);
-    record(block, bytes, true, (uint32_t)device);
+    if (records(block, device))
+        record(block, bytes, true, (uint32_t)device);
 }
 
 /* --- TensorFlow --- */
@@ -126,6 +130,15 @@ static size_t size_of(void *self, const void *addr)
     return size ? size(self, addr) : 0;
 }
 
+/* The pool is full: usually the device was not even asked. */
+static void failed(size_t bytes, uint32_t device)
+{
+    VS_OWN_WORK();
+    struct vs_context *context = vs_context_alive_on(device);
+    if (context)
+        vs_track_failed(context, bytes, VS_FAMILY_DEVICE, 0, "TensorFlow", CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 VS_EXPORT void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes) __asm__(ALLOCATE);
 void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes)
 {
@@ -138,11 +151,13 @@ void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *at
     vs_holding_within++; /* memory that it takes from the device holds blocks */
     void *addr = next(self, alignment, bytes, attributes);
     vs_holding_within--;
-    if (addr && !vs_thread.inside && vs_process_records()) {
-        int device = device_of(self, addr);
+    int device = !vs_thread.inside && vs_process_records() ? device_of(self, addr) : -1;
+    if (device >= 0) {
         vs_thread.caller = __builtin_return_address(0);
-        if (device >= 0)
+        if (addr)
             record(addr, size_of(self, addr), false, (uint32_t)device);
+        else
+            failed(bytes, (uint32_t)device);
     }
     return addr;
 }

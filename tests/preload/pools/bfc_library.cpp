@@ -46,6 +46,8 @@ void BFCAllocator::Extend()
 void *BFCAllocator::AllocateRaw(size_t, size_t bytes, const AllocationAttributes &)
 {
     bytes = (bytes + 255) / 256 * 256;
+    if (at_ + bytes > end_ && bytes > region_)
+        return nullptr; // as with a limit
     if (at_ + bytes > end_)
         Extend();
     char *address = at_;

@@ -42,6 +42,7 @@ first = bfc.bfc_allocate(0, ctypes.c_size_t(1000))
 host = bfc.bfc_allocate(1, ctypes.c_size_t(7000))
 bfc.bfc_deallocate(ctypes.c_void_p(first))
 second = bfc.bfc_allocate(0, ctypes.c_size_t(1500 * 1024))
+assert not bfc.bfc_allocate(0, ctypes.c_size_t(64 << 20))
 """
 
 
@@ -88,7 +89,8 @@ def tensors_of_tensorflow_are_recorded_without_the_hosts(folder):
     assert framework["peak_allocated_bytes"] == size, framework
     assert device["peak_user"]["bytes"] == size + 300 * KIB, device["peak_user"]
     assert device["peak_allocated"]["bytes"] == 3 * MIB + 300 * KIB, device["peak_allocated"]
-    assert "TensorFlow peak 1.5 MiB in 2 allocations" in text, text
+    assert "TensorFlow peak 1.5 MiB in 2 allocations" in text and device["frameworks"] == [], text
+    assert device["families"]["device"]["failures"] == 1 and "64.0 MiB by TensorFlow" in text, text
 
 
 def real_ones_if_there_are_any(folder):
