@@ -37,7 +37,7 @@ static void print_head(const struct vs_replay_view *view, const struct vs_style 
     if (recorded->total_bytes)
         fprintf(out, ", %s", vs_size_text(recorded->total_bytes));
     fprintf(out, "\n%s (%s)", vs_number_text(recorded->request_count, "request"),
-            recorded->requests == VS_WHATIF_FRAMEWORK ? "PyTorch's tensors" : "cudaMalloc");
+            recorded->requests == VS_WHATIF_FRAMEWORK ? "blocks of a framework" : "cudaMalloc");
     if (recorded->steps)
         fprintf(out, ", %s", vs_number_text(recorded->steps, "step"));
     if (recorded->failures)

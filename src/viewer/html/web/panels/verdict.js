@@ -90,7 +90,8 @@ function peakOf(device) {
     if (!device.framework || !device.peak_user.event)
         return {...device.peak_allocated, name: 'Peak'};
     const {peak_user: peak, framework} = device;
-    return {...peak, name: peak.bytes === framework.peak_allocated_bytes ? 'Peak of PyTorch tensors' : 'Peak in use'};
+    const alone = peak.bytes === framework.peak_allocated_bytes;
+    return {...peak, name: alone ? `Peak of ${framework.name} ${framework.contents}` : 'Peak in use'};
 }
 
 function peakSentence(device) {
@@ -163,7 +164,7 @@ export function figuresOf(head, index) {
     if (device.framework) {
         const tensors = device.peak_user;
         figures.push({
-            key: 'tensors', label: 'PyTorch tensors, peak',
+            key: 'tensors', label: `${device.framework.name} ${device.framework.contents}, peak`,
             value: formatBytes(device.framework.peak_allocated_bytes), time: tensors.time_ns,
             detail: `${formatNumber(device.framework.allocations, 'allocation')}, at ` +
                 timeAndPhase(tensors.time_ns, tensors.phase),
