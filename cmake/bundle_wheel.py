@@ -8,7 +8,7 @@ WHEEL is what scikit-build-core made of the tree, with VRAMSCOPE_BUNDLE. The res
 - the libraries that the command links and the library loads, from this machine, as
   _data/lib/vramscope/bundled/libvramscope-NAME.so.N. Their names are their own (soname as well), so
   that a recorded program that uses zstd or libunwind of another version is not affected;
-- their licences, from the packages that this machine has them from;
+- their licences, from the packages that this machine has them from, and a list of them (SPDX, sboms/ of the metadata);
 - manual pages and completions where `man` and the shells find them, in share of the environment;
 - a manylinux tag for the newest symbol of the C library that any of its files uses.
 Zip files have no links: the simulator's names for linking (libcuda.so) become small libraries that
@@ -28,15 +28,11 @@ import tempfile
 import zipfile
 
 import link_library
+import third_party
 
 # of every Linux with the C library of the tag
 SYSTEM = re.compile(r"^(ld-linux[^/]*|libc|libm|libdl|libpthread|librt|libgcc_s)\.so")
 LOADED = {"libunwind.so.8": "VS_LIBUNWIND", "libzstd.so.1": "VS_LIBZSTD"} # by libvramscope.so
-STATIC = {"libiberty": ["libiberty-dev", "binutils-dev"], "xxHash": ["libxxhash-dev"]} # in the command
-# likewise, where the command has the budget files, its only part in C++
-STATIC_CXX = {"toml++": ["libtomlplusplus-dev"],
-              "the GNU C++ runtime": ["libstdc++6", "gcc-12-base", "libstdc++-12-dev"]}
-CXX_MARK = b"St9exception"
 UNSTRIPPED = "train_lm" # the demo names its source lines
 
 
@@ -107,10 +103,6 @@ def check_names(tree):
             sys.exit(f"bundle_wheel: {macro} in src/base/vs_library.h is not {new_name(soname)}")
 
 
-def static_parts(command):
-    return {**STATIC, **(STATIC_CXX if CXX_MARK in command.read_bytes() else {})}
-
-
 ABOUT = """\
 Third-party software in this wheel of vramscope, with its licences. vramscope itself is under the
 Apache License 2.0 (LICENSE).
@@ -135,20 +127,15 @@ def notices(tree, sources, static):
     parts = [ABOUT]
     packages = {}
     for soname, path in sorted(sources.items()):
-        found = subprocess.run(["dpkg", "-S", os.path.realpath(path)], capture_output=True, text=True).stdout
-        if not found and path.startswith("/lib"): # merged /usr
-            found = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True).stdout
-        packages.setdefault(found.partition(":")[0], []).append(new_name(soname))
-    for name, candidates in static.items():
-        have = [p for p in candidates if os.path.exists(f"/usr/share/doc/{p}/copyright")]
-        packages.setdefault(have[0] if have else "", []).append(f"{name} (in the command)")
+        packages.setdefault(third_party.owner(path), []).append(new_name(soname))
+    for name, package in static.items():
+        packages.setdefault(package, []).append(f"{name} (in the command)")
     for package, files in sorted(packages.items()):
         text = pathlib.Path(f"/usr/share/doc/{package}/copyright")
         if not package or not text.exists():
             sys.exit(f"bundle_wheel: no licence was found for {', '.join(files)}: build the wheel on "
                      f"Debian, with its packages")
-        version = run("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package)
-        parts.append(f"{'=' * 78}\n{', '.join(files)}\nDebian source package {version}\n\n"
+        parts.append(f"{'=' * 78}\n{', '.join(files)}\nDebian source package {' '.join(third_party.source_of(package))}\n\n"
                      f"{text.read_text(encoding='utf-8', errors='replace')}")
     parts += common_licences("\n".join(parts))
     parts.append(f"{'=' * 78}\nshare/vramscope/examples/genesis.txt\n\n" +
@@ -241,12 +228,17 @@ def main():
         unpack(options.wheel, root)
         info = next(root.glob("*.dist-info"))
         data = root / "vramscope/_data"
-        sources, static = bundle(data), static_parts(data / "bin/vramscope")
+        sources, static = bundle(data), third_party.static_parts(data / "bin/vramscope")
         share = root / f"{info.name[:-len('.dist-info')]}.data/data/share"
         tidy(data, share)
         licences = info / "licenses"
         licences.mkdir(exist_ok=True)
         (licences / "THIRD-PARTY-NOTICES").write_text(notices(tree, sources, static), encoding="utf-8")
+        (info / "sboms").mkdir()  # PEP 770
+        version = info.name[len("vramscope-"):-len(".dist-info")]
+        (info / "sboms/vramscope.spdx.json").write_text(third_party.spdx(
+            version, [(package, "STATIC_LINK") for package in static.values()] +
+            [(third_party.owner(path), "CONTAINS") for _, path in sorted(sources.items())]), encoding="utf-8")
         options.folder.mkdir(parents=True, exist_ok=True)
         print(pack(root, info, options.folder, platform_tag(root)))
 

@@ -303,3 +303,11 @@ ok = cuda.cuInit(0) == 0 and cuda.cuDeviceGetCount(ctypes.byref(count)) == 0 and
 sys.exit(0 if ok else 1)
 PYTHON
 }
+
+# vs_reproducible: the same sources give the same bytes, wherever and whenever they are built.
+vs_reproducible() {
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$VS_ROOT" log -1 --format=%ct 2>/dev/null || echo 1577836800)}
+    export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+    local language
+    for language in C CXX ASM; do VS_CMAKE_ARGS+=("-DCMAKE_${language}_FLAGS=-ffile-prefix-map=$VS_ROOT=."); done
+}

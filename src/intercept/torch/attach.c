@@ -133,7 +133,7 @@ int InitializeInjection(void); /* inject.c; exported, as the driver calls it */
 int vramscope_attach(const char *options, char *why, size_t why_bytes)
 {
     enum vs_process_state state = vs_process_forked() ? VS_PROCESS_SILENT : vs_process_state();
-    if (state == VS_PROCESS_ACTIVE || (state == VS_PROCESS_IDLE && vs_loaded_self_at_start()))
+    if (state == VS_PROCESS_ACTIVE ? vs_process_recorder() != NULL : state == VS_PROCESS_IDLE && vs_loaded_self_at_start())
         return 1;
     if (state == VS_PROCESS_IDLE) {
         vs_process_attach(options);
@@ -147,7 +147,7 @@ int vramscope_attach(const char *options, char *why, size_t why_bytes)
         }
     }
     snprintf(why, why_bytes, "%s", *vs_process_refusal() ? vs_process_refusal()
-                                                         : "its recording has ended, or failed as its standard error says");
+                                                         : "its recording is off, has ended, or failed as its standard error says");
     return -1;
 }
 
