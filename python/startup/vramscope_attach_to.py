@@ -185,6 +185,7 @@ def main(pid, *request):
             os.chown(folder, owner.st_uid, owner.st_gid)
         with open(os.path.join(folder, "request"), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write("\n".join(request))
+        os.chmod(file.name, 0o644)  # the folder is private
         part = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vramscope_attach.py")
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         run_there(pid, f"""try:
