@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completions for shells, from the help and the options of the command itself.
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT CMAKE_CROSSCOMPILING AND NOT VRAMSCOPE_SANITIZE) # the build runs the command
   set(VS_COMPLETIONS_DIR ${CMAKE_BINARY_DIR}/completions CACHE INTERNAL "")
   set(completions ${VS_COMPLETIONS_DIR}/vramscope ${VS_COMPLETIONS_DIR}/_vramscope ${VS_COMPLETIONS_DIR}/vramscope.fish)
   add_custom_command(OUTPUT ${completions}
