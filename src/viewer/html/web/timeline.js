@@ -191,7 +191,8 @@ class TimelineView extends PaintedView {
         const color = surface.colors['series-limit'];
         if (near) {
             pen.line(area.left, y(limit.bytes), area.left + area.width, y(limit.bytes), color, 1.5, [6, 4]);
-            pen.text(area.left + 6, y(limit.bytes) - 4, `${limit.name} ${formatBytes(limit.bytes)}`, color,
+            const at = y(limit.bytes);
+            pen.text(area.left + 6, at < area.top + 5 ? at + 12 : at - 4, `${limit.name} ${formatBytes(limit.bytes)}`, color,
                 {weight: '600', halo: surface.colors.panel});
         }
     }

@@ -130,6 +130,7 @@ export function mountCompare(element, {trace, other, state}) {
     const [a, b] = traces;
     const chart = make('div.compare-chart');
     const title = make('h2.compare-title');
+    const command = make('p.muted');
     const what = make('h2');
     const back = button('At the peaks of the runs', () => state.set({step: null}));
     const number = make('input', {type: 'number', on: {change: () => state.set({step: number.value ? Number(number.value) : null})}});
@@ -144,7 +145,7 @@ export function mountCompare(element, {trace, other, state}) {
     const titles = shortenApart([a.head.title, b.head.title], 40);
     const name = (which, of) => make('span.legend-line', {title: of.head.command}, make(`span.key.key-${which}`, {'aria-hidden': 'true'}),
         `${which.toUpperCase()}: ${titles[of === a ? 0 : 1]}`);
-    fill(element, make('div.hero.compare-hero', {}, make('section.card.curve', {}, title,
+    fill(element, make('div.hero.compare-hero', {}, make('section.card.curve', {}, title, command,
         make('div.toolbar', {}, name('a', a), name('b', b), align), chart, reading), figures),
     make('section.card', {}, make('div.toolbar', {}, what, grouping, field, back), changes),
     make('section.card', {}, make('h2', {}, 'Flame graph of the difference'), graph), phases);
@@ -174,7 +175,14 @@ export function mountCompare(element, {trace, other, state}) {
             rows: inside ? bornIn(of.loaded.blocks, steps[i], device) : null})), chosen,
         words: both ? `${inside ? 'Allocated in' : 'Live at the peak of'} step ${formatCount(chosen)}` : `Live at the peaks${missing}`};
     }
+    /** The words of the commands that differ. */
+    function commandWords() {
+        const words = traces.map(({head}) => (head.command || '').split(' '));
+        const only = words.map((own, i) => own.filter((word, at) => word !== words[1 - i][at]).join(' ') || 'nothing');
+        return words[0].join(' ') === words[1].join(' ') ? '' : `The commands differ: ${shorten(only[0], 120)} in A, ${shorten(only[1], 120)} in B.`;
+    }
     function drawFigures() {
+        fill(command, commandWords());
         fill(title, differenceSentence(a, b, state.get('device')));
         fill(figures, figuresCard(a, b, state.get('device')));
         fill(phases, phasesCard(a, b, state.get('device')));

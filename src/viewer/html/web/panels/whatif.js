@@ -231,7 +231,8 @@ export function mountWhatif(element, context) {
             line.removeAttribute('aria-current');
             if (on) {
                 line.setAttribute('aria-current', 'true');
-                line.scrollIntoView({block: 'nearest'});
+                if (state.get('change'))
+                    line.scrollIntoView({block: 'nearest'});
             }
         });
         const [before, after] = formatBytesApart(recorded.reserved_peak, row ? row.reserved_peak : recorded.reserved_peak);
