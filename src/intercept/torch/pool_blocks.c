@@ -2,7 +2,7 @@
  *
  * Blocks inside the memory of allocators other than PyTorch's.
  *
- * TensorFlow's (tsl::BFCAllocator) is a class with exported virtual functions: libtensorflow_framework finds
+ * TensorFlow's (tsl::BFCAllocator) is a class with exported virtual functions: the loader finds
  * those of its table by name, so that ours, which come first, are called instead. They always call the
  * library's. Only its allocators for GPUs are recorded, which it names GPU_0_bfc and so on.
  *
@@ -61,13 +61,23 @@ VS_EXPORT void vramscope_pool_free(const void *block, size_t bytes, int device)
 
 /* --- TensorFlow --- */
 
-#define LIBRARY "libtensorflow_framework.so"
 #define BFC "_ZN3tsl12BFCAllocator"
 #define ALLOCATE BFC "11AllocateRawEmmRKNS_20AllocationAttributesE"
 #define DEALLOCATE BFC "13DeallocateRawEPv"
-#define NAME BFC "4NameB5cxx11Ev"
-#define SIZE "_ZNK3tsl12BFCAllocator13AllocatedSizeEPKv"
 #define ALLOCATORS 64u
+
+/* The library's own function, wherever it is: ours are only called where there is one. */
+static void *library_function(_Atomic(void *) *slot, const char *name)
+{
+    void *fn = atomic_load_explicit(slot, memory_order_acquire);
+    if (!fn) {
+        struct vs_definitions found;
+        vs_definitions_find(name, &found);
+        fn = found.start.fn ? found.start.fn : found.later[0].fn;
+        atomic_store_explicit(slot, fn, memory_order_release);
+    }
+    return fn;
+}
 
 struct bfc_name { /* std::string of the GNU C++ library, returned in memory */
     const char *start;
@@ -86,19 +96,17 @@ static struct {
 static int device_of(void *self, const void *addr)
 {
     unsigned i = 0;
-    const void *found = NULL;
-    for (; i < ALLOCATORS; i++) {
-        found = NULL;
+    for (const void *found = NULL; i < ALLOCATORS; i++, found = NULL)
         if (atomic_compare_exchange_strong(&seen[i].of, &found, self) || found == self)
             break;
-    }
     if (i == ALLOCATORS)
         return -1;
     int device = atomic_load_explicit(&seen[i].device, memory_order_relaxed);
     if (device || !addr)
         return device - 2;
+    static _Atomic(void *) slot;
     struct bfc_name (*name)(void *) = NULL;
-    *(void **)&name = vs_definition_in(LIBRARY, NAME);
+    *(void **)&name = library_function(&slot, BFC "4NameB5cxx11Ev");
     struct bfc_name text = name ? name(self) : (struct bfc_name){.start = ""}; /* a longer one leaks, once */
     device = 1;
     if (strncmp(text.start, "GPU_", 4) == 0) {
@@ -112,21 +120,11 @@ static int device_of(void *self, const void *addr)
     return device - 2;
 }
 
-static void *library_function(_Atomic(void *) *slot, const char *name)
-{
-    void *fn = atomic_load_explicit(slot, memory_order_acquire);
-    if (!fn) {
-        fn = vs_definition_in(LIBRARY, name);
-        atomic_store_explicit(slot, fn, memory_order_release);
-    }
-    return fn;
-}
-
 static size_t size_of(void *self, const void *addr)
 {
     static _Atomic(void *) slot;
     size_t (*size)(const void *, const void *) = NULL;
-    *(void **)&size = library_function(&slot, SIZE);
+    *(void **)&size = library_function(&slot, "_ZNK3tsl12BFCAllocator13AllocatedSizeEPKv");
     return size ? size(self, addr) : 0;
 }
 
