@@ -13,7 +13,6 @@ member that the schema does not describe is a problem here, although schemas let
 Each schema must also refuse a document without one of its members, the schema of oom must list every
 verdict, and a manual must name each schema.
 """
-import copy
 import json
 import os
 import re
@@ -53,11 +52,13 @@ def load(folder):
     return schemas
 
 
-def validator(schemas, name):
-    store = {other: strict(schema) for other, schema in schemas.items()}
-    schema = store[name]
-    resolver = jsonschema.RefResolver(name, schema, store=store)
-    return jsonschema.validators.validator_for(schema)(schema, resolver=resolver)
+def validator(schemas, name, known={}):  # made once
+    if name not in known:
+        store = {other: strict(schema) for other, schema in schemas.items()}
+        schema = store[name]
+        resolver = jsonschema.RefResolver(name, schema, store=store)
+        known[name] = jsonschema.validators.validator_for(schema)(schema, resolver=resolver)
+    return known[name]
 
 
 def no_duplicates(pairs):
@@ -96,11 +97,14 @@ def check_command(command, line, variables, schemas, documents):
     file = arguments[-1] if arguments[-2:-1] == ["->"] else None
     done = subprocess.run([command, *arguments[:-2 if file else None]], capture_output=True, timeout=600, check=False)
     try:
-        document = json.loads(written(file) if file else done.stdout, object_pairs_hook=no_duplicates)
+        text = written(file) if file else done.stdout
+        document = json.loads(text, object_pairs_hook=no_duplicates)
     except (OSError, ValueError) as why:
         return [f"{line}: exit {done.returncode}, not JSON: {why}; "
                 f"{done.stderr.decode(errors='replace')[:300]}"]
-    documents.setdefault(name, {}).setdefault(frozenset(document), document)
+    shortest = documents.setdefault(name, {}).get(frozenset(document))
+    if not shortest or len(text) < shortest[0]:
+        documents[name][frozenset(document)] = len(text), document
     problems = []
     for error in validator(schemas, name).iter_errors(document):
         error = innermost(error)
@@ -121,8 +125,7 @@ def check_refusal(schemas, name, document):
     problems = []
     required = required_members(schemas[name])
     for member in sorted(required.intersection(document)):
-        less = copy.deepcopy(document)
-        del less[member]
+        less = {key: value for key, value in document.items() if key != member}
         if validator(schemas, name).is_valid(less):
             problems.append(f"{name}: accepts a document without {member}")
     if not required:
@@ -174,7 +177,7 @@ def main():
                     lines += 1
                     problems += check_command(command, line.strip(), variables, schemas, documents)
     for name in schemas:
-        for document in documents.get(name, {}).values():
+        for _, document in documents.get(name, {}).values():
             problems += check_refusal(schemas, name, document)
         if name not in documents:
             problems.append(f"{name}: no command of tests/schema/commands.txt prints it")
