@@ -63,6 +63,9 @@ def record(folder, program, *options, python=sys.executable, device="t4-16g"):
 
 def arrays_in_the_pool_of_cupy_are_recorded_with_pools(folder):
     device, text = record(folder, LOAD + CUPY + OUTSIDE, "--pools")
+    table = subprocess.run([COMMAND, "report", "--torch-summary", os.path.join(folder, "run.vst")], capture_output=True,
+                           text=True, check=False)
+    assert table.returncode == 2 and "no memory of PyTorch was recorded" in table.stderr, table
     framework, peak = device["framework"], (600 + 900) * KIB + 512
     assert (framework["name"], framework["contents"], framework["allocations"], framework["frees"]) == (
         "CuPy", "arrays", 3, 3), framework  # two at the end of the program
