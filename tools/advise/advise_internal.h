@@ -50,6 +50,8 @@ struct vs_advise_change {
     const char *idle;   /* why it was not tried in the latest state; NULL */
     uint64_t tried;     /* + 1: the state in which it was tried last; 0: never */
     const char *phase;  /* of that state's peak */
+    bool ran;           /* in some set, or replayed */
+    const char *no_effect; /* why it had none, alone; NULL */
 };
 
 struct vs_advise_changes {
@@ -79,7 +81,7 @@ struct vs_trial {
 
 struct vs_trials {
     const struct vs_advise_job *job;
-    const struct vs_advise_changes *changes;
+    struct vs_advise_changes *changes;
     struct vs_arena *memory;
     struct vs_trial **items; /* in the order in which they were made */
     size_t count, capacity;

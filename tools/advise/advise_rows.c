@@ -133,22 +133,6 @@ static void add_steps(const struct vs_search *search, uint64_t set, struct vs_ad
     }
 }
 
-/* Whether a trial has *change*; *why* is set to why it had no effect there. */
-static bool was_tried(const struct vs_search *search, size_t change, const char **why)
-{
-    bool tried = false;
-    *why = NULL;
-    for (size_t i = 0; i < search->trials.count; i++) {
-        const struct vs_trial *trial = search->trials.items[i];
-        if (!(trial->set >> change & 1) || !trial->done)
-            continue;
-        tried = true;
-        if (trial->why && trial->run.answer != VS_FIT_UNKNOWN && trial->set == UINT64_C(1) << change)
-            *why = trial->why;
-    }
-    return tried;
-}
-
 static void add_left(struct vs_search *search, struct vs_advice *advice)
 {
     size_t capacities[2] = {0};
@@ -159,15 +143,14 @@ static void add_left(struct vs_search *search, struct vs_advice *advice)
                                            "did not complete a step"});
     for (size_t i = 0; i < search->changes.count; i++) {
         const struct vs_advise_change *change = &search->changes.items[i];
-        const char *why;
-        bool tried = was_tried(search, i, &why);
+        const char *why = change->no_effect;
         struct vs_advice_left left = {change->label,
                                       change->spec   ? change->spec
                                       : change->conf ? change->conf : change->value,
                                       why ? why : change->absent ? change->absent : change->idle};
-        if (left.why && (!tried || why))
+        if (left.why && (!change->ran || why))
             VS_VEC_ADD(advice->absent, advice->absent_count, capacities[0], left);
-        else if (!tried && search->found) /* a cheaper set was enough */
+        else if (!change->ran && search->found) /* a cheaper set was enough */
             VS_VEC_ADD(advice->spared, advice->spared_count, capacities[1], left);
     }
 }

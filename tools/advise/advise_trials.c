@@ -83,6 +83,16 @@ static const char *not_applied(const struct vs_trials *trials, const struct vs_t
     return NULL;
 }
 
+static void mark_changes(struct vs_trials *trials, const struct vs_trial *trial)
+{
+    for (size_t c = 0; c < trials->changes->count; c++) {
+        struct vs_advise_change *change = &trials->changes->items[c];
+        change->ran |= trial->set >> c & 1;
+        if (trial->why && trial->run.answer != VS_FIT_UNKNOWN && trial->set == UINT64_C(1) << c)
+            change->no_effect = trial->why;
+    }
+}
+
 /* The figures of a trial whose result was read. */
 static void settle(struct vs_trials *trials, struct vs_trial *trial)
 {
@@ -97,6 +107,7 @@ static void settle(struct vs_trials *trials, struct vs_trial *trial)
         trial->why = vs_xarena_printf(trials->memory, "%s%s%.*s", run->why,
                                       *last_line(run->errors) ? ": " : "", ERROR_MAX,
                                       last_line(run->errors));
+    mark_changes(trials, trial);
     if (trial->why || run->answer != VS_FIT_YES)
         return;
     trial->fits = true;
@@ -288,6 +299,7 @@ struct vs_trial *vs_trial_replay(struct vs_trials *trials, const struct vs_trial
     trial->reserved = shown->reserved_peak;
     trial->used = shown->used_peak;
     trial->shown = of;
+    mark_changes(trials, trial);
     return trial;
 }
 
