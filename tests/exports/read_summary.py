@@ -72,7 +72,12 @@ def check(recorded, problems, root):
             problems.same(name, rows[name, "all"], ["not recorded"] * 4)
         problems.same("oversize", rows["Oversize allocations", "all"], ["0"] * 4)
         problems.true("failures", re.search(r"CUDA OOMs: 0 +\| +cudaMalloc retries: 0 ", text))
-    for name, options, why in (("plain", (), "no memory of PyTorch"), ("sampled", (), "needs every allocation"),
+    with open(path, "rb") as whole, open(path + ".cut", "wb") as cut:
+        cut.write(whole.read()[:-40])
+    recorded.traces["cut"] = path + ".cut"
+    partial = recorded.run("report", "--torch-summary", "--partial", recorded.traces["cut"])
+    problems.true("a damaged trace", partial.returncode == 0 and len(table(partial.stdout.decode())) == 29)
+    for name, options, why in (("cut", (), "--partial"), ("plain", (), "no memory of PyTorch"), ("sampled", (), "needs every allocation"),
                                ("tensors", ("--json",), "combined with"), ("tensors", ("--device", "7"), "on that device")):
         out = recorded.run("report", "--torch-summary", *options, recorded.traces[name])
-        problems.true(f"{name} {options}: {out.stderr}", out.returncode == 2 and why in out.stderr.decode())
+        problems.true(f"{name} {options}: {out.stderr}", out.returncode == 2 and not out.stdout and why in out.stderr.decode())

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "tools/common/process_tree_tool.h"
 #include "tools/common/report_names.h"
@@ -238,9 +239,13 @@ static bool print_torch_summary(const char *who, const char *path, const struct 
         vs_reader_close(reader);
         return false;
     }
-    enum vs_err err = vs_torch_summary(reader, &window, args->wish.one_device, args->wish.device, stdout);
+    char *table;
+    size_t bytes;
+    FILE *out = vs_xstream(&table, &bytes); /* not printed of a damaged trace */
+    enum vs_err err = vs_torch_summary(reader, &window, args->wish.one_device, args->wish.device, out);
     enum vs_condition condition = vs_reader_condition(reader, why);
     vs_reader_close(reader);
+    vs_xstream_end(out);
     if (err == VS_ERR_UNSUPPORTED)
         vs_tool_fail(who, "%s: --torch-summary needs every allocation, and some are not in the trace; record without "
                      "--sample, --min-size and --max-trace-size, and do not pause", path);
@@ -249,7 +254,11 @@ static bool print_torch_summary(const char *who, const char *path, const struct 
                      args->wish.one_device ? " on that device" : "", path);
     else if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
-    return !err && vs_tool_usable(who, path, condition, why, args->partial, "--partial");
+    bool good = !err && vs_tool_usable(who, path, condition, why, args->partial, "--partial");
+    if (good)
+        fputs(table, stdout);
+    free(table);
+    return good;
 }
 
 static int report_main(int argc, char **argv)
