@@ -97,7 +97,7 @@ export function createRefresh(trace, state) {
 
 /** Asks for the part that is visible whenever the page lacks it.
  * @param {Object} trace @param {Object} state @param {function(): void} changed called when the trace has
- *   other data; selected rows are not valid any more
+ *   other data
  * @param {function(string): void} failed called with a sentence when the server did not answer */
 export function followWindow(trace, state, changed, failed) {
     let timer = 0;
@@ -111,9 +111,11 @@ export function followWindow(trace, state, changed, failed) {
             return;
         asking = true;
         try {
-            takeOver(trace, await fetchPart(range), SERVED_SECTIONS);
+            const part = await fetchPart(range);
+            const selected = findAgain(trace, part, state.get('selected'));
+            takeOver(trace, part, SERVED_SECTIONS);
             refused = lacksBlocks(trace, range) ? key : ''; // it has what fits: do not ask for the same again
-            state.set({selected: null});
+            state.set({selected});
             changed();
         } catch (error) {
             refused = key;

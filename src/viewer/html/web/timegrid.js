@@ -23,18 +23,18 @@ export function timeScale(range, plot) {
     return (t) => plot.left + (t - range.from) * scale;
 }
 
-/** Vertical grid lines and, unless *labels* is false, the times below the plot. */
-export function drawTimeGrid(pen, surface, plot, range, labels = true) {
+/** Vertical grid lines and the times below the plot. */
+export function drawTimeGrid(pen, surface, plot, range) {
     const {colors} = surface;
     const x = timeScale(range, plot);
     const {ticks, origin} = timeTicks(range.from, range.to, plot.width);
     for (const {at, text} of ticks) {
         const at_x = Math.round(x(at)) + 0.5;
         pen.line(at_x, plot.top, at_x, plot.top + plot.height, colors.grid);
-        if (labels && at_x > plot.left + 20 && at_x < plot.left + plot.width - 24)
+        if (at_x > plot.left + 20 && at_x < plot.left + plot.width - 24)
             pen.text(at_x, plot.top + plot.height + 14, text, colors.muted, {align: 'center'});
     }
-    if (labels && origin !== null)
+    if (origin !== null)
         pen.text(4, plot.top + plot.height + 14, instantText(origin, 1e6), colors.muted);
 }
 
