@@ -339,7 +339,7 @@ static enum vs_err fill_peaks(struct pass *pass, struct vs_symbols *symbols,
     struct vs_report *report = pass->report;
     bool any = false;
     for (size_t i = 0; i < report->device_count; i++) /* kinds are PyTorch's */
-        any |= report->devices[i].has_framework && strcmp(report->devices[i].framework, "PyTorch") == 0;
+        any |= report->devices[i].has_framework && strstr(report->devices[i].framework, "PyTorch");
     struct vs_kinds_table *kinds = any && !vs_recording_partial(&report->recording)
                                        ? vs_xcalloc(report->device_count, sizeof *kinds) : NULL;
     enum vs_err err = VS_OK;

@@ -311,7 +311,7 @@ enum vs_err vs_page_data_build(const struct vs_page_source *source, struct vs_pa
             if (report->devices[i].device == source->scan->devices[a]->ordinal) {
                 facts.numbers[a] = (uint8_t)i;
                 facts.framework[a] = report->devices[i].has_framework;
-                facts.any_framework |= facts.framework[a] && strcmp(report->devices[i].framework, "PyTorch") == 0;
+                facts.any_framework |= facts.framework[a] && strstr(report->devices[i].framework, "PyTorch");
             }
     bool kinds = facts.any_framework && !vs_recording_partial(&source->report->recording);
     struct vs_replay *replay = source->end;
