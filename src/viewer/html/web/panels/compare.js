@@ -65,7 +65,7 @@ function curvesSvg([a, b], state, axis, folds, width, height) {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
     const curves = [a, b].map((trace) => trace.loaded.curves && trace.loaded.curves[device]);
-    const [name, memory] = [...(axis.count ? [['live', 'Live blocks']] : []), ['tensors', 'PyTorch tensors'], ['allocated', 'Allocated memory']]
+    const [name, memory] = [...(axis.count ? [['live', 'Live blocks']] : []), ['tensors', `${a.head.levels.framework} tensors`], ['allocated', 'Allocated memory']]
         .find(([key]) => key === 'allocated' || curves.every((curve) => curve && curve[`${key}_max`]));
     const what = `${memory} of both traces; ${axis.what}`;
     const svg = makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img', 'font-size': 11,

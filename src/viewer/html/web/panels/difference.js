@@ -15,10 +15,11 @@ export function comparedFigures(a, b, device) {
     const free = (d) => (d.device_memory.highest_use ? d.device_memory.highest_use.free_bytes : null);
     const tensors = (d) => (d.framework ? d.framework.peak_allocated_bytes : null);
     const steps = ({head}) => (head.report.steps.done ? head.report.steps.total_ns / head.report.steps.done : null);
+    const named = x.framework || y.framework || {};
     const rows = [
         {label: x.framework || y.framework ? 'Device peak' : 'Peak allocated', a: x.peak_allocated.bytes, b: y.peak_allocated.bytes},
         {label: 'Peak reserved', a: x.peak_reserved.bytes, b: y.peak_reserved.bytes},
-        {label: 'PyTorch tensors, peak', a: tensors(x), b: tensors(y)},
+        {label: `${named.name} ${named.contents}, peak`, a: tensors(x), b: tensors(y)},
         {label: 'Lowest free memory seen', a: free(x), b: free(y), moreIsBetter: true},
         {label: 'Device memory', a: wholeOf(x), b: wholeOf(y), moreIsBetter: true},
         {label: 'Allocations failed', a: a.head.report.failure_count, b: b.head.report.failure_count, unit: 'count'},
