@@ -60,24 +60,27 @@ def expected(events, tensors):
 
 def check(recorded, problems, root):
     path = recorded.traces["tensors"]
-    for options in ((), ("--at", "@120")):
+    for options in ((), ("--at", "@120"), ("--at", "end")):
         text = recorded.run("report", "--torch-summary", *options, path).stdout.decode()
         rows = table(text)
         problems.same("widths", {len(line) for line in text.splitlines()}, {WIDTH})
         events = [x for x in map(json.loads, recorded.export("tensors", "json").decode().splitlines()) if "event" in x]
         tensors = {e["fields"]["addr"] for e in events if e["kind"] == "framework_alloc"}
-        for key, values in expected([e for e in events if not options or e["event"] <= 120], tensors):
+        for key, values in expected([e for e in events if "@120" not in options or e["event"] <= 120], tensors):
             problems.true(f"{options} {key}: {rows[key]} {values}", all(same(c, v) for c, v in zip(rows[key], values)))
         for name in ("Active memory", "Requested memory", "Non-releasable memory"):
             problems.same(name, rows[name, "all"], ["not recorded"] * 4)
         problems.same("oversize", rows["Oversize allocations", "all"], ["0"] * 4)
         problems.true("failures", re.search(r"CUDA OOMs: 0 +\| +cudaMalloc retries: 0 ", text))
+    peak = table(recorded.run("report", "--torch-summary", "--at", "peak", path).stdout.decode())["Allocated memory", "all"]
+    problems.true(f"at the peak: {peak}", peak[0] == peak[1])
     with open(path, "rb") as whole, open(path + ".cut", "wb") as cut:
         cut.write(whole.read()[:-40])
     recorded.traces["cut"] = path + ".cut"
     partial = recorded.run("report", "--torch-summary", "--partial", recorded.traces["cut"])
     problems.true("a damaged trace", partial.returncode == 0 and len(table(partial.stdout.decode())) == 29)
     for name, options, why in (("cut", (), "--partial"), ("plain", (), "no memory of PyTorch"), ("sampled", (), "needs every allocation"),
+                               ("tensors", ("--at", "@1"), "had allocated no memory by then"),
                                ("tensors", ("--json",), "combined with"), ("tensors", ("--device", "7"), "on that device")):
         out = recorded.run("report", "--torch-summary", *options, recorded.traces[name])
         problems.true(f"{name} {options}: {out.stderr}", out.returncode == 2 and not out.stdout and why in out.stderr.decode())

@@ -252,6 +252,8 @@ static bool print_torch_summary(const char *who, const char *path, const struct 
     else if (err == VS_ERR_NOT_FOUND)
         vs_tool_fail(who, "%s: no memory of PyTorch was recorded%s; vramscope report %s prints what was", path,
                      args->wish.one_device ? " on that device" : "", path);
+    else if (err == VS_ERR_STATE)
+        vs_tool_fail(who, "%s: PyTorch had allocated no memory by then; give a later time", path);
     else if (err)
         vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     bool good = !err && vs_tool_usable(who, path, condition, why, args->partial, "--partial");

@@ -92,8 +92,8 @@ void vs_picture_text(const struct vs_report *report, const struct vs_report_devi
 char *vs_held_point(char *out, const struct vs_report *report);
 
 /* vs_torch_summary (torch_summary.c): reads all of *reader*, and prints the table of torch.cuda.memory_summary() at
- * the end of *window* for each device with PyTorch's blocks, or for *device*. VS_ERR_NOT_FOUND: there is none; VS_ERR_UNSUPPORTED: not every
- * allocation is in the trace. */
+ * the end of *window* for each device with PyTorch's blocks, or for *device*. VS_ERR_NOT_FOUND: there is none;
+ * VS_ERR_STATE: none was allocated by then; VS_ERR_UNSUPPORTED: not every allocation is in the trace. */
 enum vs_err vs_torch_summary(struct vs_reader *reader, const struct vs_time_window *window, bool one_device,
                              uint64_t device, FILE *out) VS_MUST_CHECK;
 

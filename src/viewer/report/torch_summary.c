@@ -173,7 +173,8 @@ enum vs_err vs_torch_summary(struct vs_reader *reader, const struct vs_time_wind
     struct summary *s = vs_xcalloc(1, sizeof *s);
     struct vs_history_blocks blocks = {0};
     uint64_t devices[VS_HOST_INDEX];
-    unsigned count = 0, printed = 0;
+    unsigned count = 0, known = 0, printed = 0;
+    vs_reader_rewind(reader); /* whoever resolved the window read it */
     struct vs_replay *replay = vs_replay_open(reader);
     enum vs_err err = vs_reading_run(reader, replay, NULL, NULL, 0);
     if (!err && vs_recording_partial(&replay->recording))
@@ -185,6 +186,7 @@ enum vs_err vs_torch_summary(struct vs_reader *reader, const struct vs_time_wind
     for (unsigned account = 0; account < count && !err; account++) {
         if (!blocks.framework[account] || (one_device && devices[account] != device))
             continue;
+        known++;
         *s = (struct summary){.blocks = blocks, .account = account, .requested = true, .oversize = UINT64_MAX};
         const struct vs_observer observer = {kinds, NULL, on_event, s};
         vs_reader_rewind(reader);
@@ -199,5 +201,5 @@ enum vs_err vs_torch_summary(struct vs_reader *reader, const struct vs_time_wind
     }
     vs_history_blocks_free(&blocks);
     free(s);
-    return err || printed ? err : VS_ERR_NOT_FOUND;
+    return err || printed ? err : known ? VS_ERR_STATE : VS_ERR_NOT_FOUND;
 }
