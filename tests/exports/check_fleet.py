@@ -97,6 +97,10 @@ def check_queries(problems, ask, queries, jobs, times):
         for r in ranks) * MIB + len(failed) * 64 * STEPS * MIB)])
 
 
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def check_rows(problems, command, traces, folder):
     """Every row of tables is one of the database."""
     import duckdb
@@ -116,6 +120,13 @@ def check_rows(problems, command, traces, folder):
                 found = duckdb.sql(f"SELECT {names} FROM '{folder}/rows/{table}.parquet' WHERE job = '7'").fetchall()
                 problems.same(f"{trace}: {table}", len(found), len(wanted))
                 problems.true(f"{trace}: rows of {table}", sorted(map(repr, found)) == sorted(map(repr, wanted)))
+    whole = traces[1].read_bytes()
+    (folder / "cut.vst").write_bytes(whole[:len(whole) * 2 // 3])
+    before = contents(folder / "rows")
+    refused = subprocess.run([command, "export", "-f", "parquet", "-o", folder / "rows", folder / "cut.vst"], check=False,
+                             stderr=subprocess.PIPE, text=True)
+    problems.same("a damaged trace", (refused.returncode, "--partial" in refused.stderr), (2, True))
+    problems.true("the tables are unchanged then", contents(folder / "rows") == before)
 
 
 def check_dask(problems, folder, jobs):

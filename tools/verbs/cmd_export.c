@@ -75,7 +75,6 @@ struct export_arguments {
     const struct vs_export_format *format;
     const char *output;
     unsigned given; /* enum vs_export_option */
-    bool partial;
     struct vs_part_args part;
     struct vs_time_window window;
     struct vs_export_options options;
@@ -119,7 +118,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
          .takes = "a step's number such as 12, or a range such as 10-12"},
         {"all-points", .flag = &all_points},
         {"job", .text = &args->options.job},
-        {"partial", .flag = &args->partial},
+        {"partial", .flag = &args->options.partial},
         {"from", .part = &args->part},
         {"to", .part = &args->part},
         {"at", .part = &args->part},
@@ -188,7 +187,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return vs_tool_fail(who, "%s: cannot read the trace: %s", path, vs_err_text(err));
     enum vs_condition condition = result.ended ? result.condition : VS_TRACE_COMPLETE;
     const char *why = result.why;
-    if (!vs_tool_usable(who, path, condition, why, args->partial, "--partial"))
+    if (!vs_tool_usable(who, path, condition, why, args->options.partial, "--partial"))
         return VS_EXIT_UNUSABLE;
     if (condition != VS_TRACE_COMPLETE)
         vs_tool_fail(who, "%s: %s", path, why); /* a warning; the readable part was exported */

@@ -51,6 +51,7 @@ struct vs_export_options {
     uint64_t max_bytes;   /* of the output before compression; 0: any */
     const struct vs_export_member *member; /* NULL: the trace alone; chrome, perfetto */
     const char *folder;   /* of VS_EXPORT_FOLDER: the output */
+    bool partial;         /* of a damaged trace as well; otherwise such a folder stays as it was */
     const char *job;      /* the name of the job; NULL: as recorded */
     bool no_timeline;     /* sqlite: without kernels, copies, calls, waits and segments */
     uint64_t counter_ns;  /* counter points closer than this are merged, maxima kept; 0 = all */

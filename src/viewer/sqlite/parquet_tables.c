@@ -166,7 +166,11 @@ enum vs_err vs_export_parquet(struct vs_reader *reader, FILE *out, const struct 
     struct folder f = {.path = options->folder};
     (void)out;
     enum vs_err err = open_files(&f);
-    return close_files(&f, err ? err : add_trace(&f, reader, options, result));
+    err = err ? err : add_trace(&f, reader, options, result);
+    bool refused = !err && result->ended && !options->partial && result->condition != VS_TRACE_COMPLETE &&
+                   result->condition != VS_TRACE_LIVE;
+    enum vs_err closed = close_files(&f, refused ? VS_ERR_CORRUPT : err);
+    return refused ? VS_OK : closed; /* the caller says what the condition is */
 }
 
 enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job)
