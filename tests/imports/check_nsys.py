@@ -6,6 +6,7 @@ whatever tables and columns the file lacks, and a hostile file is refused or giv
     check_nsys.py COMMAND      exit 1 and a line per problem; 77 without SQLite
 """
 import os
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -63,6 +64,7 @@ def changed(path, source, sql):
 
 TABLE = "CUDA_GPU_MEMORY_USAGE_EVENTS"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS start, 1 AS globalPid, 2 AS memKind FROM n"
+FILE_MAX = 64 << 20 # of a temporary file of the import
 HOSTILE = { # name → (SQL, whether it is refused)
     "a view in place of the table": (f"DROP TABLE {TABLE}; CREATE VIEW {TABLE} AS {ENDLESS}", True),
     "no table": (f"DROP TABLE {TABLE}", True),
@@ -75,7 +77,11 @@ HOSTILE = { # name → (SQL, whether it is refused)
     "every call for every event": (
         f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 1, 2, 1, {maker.thread(maker.PID)}, 100, 40, 0, NULL FROM "
         f"StringIds, StringIds AS b, StringIds AS c; INSERT INTO {TABLE} SELECT {TABLE}.* FROM {TABLE}, StringIds AS b, "
-        f"StringIds AS c; UPDATE {TABLE} SET correlationId = 100", True),
+        f"StringIds AS c; UPDATE {TABLE} SET correlationId = 100", False),
+    "a large value beside many calls": (
+        f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT 1, 2, 1, {maker.thread(maker.PID)}, 100, 40, 0, NULL FROM StringIds, "
+        f"StringIds AS b, StringIds AS c, StringIds AS d; UPDATE {TABLE} SET address = zeroblob(900000), correlationId = 100 "
+        "WHERE rowid = 1", False),
 }
 
 
@@ -109,6 +115,7 @@ def main():
         piped = subprocess.run([command, "import", "-", "-o", os.path.join(folder, "p.vst")], input=content,
                                capture_output=True, check=False)
         problems.equal("a pipe", (piped.returncode, b"give the file itself" in piped.stderr), (2, True))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
         for name, (sql, fails) in HOSTILE.items():
             changed(path, source, sql)
             part = Imported(command, path, os.path.join(folder, f"hostile{len(name)}.vst"))

@@ -196,9 +196,12 @@ static sqlite3_stmt *prepare_rows(struct nsys_import *m)
     FILE *out = vs_xstream(&sql, &bytes);
     bool any = false, memory = false;
     bool named = has(m, calls, "correlationId") && has(m, calls, "globalTid") && has(m, calls, "nameId");
-    fprintf(out, "SELECT e.*, %s FROM (", !named                         ? "NULL, NULL, NULL"
-                                          : has(m, calls, "callchainId") ? "r.globalTid, r.nameId, r.callchainId"
-                                                                         : "r.globalTid, r.nameId, NULL");
+    const char *caller = has(m, tables[MEMORY].name, "globalPid") ? "CAST(globalTid AS INTEGER) >> 24" : "NULL";
+    fprintf(out, "SELECT e.*, %s FROM (",
+            !named ? "NULL, NULL, NULL"
+            : has(m, calls, "callchainId")
+                ? "CAST(r.globalTid AS INTEGER), CAST(r.nameId AS INTEGER), CAST(r.callchainId AS INTEGER)"
+                : "CAST(r.globalTid AS INTEGER), CAST(r.nameId AS INTEGER), NULL");
     for (unsigned event = 0; event < EVENTS; event++) {
         const struct nsys_table *table = &tables[event];
         if (!has(m, table->name, table->columns[TIME]) || !has(m, table->name, table->columns[TYPE]))
@@ -206,15 +209,19 @@ static sqlite3_stmt *prepare_rows(struct nsys_import *m)
         fprintf(out, "%s SELECT %s AS c0", any ? " UNION ALL" : "", table->columns[EVENT]);
         for (int i = TIME; i < CALL_THREAD; i++) {
             bool known = table->columns[i] && has(m, table->name, table->columns[i]);
-            fprintf(out, known ? ", \"%s\" AS c%d" : ", %s AS c%d", known ? table->columns[i] : "NULL", i);
+            fprintf(out, i == TEXT && event != MEMORY ? ", substr(%s, 1, 65536) AS c%d" /* what is sorted is small */
+                                                      : ", CAST(%s AS INTEGER) AS c%d", known ? table->columns[i] : "NULL", i);
         }
         fprintf(out, " FROM %s %s", table->name, table->where);
         any = true;
         memory |= event == MEMORY;
     }
-    fprintf(out, ") AS e %s ORDER BY c1, c0, c2 DESC, c5",
-            named ? "LEFT JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r ON r.correlationId = e.c4 AND "
-                    "(e.c3 IS NULL OR r.globalTid >> 24 = e.c3 >> 24)" : "");
+    fprintf(out, ") AS e ");
+    if (named) /* of calls with the same correlation the first one */
+        fprintf(out, "LEFT JOIN (SELECT CAST(correlationId AS INTEGER) AS id, %s AS caller, CAST(min(rowid) AS INTEGER) AS "
+                "first FROM %s GROUP BY 1, 2) AS g ON g.id = e.c4 AND g.caller IS %s LEFT JOIN %s AS r ON r.rowid = g.first ",
+                caller, calls, *caller == 'N' ? "NULL" : "e.c3 >> 24", calls);
+    fprintf(out, "ORDER BY c1, c0, c2 DESC, c5");
     vs_xstream_end(out);
     sqlite3_stmt *rows = memory ? prepare(m, sql) : NULL;
     free(sql);
@@ -248,14 +255,12 @@ static void read_gpus(struct nsys_import *m)
 
 static void read_rows(struct nsys_import *m, uint64_t rows_max)
 {
-    uint64_t rows = 0, last[2] = {0};
+    uint64_t rows = 0;
     while (step(m, m->row)) {
         enum nsys_event event = (enum nsys_event)number(m, EVENT);
         uint64_t process = number(m, PROCESS) >> 24 & 0xffffff;
         if (++rows > rows_max) {
             m->code = SQLITE_INTERRUPT;
-        } else if (rows > 1 && last[0] == number(m, EVENT) && last[1] == number(m, ROW)) {
-            continue; /* calls with the same correlation: the first one */
         } else if (!is_null(m, PROCESS) && process != m->process) {
             m->result->of_others++;
         } else if (is_null(m, TIME) || number(m, TIME) >= NUMBER_MAX || number(m, OTHER_TIME) >= NUMBER_MAX) {
@@ -266,8 +271,6 @@ static void read_rows(struct nsys_import *m, uint64_t rows_max)
             m->writer.tid = thread ? (uint32_t)thread : VS_IMPORT_TID;
             m->result->skipped += !(event == MEMORY ? on_memory(m) : on_range(m, event == RANGE_BEGINS));
         }
-        last[0] = number(m, EVENT);
-        last[1] = number(m, ROW);
     }
 }
 
