@@ -271,6 +271,33 @@ static int mode_nvtx(void)
     return 0;
 }
 
+/* What XLA does below the program's range: its compiler, then the compiled function. */
+static int mode_nvtx_compiler(void)
+{
+    static const char *const names[] = {"XlaCompile:#module=jit_f#", "XlaPass:#name=autotuner#",
+                                        "XlaModule:#hlo_module=jit_f#", "Thunk:#name=fusion#"};
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("TSL");
+    nvtxEventAttributes_t event = {.version = NVTX_VERSION,
+                                   .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+                                   .messageType = NVTX_MESSAGE_TYPE_ASCII};
+    void *blocks[4];
+    nvtxRangePushA("train");
+    for (int i = 0; i < 4; i++) {
+        event.message.ascii = names[i];
+        nvtxDomainRangePushEx(domain, &event);
+        blocks[i] = device_alloc(MIB);
+        if (i % 2) {
+            nvtxDomainRangePop(domain);
+            nvtxDomainRangePop(domain);
+        }
+    }
+    nvtxRangePop();
+    for (int i = 0; i < 4; i++)
+        device_free(blocks[i]);
+    print_tally();
+    return 0;
+}
+
 static sem_t pushed, begun;
 
 static void *range_in_thread(void *arg)
@@ -513,6 +540,7 @@ int main(int argc, char **argv)
         {"device", mode_device}, {"families", mode_families}, {"free-async", mode_free_async},
         {"oom", mode_oom}, {"resets", mode_resets}, {"atexit", mode_atexit},
         {"destructor", mode_destructor}, {"nvtx", mode_nvtx}, {"nvtx-threads", mode_nvtx_threads},
+        {"nvtx-compiler", mode_nvtx_compiler},
         {"copies", mode_copies}, {"waits", mode_waits}, {"nearly-full", mode_nearly_full},
         {"handler-_exit", mode_handler_underscore_exit}, {"handler-exit", mode_handler_exit},
         {"fork-race", mode_fork_race}, {"wait", mode_wait}, {"large", mode_large},

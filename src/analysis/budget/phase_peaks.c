@@ -138,7 +138,8 @@ static void opened(struct vs_phase_peaks *peaks, const struct vs_replay *replay,
     if (!thread || thread->count >= kept)
         return; /* the range is not kept, so it has no phase */
     unsigned accounts = replay->account_count < VS_DEVICES_MAX ? replay->account_count : VS_DEVICES_MAX;
-    struct vs_place place = vs_phases_place(&replay->phases, tid);
+    const uint64_t *found = vs_map_get(&replay->phases.by_tid, (uint64_t)tid + 1);
+    struct vs_place place = replay->phases.threads[*found].ranges[kept - 1].place;
     struct phase_range_open range = {.phase = place.phase, .accounts = accounts, .domain = domain,
                                      .time_ns = replay->now_ns,
                                      .allocated = vs_xcalloc(accounts + 1, sizeof(uint64_t))};
@@ -183,7 +184,7 @@ static enum vs_err observe(void *context, struct vs_replay *replay, const struct
 {
     struct vs_phase_peaks *peaks = context;
     peaks->full |= replay->phases.count >= VS_PHASES_MAX;
-    if (replay->phases.count < 2)
+    if (replay->phases.count < 2 && !replay->phases.ranges_room)
         return VS_OK;
     if (peaks->count < replay->phases.count) {
         size_t count = replay->phases.count;

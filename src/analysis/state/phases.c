@@ -110,9 +110,12 @@ static uint32_t kept_ranges(const struct vs_thread *thread)
     return thread->depth < thread->capacity ? thread->depth : thread->capacity;
 }
 
+/* Of the ranges that are phases: others have the place outside any. */
 static const struct vs_range *innermost(const struct vs_thread *thread)
 {
     uint32_t kept = kept_ranges(thread);
+    while (kept && !thread->ranges[kept - 1].place.phase && !thread->ranges[kept - 1].place.step_known)
+        kept--;
     return kept ? &thread->ranges[kept - 1] : NULL;
 }
 
@@ -144,6 +147,10 @@ struct vs_place vs_phases_push(struct vs_phases *phases, uint32_t tid, const cha
     }
     const struct vs_range *outer = innermost(thread);
     struct vs_range range = {.domain = domain, .time_ns = time_ns};
+    if (!name) {
+        thread->ranges[thread->depth++] = range;
+        return vs_phases_place(phases, tid);
+    }
     if (outer)
         range.place = outer->place;
     struct vs_step_name step;

@@ -111,8 +111,9 @@ static inline struct vs_thread *vs_phases_thread(struct vs_phases *phases, uint3
  * together reached the maximum. */
 bool vs_phases_room(struct vs_phases *phases, struct vs_thread *thread, uint32_t depth);
 
-/* vs_phases_push, _pop: range_push, which returns the new place, and range_pop on *tid*. A pop without an
- * open range of its domain is counted and ignored. It returns whether that ended a step. */
+/* vs_phases_push, _pop: range_push, which returns the new place, and range_pop on *tid*. *name*: NULL: the
+ * range is no phase (of_library in replay.c). A pop without an open range of its domain is counted and ignored.
+ * It returns whether that ended a step. */
 struct vs_place vs_phases_push(struct vs_phases *phases, uint32_t tid, const char *name,
                                uint64_t domain, uint64_t time_ns);
 bool vs_phases_pop(struct vs_phases *phases, uint32_t tid, uint64_t domain, uint64_t time_ns);

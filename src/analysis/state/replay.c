@@ -9,6 +9,7 @@
 
 #include "analysis/state/replay_internal.h"
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_text.h"
 
 struct vs_replay *vs_replay_open(const struct vs_reader *reader)
 {
@@ -275,6 +276,14 @@ static void level_phase(struct vs_replay *replay, uint32_t phase, unsigned index
         vs_phases_user_level(&replay->phases, phase, index, vs_user_allocated(account));
 }
 
+/* XLA opens a range for each pass of its compiler and for each operation: thousands, which say nothing of
+ * the program. XlaModule is a function of the program's. */
+static bool of_library(const char *name, const char *domain)
+{
+    return strcmp(domain, "TSL") == 0 && (vs_text_begins(name, "Thunk:") ||
+           (vs_text_begins(name, "Xla") && !vs_text_begins(name, "XlaModule:")));
+}
+
 static void apply_range(struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_phases *phases = &replay->phases;
@@ -282,9 +291,10 @@ static void apply_range(struct vs_replay *replay, const struct vs_event *event)
     if (replay->mark.name)
         vs_line_mark_event(&replay->mark, replay->reader, event);
     if (event->kind == VS_EVENT_range_push) {
-        struct vs_place place =
-            vs_phases_push(phases, event->tid, vs_reader_string(replay->reader, event->range_push.name),
-                           event->range_push.domain, event->time_ns);
+        const char *name = vs_reader_string(replay->reader, event->range_push.name);
+        bool apart = of_library(name, vs_reader_string(replay->reader, event->range_push.domain));
+        struct vs_place place = vs_phases_push(phases, event->tid, apart ? NULL : name,
+                                               event->range_push.domain, event->time_ns);
         for (unsigned i = 0; i < replay->account_count; i++)
             level_phase(replay, place.phase, i);
     } else if (event->kind == VS_EVENT_range_pop) {

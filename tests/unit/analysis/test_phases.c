@@ -66,6 +66,29 @@ TEST(a_place_reads_as_step_and_phase)
     assert_string_equal(place_of(1), "ProfilerStep#13");
 }
 
+/* Ranges of a library are between those of the program, and may end in another order. */
+TEST(a_range_that_is_no_phase_leaves_the_place_and_ends_by_its_domain)
+{
+    vs_phases_push(&phases, 1, NULL, 7, 8);
+    assert_string_equal(place_of(1), "");
+    vs_phases_push(&phases, 1, "forward", 0, 10);
+    assert_int_equal(vs_phases_push(&phases, 1, NULL, 7, 11).phase, 1);
+    vs_phases_push(&phases, 1, "module", 7, 12);
+    vs_phases_push(&phases, 1, NULL, 7, 13);
+    assert_string_equal(place_of(1), "forward / module");
+    for (int i = 0; i < 2; i++) /* the innermost, then the module */
+        vs_phases_pop(&phases, 1, 7, 14);
+    assert_string_equal(place_of(1), "forward");
+    vs_phases_pop(&phases, 1, 0, 20);
+    assert_string_equal(place_of(1), "");
+    for (int i = 0; i < 2; i++)
+        vs_phases_pop(&phases, 1, 7, 30);
+    assert_int_equal(phases.unmatched_pops, 0);
+    assert_int_equal(phases.count, 3);
+    assert_int_equal(phases.items[1].time_ns, 10);
+    assert_int_equal(phases.items[2].time_ns, 2);
+}
+
 TEST(steps_share_one_phase_and_unnumbered_ones_are_counted)
 {
     uint32_t first = vs_phases_push(&phases, 1, "train_step", 0, 0).phase;
