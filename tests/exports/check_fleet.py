@@ -55,6 +55,10 @@ def model(job, rank):
     return 1024 + job % 7 * 100 + (2048 if job % 25 == 7 and rank == 3 else 0)
 
 
+def rank_of(job, rank):
+    return None if job % 40 == 24 and rank == 0 else rank
+
+
 def peak(job, rank):
     return model(job, rank) + (512 if job % 2 else 256) + 700 + (64 * STEPS if job % 20 == 4 and rank == 0 else 0)
 
@@ -81,15 +85,15 @@ def check_queries(problems, ask, queries, jobs, times):
     found = [(program, site.split(" ")[0], mib, before) for program, site, mib, before in result("growth since last week")]
     problems.same("site that grew", found[:1], [("train.py", "load_batch", 512.0, 256.0)])
     found = {(job, rank, mib, others) for job, rank, _, mib, others in result("outliers")}
-    far = [(str(job), rank, float(peak(job, rank)), others(job, rank))
+    far = [(str(job), rank_of(job, rank), float(peak(job, rank)), others(job, rank))
            for job, rank in ranks if abs(peak(job, rank) - others(job, rank)) > 0.1 * others(job, rank)]
     problems.same("outliers", (len(found), found <= set(far)), (min(10, len(far)), True))
-    failed = [(str(job), 0, 80000.0, 64.0 * STEPS + model(job, 0), 1, 64.0, "grows") for job in range(4, jobs, 20)]
+    failed = [(str(job), rank_of(job, 0), 80000.0, 64.0 * STEPS + model(job, 0), 1, 64.0, "grows") for job in range(4, jobs, 20)]
     problems.same("failures", [row[:2] + tuple(map(float, row[3:5])) + row[5:] for row in result("failures and causes")],
                   sorted(failed))
     found = result("growth")
     problems.same("growth", {(job, rank, round(mib, 6)) for job, rank, mib, _ in found} <= {
-        (str(job), 0, 64.0) for job in range(4, jobs, 20)}, True)
+        (str(job), rank_of(job, 0), 64.0) for job in range(4, jobs, 20)}, True)
     problems.same("jobs that grow", len(found), min(10, len(failed)))
     rows = result("sums")
     problems.same("allocations", rows, [(len(ranks) * (2 * STEPS + 1) + len(failed) * STEPS, sum(
@@ -133,7 +137,8 @@ def check_dask(problems, folder, jobs):
     import dask.dataframe
     peaks = dask.dataframe.read_parquet(sorted(map(str, folder.glob("tables/*/peaks.parquet"))))
     found = peaks.groupby("rank").peak_bytes.sum().compute().to_dict()
-    problems.same("sum of peaks by rank", found, {r: sum(peak(j, r) for j in range(jobs)) * MIB for r in range(RANKS)})
+    problems.same("sum of peaks by rank", found,
+                  {r: sum(peak(j, r) for j in range(jobs) if rank_of(j, r) == r) * MIB for r in range(RANKS)})
 
 
 def check(command, maker, random_trace, root, traces, engine, folder):
