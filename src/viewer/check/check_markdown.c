@@ -13,9 +13,9 @@ static void plain(FILE *out, const char *text)
         char c = vs_text_next(&p);
         if (c == '<' || c == '>' || c == '&')
             fputs(c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;", out);
-        else if (c == '@')
-            fputs("&#64;", out); /* would notify a person */
-        else if (strchr("\\`*_{}[]|#~!", c))
+        else if (c == '@' || c == '#')
+            fprintf(out, "%c&#8203;", c); /* GitHub finds people and issues in escaped text, too */
+        else if (strchr("\\`*_{}[]|~!", c))
             fprintf(out, "\\%c", c);
         else
             fputc(c, out);
