@@ -10,6 +10,7 @@ Prints the comment. It is sent where the job is one of a pull request of GitHub 
 GitLab (VRAMSCOPE_TOKEN, of a project access token with the scope api); a failure to send it fails nothing.
 """
 import html
+import itertools
 import json
 import os
 import re
@@ -29,8 +30,8 @@ def size(count):
 
 
 def plain(text):
-    text = html.escape(text, quote=False).replace("@", "&#64;")
-    return re.sub(r"([\\`*_{}\[\]|#~!])", r"\\\1", text).replace("&\\#64;", "&#64;")
+    text = re.sub(r"([\\`*_{}\[\]|~!])", r"\\\1", html.escape(text, quote=False))
+    return re.sub(r"([@#])", r"\1&#8203;", text)  # neither a person nor an issue is named, even if escaped
 
 
 def difference(base, trace):
@@ -51,7 +52,8 @@ def difference(base, trace):
         for change in changes:
             if change["delta"] > 0:
                 place = change["b"]
-                name = re.sub(r"[^\w.:/ -]", "", f"{place['function']} {os.path.basename(place['file'])}:{place['line']}")
+                line = f" {os.path.basename(place['file'])}:{place['line']}" if place["file"] else ""
+                name = re.sub(r"[^\w.:/ -]", "", (place["function"] or place["text"]) + line)
                 grown[name] = grown.get(name, 0) + change["delta"] / (1 << 20)
         if grown and sites["metric"] == "allocated":
             lines += ["", "```mermaid", "xychart-beta horizontal", '  title "More at the peak, MiB"',
@@ -84,7 +86,11 @@ def send(body):
     if not number or not token:
         print("comment.py: no comment: not the job of a pull request, or no token", file=sys.stderr)
         return
-    mine = [note["id"] for note in call("GET", notes + "?per_page=100", header) if note["body"].startswith(MARK)]
+    for page in itertools.count(1):
+        found = call("GET", f"{notes}?per_page=100&page={page}", header)
+        mine = [note["id"] for note in found if note["body"].startswith(MARK)]
+        if mine or len(found) < 100:
+            break
     if mine:
         call(update, f"{one}/{mine[0]}", header, {"body": body})
     else:
@@ -97,7 +103,10 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         body = f"{MARK}\n{file.read()}"
     if len(sys.argv) == 4 and os.path.exists(sys.argv[3]):
-        body += difference(sys.argv[3], sys.argv[2])
+        try:
+            body += difference(sys.argv[3], sys.argv[2])
+        except subprocess.CalledProcessError:  # it said why on standard error
+            body += "\nNot compared with the target branch: `vramscope diff` failed, see the log of the job.\n"
     print(body)
     try:
         send(body)

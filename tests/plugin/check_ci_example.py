@@ -172,7 +172,9 @@ class Comments(http.server.BaseHTTPRequestHandler):
             self.kept[int(self.path.rsplit("/", 1)[1]) if self.command != "POST" else 7] = body["body"]
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(json.dumps([{"id": i, "body": text} for i, text in self.kept.items()]).encode())
+        page = int((re.findall(r"&page=(\d+)", self.path) or ["1"])[0])
+        listed = [{"id": i, "body": text} for i, text in self.kept.items()][page * 100 - 100:page * 100]
+        self.wfile.write(json.dumps(listed).encode())
 
     do_POST = do_PATCH = do_PUT = do_GET
 
@@ -194,8 +196,8 @@ def comments(project, env, python):
     subprocess.run(record, shell=True, env=env, cwd=project, check=True, stdout=subprocess.DEVNULL)
     contents = [json.loads(subprocess.run([python, "-c", READER, project / name], stdout=subprocess.PIPE, text=True,
                                           check=True).stdout) for name in ("github/action/action.yml", "component.yml")]
-    steps = contents[0]["runs"]["steps"]
-    action = [step["run"] for step in steps[:2]] + ['STATUS=$(sed -n "s/^status=//p" "$GITHUB_OUTPUT")', steps[2]["run"]]
+    action = [step["run"] for step in contents[0]["runs"]["steps"] if "run" in step]
+    action.insert(2, 'STATUS=$(sed -n "s/^status=//p" "$GITHUB_OUTPUT")')
     script = contents[1]["gpu-memory-comment"]["script"]
     common = dict(env, TRACE="train.vst", BASE="base.vst", CHECK="--budget vramscope.toml", GITHUB_WORKSPACE="")
     hub = dict(common, GITHUB_EVENT_PATH=str(event), GITHUB_API_URL=api, GITHUB_REPOSITORY="o/r", GITHUB_TOKEN="t",
@@ -203,7 +205,7 @@ def comments(project, env, python):
     lab = dict(common, CI_API_V4_URL=api, CI_PROJECT_ID="5", CI_MERGE_REQUEST_IID="12", VRAMSCOPE_TOKEN="t",
                CI_COMMIT_BRANCH="", CI_DEFAULT_BRANCH="main")
     for lines, variables, note in ((action, hub, "/repos/o/r/issues"), (script, lab, "/projects/5/merge_requests/12/notes")):
-        Comments.kept.clear()
+        Comments.kept = {100 + i: "by others" for i in range(100)}
         for time in range(2):
             Comments.calls.clear()
             (project / "output").write_text("")
@@ -211,13 +213,21 @@ def comments(project, env, python):
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
             assert done.returncode == 1, done.stdout  # that of the check
             methods = [method for method, *_ in Comments.calls]
-            assert methods == ["GET", ("PATCH" if variables is hub else "PUT") if time else "POST"], (Comments.calls, done.stdout)
+            wanted = ["GET", "GET", ("PATCH" if variables is hub else "PUT") if time else "POST"]
+            assert methods == wanted, (Comments.calls, done.stdout)
             assert all(path.startswith(note) and token.endswith("t") for _, path, token in Comments.calls), Comments.calls
         text = Comments.kept[7]
         for wanted in ("limits exceeded", "| grown | +8.00 MiB | forward (ci\\_trainer.c:", "xychart-beta", "bar [8.000]"):
             assert wanted in text, (wanted, text)
         assert (project / "gpu-memory.svg").stat().st_size > 0
     server.shutdown()
+    subprocess.run(record.replace("make -s", "make -sB CFLAGS=-fPIC"), shell=True, env=env, cwd=project, check=True,
+                   stdout=subprocess.DEVNULL)
+    (project / "damaged.vst").write_text("no trace", encoding="utf-8")
+    for base, wanted in (("base.vst", 'x-axis ["forward"]'), ("damaged.vst", "Not compared with the target branch")):
+        done = subprocess.run([sys.executable, "comment.py", "gpu-memory.md", "train.vst", base], env=env, cwd=project,
+                              stdout=subprocess.PIPE, text=True, check=True)  # the first: lines without a source file
+        assert wanted in done.stdout, (wanted, done.stdout)
 
 
 def torch(source, build, scratch, env, project):
