@@ -4,13 +4,14 @@
 
     third_party.py --deb ROOT    writes copyright and vramscope.spdx.json of the Debian package that is unpacked in ROOT
 
-Versions are those of this machine's Debian packages. bundle_wheel.py does the same for the wheel.
+Versions are those of this machine's packages, of Debian or Ubuntu. bundle_wheel.py does the same for the wheel.
 """
 import datetime
 import hashlib
 import json
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -22,6 +23,9 @@ STATIC_CXX = {"toml++": ["libtomlplusplus-dev"],
               "the GNU C++ runtime": ["libstdc++6", "gcc-12-base", "libstdc++-12-dev"]}
 CXX_MARK = b"St9exception"
 LOADED = ["libunwind.so.8", "libzstd.so.1"]  # by libvramscope.so
+# by ID of /etc/os-release: who supplies the packages, and where their sources are
+SUPPLIERS = {"debian": ("Debian", "https://sources.debian.org/src/{}/{}/"),
+             "ubuntu": ("Ubuntu", "https://launchpad.net/ubuntu/+source/{}/{}")}
 LGPL3 = "LGPL-3.0-or-later OR GPL-2.0-or-later"
 # by source package, of the libraries alone
 LICENCES = {
@@ -38,10 +42,12 @@ def run(*words):
 
 
 def owner(path):
-    """The Debian package that has the file; "" if none has."""
+    """The package of the system that has the file."""
     found = run("dpkg", "-S", os.path.realpath(path))
     if not found and path.startswith("/lib"):  # merged /usr
         found = run("dpkg", "-S", path)
+    if not found:
+        sys.exit(f"third_party: no package has {path}, so its licence is unknown: build with the library of a package")
     return found.partition(":")[0]
 
 
@@ -66,6 +72,8 @@ def spdx(version, components):
     sources = {}
     for package, relation in components:
         sources.setdefault((source_of(package), relation), None)
+    system = platform.freedesktop_os_release()
+    supplier, location = SUPPLIERS.get(system["ID"], (system["NAME"], "NOASSERTION"))
     identity = "\n".join(f"{name} {number} {relation}" for (name, number), relation in sources)
     packages = [{"SPDXID": "SPDXRef-vramscope", "name": "vramscope", "versionInfo": version, "downloadLocation": "NOASSERTION",
                  "filesAnalyzed": False, "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
@@ -77,10 +85,10 @@ def spdx(version, components):
         if reference not in [package["SPDXID"] for package in packages]:
             packages.append({
                 "SPDXID": reference, "name": name, "versionInfo": number, "filesAnalyzed": False,
-                "downloadLocation": f"https://sources.debian.org/src/{name}/{number}/", "licenseConcluded": licence,
-                "licenseDeclared": licence, "copyrightText": "NOASSERTION", "supplier": "Organization: Debian",
+                "downloadLocation": location.format(name, number), "licenseConcluded": licence,
+                "licenseDeclared": licence, "copyrightText": "NOASSERTION", "supplier": f"Organization: {supplier}",
                 "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                                  "referenceLocator": f"pkg:deb/debian/{name}@{number}?arch=source"}]})
+                                  "referenceLocator": f"pkg:deb/{system['ID']}/{name}@{number}?arch=source"}]})
         relations.append(("SPDXRef-vramscope", relation, reference))
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"vramscope-{version}",

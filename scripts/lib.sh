@@ -304,8 +304,9 @@ sys.exit(0 if ok else 1)
 PYTHON
 }
 
-# vs_reproducible: the same sources give the same bytes, wherever and whenever they are built.
+# vs_reproducible: the same sources give the same bytes, wherever, whenever and by whomever they are built.
 vs_reproducible() {
+    umask 022
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$VS_ROOT" log -1 --format=%ct 2>/dev/null || echo 1577836800)}
     export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
     local language
