@@ -25,9 +25,9 @@
 #define TRIES_MAX 100
 #define PREFIX_BYTES 208
 
-/* For a signal handler, which reads it only while *pending* is set. */
-static char pending_path[PATH_MAX];
-static volatile sig_atomic_t pending;
+/* For a signal handler, which reads a path only while its *pending* is set. */
+static char pending_paths[VS_REPLACEMENTS][PATH_MAX];
+static volatile sig_atomic_t pending[VS_REPLACEMENTS];
 
 /* .NAME.PID.new or .NAME.PID.N.new, with *prefix* ".NAME." */
 static bool is_one(const char *name, const char *prefix, long *pid)
@@ -93,10 +93,8 @@ int vs_replacement_make(const char *target, char **path)
     sigprocmask(SIG_SETMASK, &all, &before); /* a signal handler cannot see the file before it is
                                               * registered */
     int fd = create(where, prefix, path);
-    if (fd >= 0 && strlen(*path) < sizeof pending_path && !pending) {
-        memcpy(pending_path, *path, strlen(*path) + 1);
-        pending = 1;
-    }
+    if (fd >= 0)
+        vs_replacement_remember(*path);
     VS_KEEP_ERRNO();
     sigprocmask(SIG_SETMASK, &before, NULL);
     free(folder);
@@ -131,15 +129,29 @@ bool vs_replacement_same(const char *path, int old, uint64_t bytes)
            (uint64_t)is.st_size == bytes;
 }
 
-void vs_replacement_forget(void)
+void vs_replacement_remember(const char *path)
 {
-    pending = 0;
+    unsigned i = 0;
+    while (i < VS_REPLACEMENTS && pending[i])
+        i++;
+    if (i < VS_REPLACEMENTS && strlen(path) < PATH_MAX) {
+        memcpy(pending_paths[i], path, strlen(path) + 1);
+        pending[i] = 1;
+    }
+}
+
+void vs_replacement_forget(const char *path)
+{
+    for (unsigned i = 0; i < VS_REPLACEMENTS && path; i++)
+        pending[i] = pending[i] && strcmp(pending_paths[i], path) != 0;
 }
 
 void vs_replacement_discard(void)
 {
-    if (pending)
-        unlink(pending_path);
+    for (unsigned i = 0; i < VS_REPLACEMENTS; i++) {
+        if (pending[i])
+            unlink(pending_paths[i]);
+    }
 }
 
 /* --- folders of kept files --- */

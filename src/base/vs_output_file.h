@@ -5,13 +5,15 @@
  *
  * A replacement is a hidden file beside the one whose place it takes once it is written:
  * .NAME.PID.new, locked while it is written, so that the next process removes one that a killed
- * process left behind. One at a time in a process. */
+ * process left behind. A signal removes up to VS_REPLACEMENTS of a process. */
 #ifndef VS_OUTPUT_FILE_H
 #define VS_OUTPUT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define VS_REPLACEMENTS 8
 
 /* vs_replacement_make: an empty file beside *target*. Gives its descriptor and
  * the path in **path*, malloc'ed; -1 with errno set when it cannot be made. */
@@ -24,12 +26,15 @@ bool vs_replacement_like(int fd, int old, bool owner);
 /* vs_replacement_same: is *path* the file open as *old* (-1: no), and *bytes* long? */
 bool vs_replacement_same(const char *path, int old, uint64_t bytes);
 
-/* vs_replacement_forget: the file is gone or in its place; nothing is left to be removed by
- * vs_replacement_discard. */
-void vs_replacement_forget(void);
+/* vs_replacement_remember: vs_replacement_discard is to remove *path* as well, made otherwise. */
+void vs_replacement_remember(const char *path);
 
-/* vs_replacement_discard: for signal handlers, before the process ends: remove the new file
- * that is being written, if any. */
+/* vs_replacement_forget: the file *path* is gone or in its place: vs_replacement_discard does not remove it.
+ * NULL does nothing. */
+void vs_replacement_forget(const char *path);
+
+/* vs_replacement_discard: for signal handlers, before the process ends: remove the new files
+ * that are being written. */
 void vs_replacement_discard(void);
 
 /* ---- folders ---- */

@@ -124,6 +124,11 @@ def check_rows(problems, command, traces, folder):
                 found = duckdb.sql(f"SELECT {names} FROM '{folder}/rows/{table}.parquet' WHERE job = '7'").fetchall()
                 problems.same(f"{trace}: {table}", len(found), len(wanted))
                 problems.true(f"{trace}: rows of {table}", sorted(map(repr, found)) == sorted(map(repr, wanted)))
+    planted = folder / "planted"
+    planted.write_text("of another user")
+    done = subprocess.run(["sh", "-c", 'ln -s "$3" "$2/.peaks.parquet.$$.new"; ln -s "$3" "$2/.peaks.parquet.$$"; '
+                           'exec "$0" export -f parquet -o "$2" "$1"', command, traces[1], folder / "rows", planted], check=False)
+    problems.same("a planted link", (done.returncode, planted.read_text()), (0, "of another user"))
     whole = traces[1].read_bytes()
     (folder / "cut.vst").write_bytes(whole[:len(whole) * 2 // 3])
     before = contents(folder / "rows")

@@ -85,7 +85,7 @@ static bool write_beside(struct vs_whole_file *file, const struct stat *old)
     int saved_errno = errno;
     close(fd);
     unlink(file->temporary);
-    vs_replacement_forget();
+    vs_replacement_forget(file->temporary);
     free(file->temporary);
     file->temporary = NULL;
     errno = saved_errno;
@@ -151,12 +151,12 @@ int vs_whole_file_end(const char *who, struct vs_whole_file *file, int code)
     if (code) {
         if (file->temporary) {
             unlink(file->temporary);
-            vs_replacement_forget();
+            vs_replacement_forget(file->temporary);
         }
         if (file->temporary && file->replaces)
             vs_tool_fail(who, "%s is unchanged", file->name);
     } else
-        vs_replacement_forget();
+        vs_replacement_forget(file->temporary);
     free(file->temporary);
     return code;
 }

@@ -231,9 +231,10 @@ static int export_main(int argc, char **argv)
         args.options.window = &args.window;
     }
     struct vs_whole_file out;
-    if (args.options.folder)
+    if (args.options.folder) {
+        vs_tool_discard_on_signals();
         code = write_to(argv[0], reader, path, NULL, &args);
-    else if (args.output && vs_tool_is_same_file(args.output, path))
+    } else if (args.output && vs_tool_is_same_file(args.output, path))
         code = vs_tool_fail(argv[0], "%s is the trace itself; give another file with -o", args.output);
     else if ((args.output && !vs_tool_may_overwrite(argv[0], args.output)) ||
              !vs_whole_file_open(argv[0], args.output, false, &out))

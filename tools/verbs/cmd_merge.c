@@ -142,6 +142,7 @@ static int write_file(const char *who, const struct vs_merge *merge, const struc
     struct vs_whole_file out;
     const char *output = strcmp(args->output, "-") ? args->output : NULL;
     if (args->format == PARQUET) {
+        vs_tool_discard_on_signals();
         int code = write_to(who, merge, args, NULL);
         vs_symbol_tool_done();
         return code;

@@ -195,7 +195,7 @@ enum vs_err vs_rewrite_commit(struct vs_rewrite *w, char *why)
         if (why)
             memcpy(why, said, sizeof said);
     } else {
-        vs_replacement_forget();
+        vs_replacement_forget(w->temporary);
         free(w->temporary);
         w->temporary = NULL;
         if (w->in_place && !w->keep_live && w->reader->live_path)
@@ -213,7 +213,7 @@ void vs_rewrite_cancel(struct vs_rewrite *w)
         close(w->out.fd);
     if (w->temporary) {
         unlink(w->temporary);
-        vs_replacement_forget();
+        vs_replacement_forget(w->temporary);
     }
     vs_reader_close(w->reader);
     free(w->target);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_output_file.h"
 #include "viewer/export/export.h"
 #include "viewer/sqlite/parquet_file.h"
 #include "viewer/sqlite/sqlite_merge.h"
@@ -55,25 +56,30 @@ struct folder {
     const char *path;
     size_t traces;
     FILE *out[TABLES];
+    char *temporary[TABLES];
     struct vs_parquet_file *files[TABLES];
 };
 
-static const char *name_of(char out[NAME_MAX_BYTES], const struct folder *f, size_t table, bool complete)
+static const char *name_of(char out[NAME_MAX_BYTES], const struct folder *f, size_t table)
 {
-    snprintf(out, NAME_MAX_BYTES, complete ? "%s/%s.parquet" : "%s/.%s.parquet.%ld", f->path, tables[table].name,
-             (long)getpid());
+    snprintf(out, NAME_MAX_BYTES, "%s/%s.parquet", f->path, tables[table].name);
     return out;
 }
 
 static enum vs_err open_files(struct folder *f)
 {
     char name[NAME_MAX_BYTES];
+    mode_t mask = umask(0);
+    umask(mask);
     if (mkdir(f->path, 0777) && errno != EEXIST)
         return VS_ERR_IO;
     for (size_t i = 0; i < TABLES; i++) {
-        f->out[i] = fopen(name_of(name, f, i, false), "wbe");
+        int fd = vs_replacement_make(name_of(name, f, i), &f->temporary[i]);
+        f->out[i] = fd < 0 ? NULL : fdopen(fd, "wb");
         if (!f->out[i])
             return VS_ERR_IO;
+        int private = fchmod(fd, 0666 & ~mask);
+        (void)private; /* some file systems have no permissions */
         f->files[i] = vs_parquet_begin(f->out[i]);
     }
     return VS_OK;
@@ -82,7 +88,7 @@ static enum vs_err open_files(struct folder *f)
 /* Puts the files in place when all are complete, or after an error removes them. */
 static enum vs_err close_files(struct folder *f, enum vs_err err)
 {
-    char from[NAME_MAX_BYTES], to[NAME_MAX_BYTES];
+    char to[NAME_MAX_BYTES];
     int saved_errno = errno;
     for (size_t i = 0; i < TABLES && f->out[i]; i++) {
         vs_parquet_end(f->files[i]);
@@ -93,13 +99,14 @@ static enum vs_err close_files(struct folder *f, enum vs_err err)
         fclose(f->out[i]);
     }
     for (size_t i = 0; i < TABLES && f->out[i]; i++) {
-        name_of(from, f, i, false);
-        if (!err && rename(from, name_of(to, f, i, true))) {
+        if (!err && rename(f->temporary[i], name_of(to, f, i))) {
             err = VS_ERR_IO;
             saved_errno = errno;
         }
         if (err)
-            unlink(from);
+            unlink(f->temporary[i]);
+        vs_replacement_forget(f->temporary[i]);
+        free(f->temporary[i]);
     }
     errno = saved_errno;
     return err;
@@ -156,6 +163,7 @@ static enum vs_err add_trace(struct folder *f, struct vs_reader *reader, const s
     }
     int saved_errno = errno;
     unlink(path);
+    vs_replacement_forget(path);
     errno = saved_errno;
     return err;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vs_output_file.h"
 #include "viewer/export/export.h"
 #include "viewer/sqlite/sqlite_rows.h"
 
@@ -26,6 +27,8 @@ enum vs_err vs_sqlite_temporary(struct vs_reader *reader, const struct vs_export
 {
     snprintf(path, PATH_MAX, "%s/vramscope-merge-XXXXXX", P_tmpdir);
     int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        vs_replacement_remember(path);
     FILE *out = fd < 0 ? NULL : fdopen(fd, "wb");
     if (!out)
         return VS_ERR_IO;
@@ -68,6 +71,7 @@ enum vs_err vs_merge_sqlite(const struct vs_merge *merge, FILE *out)
             err = vs_database_take(db, path, i);
         int saved_errno = errno;
         unlink(path);
+        vs_replacement_forget(path);
         errno = saved_errno;
     }
     enum vs_err closed = vs_database_close(db, !err);

@@ -93,7 +93,7 @@ void vs_sqlite_timeline_free(struct vs_sqlite_timeline *timeline);
 struct vs_export_options;
 struct vs_export_result;
 /* vs_sqlite_temporary: exports *reader* to a database in a temporary file, whose name *path* (PATH_MAX bytes) has: the
- * caller removes it, also after an error. */
+ * caller removes it, also after an error, and then calls vs_replacement_forget. */
 enum vs_err vs_sqlite_temporary(struct vs_reader *reader, const struct vs_export_options *options,
                                 struct vs_export_result *result, char *path) VS_MUST_CHECK;
 

@@ -385,7 +385,16 @@ TEST(test_what_the_dead_left_is_removed)
     spit(scratch(".dead.vst.notes.new"), (const unsigned char *)"x", 1);
     w = begin(path, NULL, 0);
     assert_int_equal(access(scratch(name), F_OK), -1);
+    char *kept = NULL, *beside = NULL; /* several at a time */
+    close(vs_replacement_make(scratch("kept.vst"), &kept));
+    close(vs_replacement_make(scratch("beside.vst"), &beside));
+    vs_replacement_forget(kept);
     vs_replacement_discard(); /* as a signal handler does */
+    assert_int_equal(access(beside, F_OK), -1);
+    assert_int_equal(unlink(kept), 0);
+    vs_replacement_forget(beside);
+    free(kept);
+    free(beside);
     vs_rewrite_cancel(w);
     snprintf(name, sizeof name, ".dead.vst.%ld.1.new", (long)getpid());
     assert_int_equal(access(scratch(name), F_OK), -1);
