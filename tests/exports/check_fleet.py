@@ -110,7 +110,7 @@ def check_rows(problems, command, traces, folder):
     import duckdb
     for trace in traces:
         run(command, "export", "-f", "sqlite", "-o", folder / "rows.db", "--partial", trace)
-        run(command, "export", "-f", "parquet", "-o", folder / "rows", "--job", "7", "--partial", trace)
+        run(command, "export", "-f", "parquet", "-o", folder / "rows", "--job", os.fsdecode(b"7\xff"), "--partial", trace)
         with sqlite3.connect(folder / "rows.db") as db:
             for table, columns, joined in (
                     ("steps", "step, start_event, start_ns, end_event, end_ns, end_bytes", "steps"),
@@ -121,7 +121,7 @@ def check_rows(problems, command, traces, folder):
                      "allocations LEFT JOIN sites USING (site) LEFT JOIN phases USING (phase)")):
                 wanted = db.execute("SELECT " + columns.replace("{}ed", " AS ended").replace("{}", "") + f" FROM {joined}").fetchall()
                 names = re.sub(r"\{\}\w+ AS ", "", columns).replace("{}", "")
-                found = duckdb.sql(f"SELECT {names} FROM '{folder}/rows/{table}.parquet' WHERE job = '7'").fetchall()
+                found = duckdb.sql(f"SELECT {names} FROM '{folder}/rows/{table}.parquet' WHERE job = '7\ufffd'").fetchall()
                 problems.same(f"{trace}: {table}", len(found), len(wanted))
                 problems.true(f"{trace}: rows of {table}", sorted(map(repr, found)) == sorted(map(repr, wanted)))
     planted = folder / "planted"

@@ -117,7 +117,7 @@ static int write_to(const char *who, const struct vs_merge *merge, const struct 
     const char *trace = merge->ranks[0].path;
     enum vs_err err = VS_OK;
     if (!out)
-        err = vs_merge_parquet(merge, args->output, args->job);
+        err = vs_merge_parquet(merge, args->output, args->job, &trace);
     else if (args->format == HTML)
         vs_merge_page(merge, to);
     else if (args->format == SQLITE)

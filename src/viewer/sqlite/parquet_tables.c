@@ -150,14 +150,17 @@ static enum vs_err add_trace(struct folder *f, struct vs_reader *reader, const s
     without.no_timeline = true;
     enum vs_err err = vs_sqlite_temporary(reader, &without, result, path);
     if (!err) {
-        char *sql = sqlite3_mprintf(origin, options->job);
+        char *valid = options->job ? vs_xvalid(options->job) : NULL;
+        char *sql = sqlite3_mprintf(origin, valid ? valid : options->job);
         int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
         code = code ? code : sqlite3_exec(db, sql, NULL, NULL, NULL);
         sqlite3_free(sql);
+        free(valid);
         for (size_t i = 0; i < TABLES && !code; i++)
             code = add_rows(f, i, db);
         f->traces++;
-        err = !code ? VS_OK : code == SQLITE_NOMEM ? VS_ERR_NOMEM : VS_ERR_IO;
+        err = !code ? VS_OK : code == SQLITE_NOMEM ? VS_ERR_NOMEM
+              : code == SQLITE_ERROR ? VS_ERR_CORRUPT : VS_ERR_IO; /* CORRUPT: a sum that overflows */
         errno = code && sqlite3_system_errno(db) ? sqlite3_system_errno(db) : EIO;
         sqlite3_close(db);
     }
@@ -181,7 +184,7 @@ enum vs_err vs_export_parquet(struct vs_reader *reader, FILE *out, const struct 
     return refused ? VS_OK : closed; /* the caller says what the condition is */
 }
 
-enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job)
+enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job, const char **trace)
 {
     struct folder f = {.path = folder};
     const struct vs_export_options options = {.job = job};
@@ -190,6 +193,7 @@ enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, c
         char why[VS_READER_WHY_MAX];
         struct vs_export_result result = {0};
         struct vs_reader *reader = NULL;
+        *trace = merge->ranks[i].path;
         err = vs_reader_open(merge->ranks[i].path, &reader, why);
         if (!err)
             err = add_trace(&f, reader, &options, &result);

@@ -13,7 +13,8 @@
 enum vs_err vs_merge_sqlite(const struct vs_merge *merge, FILE *out) VS_MUST_CHECK;
 
 /* vs_merge_parquet: the tables of all traces as Parquet files in *folder*, which is made. *job* as of
- * vs_export_options. Likewise. */
-enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job) VS_MUST_CHECK;
+ * vs_export_options. **trace* is the path of the trace that was read last. Likewise. */
+enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job,
+                             const char **trace) VS_MUST_CHECK;
 
 #endif

@@ -28,8 +28,9 @@ enum vs_err vs_export_parquet(struct vs_reader *reader, FILE *out, const struct 
     return vs_export_sqlite(reader, out, options, result);
 }
 
-enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job)
+enum vs_err vs_merge_parquet(const struct vs_merge *merge, const char *folder, const char *job, const char **trace)
 {
+    (void)trace;
     (void)folder;
     (void)job;
     return vs_merge_sqlite(merge, NULL);

@@ -465,6 +465,22 @@ TEST(a_database_has_names_in_utf8)
                            "[('bad \\ufffd\\ufffd\\ufffd gr\\u00f6\\u00dfe', 'GPU \\ufffd')]\""), 0);
 }
 
+TEST(tables_of_sizes_whose_sum_overflows_are_refused_by_the_name_of_the_trace)
+{
+    write_small_trace();
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU; alloc 0 4294967296G; alloc 4611686018427387904 4294967296G");
+    end_as("sums.vst", VS_END_EXIT, 0);
+    run("export -f parquet -o tables sums.vst");
+    if (exit_code == 2 && contains(err, "built without"))
+        return;
+    assert_int_equal(exit_code, 2);
+    assert_true(contains(err, "sums.vst: cannot read the trace: damaged data"));
+    run("merge -f parquet -o tables trace.vst sums.vst");
+    assert_int_equal(exit_code, 2);
+    assert_true(contains(err, "sums.vst: cannot read the trace: damaged data"));
+}
+
 TEST(an_earlier_name_of_an_option_selects_the_same)
 {
     write_small_trace();
