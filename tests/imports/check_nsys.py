@@ -71,6 +71,7 @@ HOSTILE = { # name → (SQL, whether it is refused)
     "columns that are computed": (f"DROP TABLE {TABLE}; CREATE TABLE {TABLE} (start INTEGER, memKind AS "
                                   f"(hex(zeroblob(400000000)))); INSERT INTO {TABLE} VALUES (1)", True),
     "texts and large numbers": (f"UPDATE {TABLE} SET start = 'x', bytes = -1, deviceId = 9000000000, address = 1e300", False),
+    "sizes that overflow a sum": (f"UPDATE {TABLE} SET bytes = 1 << 61", False),
     "times before the start": (f"UPDATE {TABLE} SET start = -5; UPDATE NVTX_EVENTS SET end = 9223372036854775807", False),
     "one correlation for all": (f"UPDATE {TABLE} SET correlationId = 1; UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1",
                                 False),
@@ -120,6 +121,8 @@ def main():
             changed(path, source, sql)
             part = Imported(command, path, os.path.join(folder, f"hostile{len(name)}.vst"))
             problems.equal(f"{name}: {part.err}", (part.code, part.err.count("\n")), (2, 1) if fails else (0, 0))
+            if not fails:
+                part.verb("export", "-f", "parquet", "-o", os.path.join(folder, "tables"), part.path)
         for end in range(100, len(content), 997):
             with open(path, "wb") as file:
                 file.write(content[:end])

@@ -70,7 +70,8 @@ def make(path, without=(), columns=()):
             db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,1,?,?,?,?,?)",
                        (start - 10, start + 10, thread(pid, tid if pid == PID else 99), number, ids[call], 0,
                         3 if number == 100 else None))
-    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (9200,9210,1,?,999,?,2,NULL)", (thread(PID, 7), ids["cudaMalloc"]))
+    for pid in (PID, OTHER, OTHER): # calls that returned out of memory
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (9200,9210,1,?,999,?,2,NULL)", (thread(pid, 7), ids["cudaMalloc"]))
     db.execute("INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1500,?,0,1,4096,0,512,2,0,NULL,NULL,7,NULL)", (thread(OTHER),))
     for start, end, kind, text, text_id, tid, domain in RANGES:
         db.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,?,NULL,NULL,?,?,?,?)",

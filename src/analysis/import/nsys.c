@@ -25,6 +25,7 @@
 #define FRAMES_MAX 127
 #define DEVICES 64
 #define NUMBER_MAX (UINT64_C(1) << 62)
+#define SIZE_LARGEST (UINT64_C(1) << 48) /* as in RMM's log: sums of sizes stay below 2^63 */
 
 enum nsys_event { RANGE_ENDS, RANGE_BEGINS, MEMORY, EVENTS }; /* at the same time in this order */
 /* Of each row: the last three are of the call. */
@@ -144,7 +145,7 @@ static bool on_memory(struct nsys_import *m)
                                               VS_FAMILY_MANAGED};
     uint64_t addr = number(m, ADDRESS), bytes = number(m, BYTES), kind = number(m, TYPE);
     uint64_t operation = number(m, OPERATION), device = kind == 1 ? 0 : number(m, DEVICE);
-    if (!addr || addr >= NUMBER_MAX || bytes >= NUMBER_MAX || kind < 1 || kind > 4 || operation > 1 || device >= DEVICES)
+    if (!addr || addr >= NUMBER_MAX || bytes > SIZE_LARGEST || kind < 1 || kind > 4 || operation > 1 || device >= DEVICES)
         return false;
     uint64_t api = string(m, CALL_NAME), stack = stack_of(m), stream = number(m, STREAM);
     if (operation == 0) {
@@ -304,8 +305,11 @@ static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *n
                                    "c.symbol LEFT JOIN StringIds AS o ON o.id = c.module WHERE c.id = ?1 ORDER BY "
                                    "c.stackDepth DESC");
         read_rows(m, size / ROW_BYTES_LEAST + 64);
-        uint64_t refused = first_number(m, "CUPTI_ACTIVITY_KIND_RUNTIME", "returnValue",
-                                        "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE returnValue = 2");
+        char calls[192];
+        bool of_process = m->process && has(m, "CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid");
+        snprintf(calls, sizeof calls, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE returnValue = 2 AND "
+                 "(%s >> 24 & 16777215) = %u", of_process ? "globalTid" : "0", (unsigned)m->process * of_process);
+        uint64_t refused = first_number(m, "CUPTI_ACTIVITY_KIND_RUNTIME", "returnValue", calls);
         if (refused)
             vs_import_note(&m->writer, true, "CUDA calls that returned out of memory: %llu; Nsight Systems does not record "
                            "their sizes", (unsigned long long)refused);
