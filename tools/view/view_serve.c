@@ -8,7 +8,7 @@
  *
  * of a running program, with --live, also
  *   GET /live?token=T           its present state
- *   GET /metrics                the same for Prometheus, which has no token
+ *   GET /metrics                the same for Prometheus; with --port without the token, which Prometheus lacks
  *   GET /data?token=T           the data elements of its latest events
  *
  * A request is answered only if it has the token and names this server in its Host header: another
@@ -44,6 +44,7 @@ struct page_server {
     char token[2 * TOKEN_BYTES + 1];
     char host[2][32]; /* accepted Host headers, with the port */
     unsigned port;
+    bool fixed_port; /* given with --port */
     char redirect[PATH_MAX]; /* opened in the browser, until it asked for the page; "": none */
     struct MHD_Response *page; /* for all connections; NULL: made for each, with --live */
 };
@@ -195,7 +196,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     if (!is_host(server, host))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "this address is not the server's");
     bool metrics = server->live && strcmp(url, "/metrics") == 0;
-    if (!metrics && !same_token(token, server->token))
+    if (!(metrics && server->fixed_port) && !same_token(token, server->token))
         return refuse(connection, MHD_HTTP_FORBIDDEN,
                       "the token is missing or wrong: use the address that vramscope printed");
     if (strcmp(url, "/") == 0) {
@@ -250,6 +251,7 @@ static int serve_page(struct page_server *server, const struct vs_serve_options 
         return vs_tool_fail(who, "cannot listen at 127.0.0.1, port %u: %s; without --port, any free "
                             "port is used", port, strerror(errno));
     server->port = port;
+    server->fixed_port = serve->port != 0;
     snprintf(server->host[0], sizeof server->host[0], "127.0.0.1:%u", port);
     snprintf(server->host[1], sizeof server->host[1], "localhost:%u", port);
     snprintf(url, sizeof url, "http://127.0.0.1:%u/?token=%s", port, server->token);

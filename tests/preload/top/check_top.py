@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 sys.dont_write_bytecode = True
@@ -335,10 +336,23 @@ def metrics_are_the_figures_of_the_view(folder):
     del os.environ["VRAMSCOPE_JOB"], os.environ["RANK"]
     path = os.path.join(folder, "metrics.prom")
     following = subprocess.Popen([COMMAND, "top", "--metrics", path, "--interval", "0.1", victim.trace])
-    server = subprocess.Popen([COMMAND, "view", "--live", victim.trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True)
+    servers = []
+
+    def serve(*options):
+        servers.append(subprocess.Popen([COMMAND, "view", "--live", *options, victim.trace], stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True))
+        return servers[-1].stdout.readline().strip()
+
     try:
-        address = server.stdout.readline().split("?")[0]
+        private = serve().replace("/?", "/metrics?")
+        with urllib.request.urlopen(private) as served:
+            samples_of(served.read().decode())
+        try:
+            urllib.request.urlopen(private.split("?")[0])
+            raise AssertionError("metrics without a token and without --port")
+        except urllib.error.HTTPError as refused:
+            assert refused.code == 403, refused
+        address = next(filter(None, (serve("--port", str(port)) for port in range(9411, 9511)))).split("?")[0]
         for steps in (8, 9):
             until(lambda: os.path.exists(path) and f"}} {steps * KEPT}\n" in open(path, encoding="utf-8").read(), "the file")
             process = state(victim)
@@ -364,7 +378,7 @@ def metrics_are_the_figures_of_the_view(folder):
                         assert set(re.findall(r"\bvramscope_(\w+)", file.read())) <= names, example
             victim.step()
     finally:
-        for process in (following, server):
+        for process in (following, *servers):
             process.terminate()
             process.wait()
 
