@@ -3,18 +3,19 @@
  * node_exporter's textfile collector reads this as well: its older format has the same lines, but no types "info" and
  * "unknown". */
 #include <inttypes.h>
+#include <string.h>
 
 #include "viewer/common/openmetrics.h"
 #include "viewer/top/top_frame.h"
 
-#define KNOWN(member) offsetof(struct vs_watch_device, member)
+#define KNOWN(member) offsetof(struct vs_watch_device, member), sizeof ((struct vs_watch_device *)0)->member
 #define DEVICE(member) offsetof(struct vs_watch_device, member), false
 #define PROCESS(member) offsetof(struct vs_watch_view, member), true
-#define ALWAYS SIZE_MAX
+#define ALWAYS 0, 0
 
-/* A uint64_t of each device or process, and the bool that says whether it is known. */
+/* A uint64_t of each device or process, and the member that is not 0 where it is known. */
 static const struct metric {
-    size_t known;
+    size_t known, known_bytes;
     const char *name, *type, *unit, *help;
     size_t value;
     bool of_process;
@@ -24,8 +25,8 @@ static const struct metric {
     {ALWAYS, "reserved_bytes", "gauge", "bytes", "Memory that the process holds, with its caches.", DEVICE(reserved)},
     {ALWAYS, "peak_reserved_bytes", "gauge", "bytes", "Highest value of it so far.", DEVICE(peak_reserved)},
     {ALWAYS, "cached_bytes", "gauge", "bytes", "Reserved memory that is not in use.", DEVICE(cached)},
-    {ALWAYS, "largest_hole_bytes", "gauge", "bytes", "The largest part of it in one piece.", DEVICE(holes.largest)},
-    {ALWAYS, "device_total_bytes", "gauge", "bytes", "Size of the device.", DEVICE(total)},
+    {KNOWN(holes.count), "largest_hole_bytes", "gauge", "bytes", "The largest part of it in one piece.", DEVICE(holes.largest)},
+    {KNOWN(total), "device_total_bytes", "gauge", "bytes", "Size of the device.", DEVICE(total)},
     {KNOWN(used_known), "device_used_bytes", "gauge", "bytes", "In use by all processes, at a reading.", DEVICE(used)},
     {KNOWN(growing), "growth_per_step_bytes", "gauge", "bytes", "Added by each step and not freed.",
      DEVICE(growth.per_step)},
@@ -42,7 +43,7 @@ static void sample(const struct metric *metric, const struct vs_watch_view *view
 {
     const char *of = device ? (const char *)device : (const char *)view;
     char program[VS_TOP_PROGRAM_MAX], number[24];
-    if (metric->known != ALWAYS && !*(const bool *)(of + metric->known))
+    if (metric->known_bytes && !memcmp(of + metric->known, &(const uint64_t){0}, metric->known_bytes))
         return;
     fprintf(out, "vramscope_%s%s", metric->name, *metric->type == 'c' ? "_total" : "");
     snprintf(number, sizeof number, "%" PRIu64, pid);

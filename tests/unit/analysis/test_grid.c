@@ -181,3 +181,27 @@ TEST(the_selected_row_stays_selected_when_the_order_changes)
     }
     free(model);
 }
+
+TEST(a_figure_that_is_not_known_has_no_sample)
+{
+    static char metrics[16384];
+    struct vs_watch_device device = {.uuid = "", .cached = 5};
+    struct vs_top_process process = {.pid = 1, .view = {.exe = "x", .cmdline = "x", .job = "", .rank = "", .running = true,
+                                                        .events = 1, .devices = &device, .device_count = 1}};
+    struct vs_top_model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    model->processes = &process;
+    model->count = 1;
+    for (unsigned known = 0; known < 2; known++) {
+        device.total = (uint64_t)known << 34;
+        device.holes.count = known;
+        FILE *out = fmemopen(metrics, sizeof metrics, "w");
+        vs_top_metrics(model, out);
+        fclose(out);
+        assert_non_null(strstr(metrics, "\nvramscope_cached_bytes{"));
+        assert_int_equal(strstr(metrics, "\nvramscope_device_total_bytes{") != NULL, known);
+        assert_int_equal(strstr(metrics, "\nvramscope_largest_hole_bytes{") != NULL, known);
+        assert_null(strstr(metrics, "\nvramscope_device_used_bytes{"));
+    }
+    free(model);
+}
