@@ -18,25 +18,27 @@
 #include "intercept/route/loaded.h"
 #include "intercept/route/route.h"
 
-struct cupti_library_place {
+/* Of the library that was looked for last. Not on the stack, as all of this is done once, perhaps by a thread
+ * with a small one. */
+static struct {
     int major; /* 0: none found */
     char path[PATH_MAX], folder[PATH_MAX];
-};
+} place;
 
 /* The number is taken from the soname, whatever the file is called. */
-static struct cupti_library_place find_loaded(const char *prefix)
+static int find_loaded(const char *prefix)
 {
-    struct cupti_library_place place = {.major = 0};
     struct vs_loaded_names names;
     const char *number;
+    memset(&place, 0, sizeof place);
     if (!vs_loaded_find(prefix, &names) || !(number = strstr(names.name, ".so.")) ||
         sscanf(number, ".so.%d", &place.major) != 1)
-        return place;
+        return 0;
     const char *slash = strrchr(names.path, '/');
     snprintf(place.path, sizeof place.path, "%s", names.path);
     if (slash)
         snprintf(place.folder, sizeof place.folder, "%.*s", (int)(slash - names.path), names.path);
-    return place;
+    return place.major;
 }
 
 static char trouble[256]; /* of the first file that exists and could not be loaded */
@@ -71,8 +73,7 @@ static void *open_in(const char *folder, int major)
 
 static void *open_loaded(void)
 {
-    struct cupti_library_place cupti = find_loaded("libcupti.so");
-    return cupti.major ? dlopen(cupti.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    return find_loaded("libcupti.so") ? dlopen(place.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 }
 
 static void *open_library(void)
@@ -80,13 +81,12 @@ static void *open_library(void)
     void *handle = open_loaded();
     if (handle)
         return handle;
-    struct cupti_library_place runtime = find_loaded("libcudart");
-    int major = runtime.major, version = 0;
+    int major = find_loaded("libcudart"), version = 0;
     if (!major && VS_CALL(cuDriverGetVersion, &version) == CUDA_SUCCESS)
         major = version / 1000;
     if (!major)
         return NULL;
-    char folder[PATH_MAX + 32];
+    static char folder[PATH_MAX + 32];
     const void *simulated = vs_driver_function(VS_FN_vramscopeSimRegisterKernel);
     Dl_info info;
     if (simulated) {
@@ -97,7 +97,7 @@ static void *open_library(void)
                  slash ? info.dli_fname : ".");
         return open_in(folder, major);
     }
-    const char *beside = *runtime.folder ? runtime.folder : NULL, *path = vs_environment("CUDA_PATH"),
+    const char *beside = *place.folder ? place.folder : NULL, *path = vs_environment("CUDA_PATH"),
                *home = vs_environment("CUDA_HOME"), *usual = "/usr/local/cuda";
     /* Beside the runtime before the loader's own search, "": libraries loaded later get the copy that we open by its
      * soname, and those delivered with this runtime need its version. */
