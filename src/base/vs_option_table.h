@@ -14,8 +14,8 @@ VS_OPTION(output, STRING, VS_OUTPUT_DEFAULT, 0, 0, "pattern",
 VS_OPTION(job, STRING, "", 0, 0, "name",
           "the job that the process belongs to, for tables of many; by default SLURM_JOB_ID, PBS_JOBID or LSB_JOBID")
 VS_OPTION(allocator, CHOICE, "auto", 0, 0, "auto|caching|observe",
-          "serve cudaMalloc from a cache, or only record; auto: caching, but observe under PyTorch, with --limit, "
-          "and on a simulated GPU with check= or fail=")
+          "serve cudaMalloc from a cache, or only record; auto: caching, but observe under PyTorch and other "
+          "frameworks with a pool, with --limit, and on a simulated GPU with check= or fail=")
 VS_OPTION(policy, CHOICE, "pytorch", 0, 0, policy_choices,
           "how the cache places blocks: by PyTorch's rules, or more densely")
 VS_OPTION(alloc_conf, STRING, "", 0, 0, "options",

@@ -4,13 +4,13 @@
 #ifndef VS_FRAMEWORKS_H
 #define VS_FRAMEWORKS_H
 
-/* A row of framework_table.h, which says what the texts are. */
+/* A row of vs_framework_table.h, which says what the texts are. */
 struct vs_framework {
     const char *name, *contents, *objects, *seen, *more;
 };
 enum {
 #define VS_FRAMEWORK(id, ...) VS_FRAMEWORK_##id,
-#include "analysis/naming/framework_table.h"
+#include "base/frameworks/vs_framework_table.h"
 #undef VS_FRAMEWORK
     VS_FRAMEWORK_COUNT
 };

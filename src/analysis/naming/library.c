@@ -45,8 +45,8 @@ static const struct {
 };
 
 const struct vs_framework vs_frameworks[VS_FRAMEWORK_COUNT] = {
-#define VS_FRAMEWORK(id, name, contents, objects, seen, more) {name, contents, objects, seen, more},
-#include "analysis/naming/framework_table.h"
+#define VS_FRAMEWORK(id, name, contents, objects, pool, seen, more) {name, contents, objects, seen, more},
+#include "base/frameworks/vs_framework_table.h"
 #undef VS_FRAMEWORK
 };
 

@@ -94,7 +94,7 @@ struct vs_report_device {
     size_t churn_count, churn_omitted;
     bool growth_steady;             /* the allocated bytes of *level* grow */
     uint64_t growth_per_step;
-    struct vs_report_framework frameworks[VS_FRAMEWORK_COUNT]; /* of framework_table.h */
+    struct vs_report_framework frameworks[VS_FRAMEWORK_COUNT]; /* of vs_framework_table.h */
     bool has_framework;             /* a framework's own allocator was also recorded */
     const char *framework, *contents; /* its name, and what its blocks hold: "PyTorch", "tensors" */
     uint64_t framework_allocs, framework_frees, framework_allocated;

@@ -161,6 +161,21 @@ void vs_process_inject(void)
     injected = true;
 }
 
+/* Our cache gains nothing before the pool of a framework. */
+static int has_pool(const struct vs_loaded *object, void *arg)
+{
+    static const char *const pools[] = {
+#define VS_FRAMEWORK(id, name, contents, objects, pool, seen, more) pool,
+#include "base/frameworks/vs_framework_table.h"
+#undef VS_FRAMEWORK
+    };
+    (void)arg;
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++)
+        if (pools[i] && (vs_loaded_is(object, pools[i]) || strstr(object->path, pools[i])))
+            return 1;
+    return 0;
+}
+
 static void choose_policy(void)
 {
     bool cached = vs_option_is(&options, VS_OPT_allocator, "caching");
@@ -174,7 +189,7 @@ static void choose_policy(void)
     if (injected)
         cached = false; /* reported calls cannot be served */
     else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        cached = !vs_loaded_find("libc10_cuda.so", NULL) && (wanted || !tests);
+        cached = !vs_loaded_each(has_pool, NULL) && (wanted || !tests);
     atomic_store_explicit(&caching, cached, memory_order_relaxed);
 }
 
