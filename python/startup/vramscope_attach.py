@@ -61,7 +61,7 @@ def record_held(library):
 
 
 def attach(path, options):
-    output = next((o.partition("=")[2] for o in options if o.startswith("output=")), ".")
+    output = next((o.partition("=")[2] for o in options if o.startswith("output=")), "x")
     folder = os.path.dirname(os.path.abspath(output))
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"2it cannot write in {folder}; give the trace another folder with -o"
@@ -82,6 +82,8 @@ def attach(path, options):
 
 
 def main():
+    if os.lstat(FOLDER).st_uid != os.geteuid():  # noqa: F821
+        return  # attach gave up and removed it, and another user made one of its name
     with open(os.path.join(FOLDER, "request"), encoding="utf-8", errors="surrogateescape") as request:  # noqa: F821
         path, *options = request.read().splitlines()
     try:

@@ -2,16 +2,18 @@
 """vramscope attach: vramscope_attach_to.py PID LIBRARY [NAME=VALUE...]
 
 Has another process of this interpreter run vramscope_attach.py on a new thread, by ptrace. One of its threads that
-waits in the kernel, and so holds no lock of the C library, is stopped for some milliseconds: with registers of ours
-it maps memory, by the very instruction at which it waits, and calls pthread_create; then its own registers are
-restored, and the kernel repeats the call that it waited in. Its signals wait meanwhile. The new thread waits for the
-interpreter's lock like any other. (sys.remote_exec of Python 3.14 uses the main thread alone, which may wait for ever.)
+waits in the kernel is stopped for some milliseconds: with registers of ours it maps memory, by the very instruction at
+which it waits, and calls pthread_create; then its own registers are restored, and it repeats the call that it waited in.
+A thread in such a call holds no lock of the C library, except that one in futex(2) may hold a lock and wait for another:
+it is used only if no thread waits in another call. Its signals wait meanwhile. The new thread waits for the interpreter's
+lock like any other. (sys.remote_exec of Python 3.14 uses the main thread alone, which may wait for ever.)
 """
 import ctypes
 import os
 import platform
 import shutil
 import signal
+import stat
 import struct
 import sys
 import tempfile
@@ -19,12 +21,20 @@ import time
 
 SEIZE, INTERRUPT, CONT, STEP, DETACH, POKE = 0x4206, 0x4207, 7, 9, 17, 5
 GETREGS, SETREGS, GETSIGMASK, SETSIGMASK = 12, 13, 0x420A, 0x420B
+GETREGSET, SETREGSET, XSTATE = 0x4204, 0x4205, 0x202
 WAITS = {0, 7, 23, 34, 35, 43, 45, 47, 61, 128, 202, 230, 232, 247, 270, 271, 281, 288, 441, 449}  # read, poll … futex_waitv
 R10, RBX, R9, R8, RAX, RCX, RDX, RSI, RDI, CALL, RIP, FLAGS, RSP = 7, 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 19
-MMAP, ROOM, TEXT_AT, INTERRUPTED = 9, 1 << 16, 256, 128 << 8 | signal.SIGTRAP
+FUTEX, MMAP, ROOM, TEXT_AT, INTERRUPTED = 202, 9, 1 << 16, 256, 128 << 8 | signal.SIGTRAP
+EINTR, NO_CALL = (1 << 64) - 4, (1 << 64) - 1
+PATIENCE_S = 60
 FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS, signal.SIGABRT)
 libc = ctypes.CDLL(None, use_errno=True)
 Registers = ctypes.c_uint64 * 27
+VECTORS_MAX = 1 << 16  # bytes of the vector registers
+
+
+class Region(ctypes.Structure):
+    _fields_ = [("address", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
 
 
 class Refused(Exception):
@@ -55,7 +65,16 @@ def function_in(pid, function):
             there = mapped_files(pid)[0].get(tuple(row[3:5]))
             if there is not None:
                 return there + address - own[tuple(row[3:5])]
-    raise Refused("it is another Python than its program's file, which was replaced: start it again")
+    raise Refused("it is still starting, or its program's file was replaced: try again, or start it again")
+
+
+def has_ended(pid):
+    """Also before its parent has waited for it."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="surrogateescape") as file:
+            return file.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 def stop_of(tid):
@@ -64,13 +83,13 @@ def stop_of(tid):
     return status >> 8 if status & 255 == 127 else -1
 
 
-def stop_waiting(pid, registers):
-    """Stops a thread that waits in the kernel."""
+def stop_waiting(pid, registers, calls):
+    """Stops a thread that waits in one of the system calls."""
     for tid in map(int, os.listdir(f"/proc/{pid}/task")):
         try:
             with open(f"/proc/{pid}/task/{tid}/syscall", encoding="ascii") as file:
                 word = file.read().split()[0]
-            if not word.isdigit() or int(word) not in WAITS:
+            if not word.isdigit() or int(word) not in calls:
                 continue
             ptrace(SEIZE, tid)
         except (FileNotFoundError, ProcessLookupError):
@@ -79,7 +98,7 @@ def stop_waiting(pid, registers):
         stop = stop_of(tid)
         if stop == INTERRUPTED:
             ptrace(GETREGS, tid, 0, registers)
-            if registers[CALL] in WAITS:
+            if registers[CALL] in calls:
                 return tid
         if stop > 0:  # a signal was just being delivered: it is
             ptrace(DETACH, tid, 0, stop if stop < 128 else 0)
@@ -88,7 +107,7 @@ def stop_waiting(pid, registers):
 
 def run_until_trap(tid, how, registers):
     """Runs the thread until a breakpoint or step. SIGSTOP, which cannot be held, is sent again behind it."""
-    registers[CALL] = (1 << 64) - 1  # no call to repeat
+    registers[CALL] = NO_CALL  # to repeat
     ptrace(SETREGS, tid, 0, registers)
     stopped, stop = False, signal.SIGSTOP
     while stop == signal.SIGSTOP or stop >> 8 == 128:
@@ -103,13 +122,17 @@ def run_until_trap(tid, how, registers):
 
 
 def thread_code(functions, room):
-    """A breakpoint; then what the thread does: detaches itself, takes the interpreter's lock and runs the text."""
+    """A breakpoint; then what the thread does: detaches itself, and unless the interpreter has ended meanwhile, takes its
+    lock and runs the text."""
     def call(before, name):
         return before + b"\x48\xb8" + struct.pack("<Q", functions[name]) + b"\xff\xd0"  # mov $function, %rax; call *%rax
 
-    return (call(b"\xcc\x53", "pthread_self") + call(b"\x48\x89\xc7", "pthread_detach") + call(b"", "PyGILState_Ensure") +
-            call(b"\x89\xc3\x48\xbf" + struct.pack("<Q", room + TEXT_AT), "PyRun_SimpleString") +
-            call(b"\x89\xdf", "PyGILState_Release") + b"\x31\xc0\x5b\xc3")  # return 0
+    run = (call(b"", "PyGILState_Ensure") +
+           call(b"\x89\xc3\x48\xbf" + struct.pack("<Q", room + TEXT_AT), "PyRun_SimpleString") +
+           call(b"\x89\xdf", "PyGILState_Release"))
+    return (call(b"\xcc\x53", "pthread_self") + call(b"\x48\x89\xc7", "pthread_detach") +
+            call(b"", "Py_IsInitialized") + b"\x85\xc0\x74" + bytes([len(run)]) + run +  # test %eax, %eax; je
+            b"\x31\xc0\x5b\xc3")  # return 0
 
 
 def write(tid, address, data):
@@ -118,85 +141,143 @@ def write(tid, address, data):
         ptrace(POKE, tid, address + at, struct.unpack_from("<q", data, at)[0])
 
 
+def map_room(tid, own, protection):
+    """Memory of the stopped thread's process. Its instruction that enters the kernel is used again."""
+    entry = own[RIP]
+    own[RAX], own[RDI], own[RSI], own[RDX], own[R10], own[R8], own[R9] = MMAP, 0, ROOM, protection, 0x22, NO_CALL, 0
+    run_until_trap(tid, STEP, own)
+    own[RIP] = entry
+    if own[RAX] > (1 << 64) - 4096:
+        raise Refused("it may not map memory with code")
+    return own[RAX]
+
+
 def create_thread(tid, own, functions, text):
     """In the stopped thread."""
-    own[RIP] -= 2  # the instruction that enters the kernel
-    own[RAX], own[RDI], own[RSI], own[RDX], own[R10], own[R8], own[R9] = MMAP, 0, ROOM, 7, 0x22, (1 << 64) - 1, 0
-    run_until_trap(tid, STEP, own)
-    room = own[RAX]
-    if room > (1 << 64) - 4096:
-        raise Refused("it may not map memory with code")
-    stack = room + ROOM - 128
+    own[RIP] -= 2
+    room, stack = map_room(tid, own, 5), map_room(tid, own, 3) + ROOM - 128  # code cannot be written by the program
     write(tid, room, thread_code(functions, room).ljust(TEXT_AT, b"\0") + text + b"\0")
-    write(tid, stack - 8, struct.pack("<Q", room))  # it returns to the breakpoint
-    own[RIP], own[RSP], own[RDI], own[RSI], own[RDX], own[RCX], own[RAX] = (
-        functions["pthread_create"], stack - 8, stack, 0, room + 1, 0, 0)
-    own[FLAGS] &= ~0x400
-    run_until_trap(tid, CONT, own)
-    if own[RAX] or own[RIP] != room + 1:
+
+    def call(name, *arguments):
+        write(tid, stack - 8, struct.pack("<Q", room))  # it returns to the breakpoint
+        own[RIP], own[RSP], own[RAX] = functions[name], stack - 8, 0
+        own[RDI], own[RSI], own[RDX], own[RCX] = arguments
+        own[FLAGS] &= ~0x400
+        run_until_trap(tid, CONT, own)
+        if own[RIP] != room + 1:
+            raise Refused("its thread was interrupted")
+        return own[RAX] & 0xffffffff
+
+    if not call("Py_IsInitialized", 0, 0, 0, 0):
+        raise Refused("its Python has not started yet, or has ended")
+    if call("pthread_create", stack, 0, room + 1, 0):
         raise Refused("it cannot have another thread")
+
+
+def repeat_call(pid, tid, registers, mask):
+    """Some calls end with EINTR when their thread was stopped: the program never sees that, unless a signal has come."""
+    with open(f"/proc/{pid}/task/{tid}/status", encoding="utf-8", errors="surrogateescape") as file:
+        signals = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd:", "ShdPnd:"))]
+    if registers[RAX] == EINTR and not (signals[0] | signals[1]) & ~mask:
+        registers[RAX], registers[CALL] = registers[CALL], NO_CALL
+        registers[RIP] -= 2
 
 
 def run_there(pid, text):
     """Runs Python code in the process, on a thread of its own."""
     functions = {name: function_in(pid, getattr(ctypes.pythonapi, name))
-                 for name in ("PyGILState_Ensure", "PyGILState_Release", "PyRun_SimpleString", "pthread_create",
-                              "pthread_self", "pthread_detach")}
+                 for name in ("Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "PyRun_SimpleString",
+                              "pthread_create", "pthread_self", "pthread_detach")}
     registers, mask, blocked = Registers(), ctypes.c_uint64(), ctypes.c_uint64((1 << 64) - 1)
     for fault in FAULTS:
         blocked.value &= ~(1 << fault - 1)
-    until = time.monotonic() + 5
-    tid = stop_waiting(pid, registers)
-    while tid is None and time.monotonic() < until:
-        time.sleep(0.001)
-        tid = stop_waiting(pid, registers)
-    if tid is None:
-        raise Refused("none of its threads waits at present; try again")
+    vectors = ctypes.create_string_buffer(VECTORS_MAX)
+    vector_region = Region(ctypes.addressof(vectors), VECTORS_MAX)
+    until, tid = time.monotonic() + 5, None
+    while tid is None:
+        tid = stop_waiting(pid, registers, WAITS - {FUTEX}) or stop_waiting(pid, registers, WAITS)
+        if tid is None and time.monotonic() > until:
+            raise Refused("none of its threads waits at present; try again")
+        time.sleep(0 if tid else 0.001)
     ptrace(GETSIGMASK, tid, 8, mask)
     try:
+        ptrace(GETREGSET, tid, XSTATE, vector_region)
         ptrace(SETSIGMASK, tid, 8, blocked)
         create_thread(tid, Registers(*registers), functions, text)
     finally:
+        repeat_call(pid, tid, registers, mask.value)
         ptrace(SETREGS, tid, 0, registers)
+        if vector_region.bytes < VECTORS_MAX:
+            ptrace(SETREGSET, tid, XSTATE, vector_region)
         ptrace(SETSIGMASK, tid, 8, mask)
         ptrace(DETACH, tid)
 
 
 def answer_of(pid, folder):
-    """Waits for the answer of vramscope_attach.py."""
-    said, path = time.monotonic() + 5, os.path.join(folder, "answer")
-    while not os.path.exists(path):
-        os.kill(pid, 0)
-        if said and time.monotonic() > said:
-            said = 0
+    """Waits for the answer of vramscope_attach.py. It comes from another user's program, perhaps: root follows no link
+    and waits for no pipe."""
+    begun, said, line = time.monotonic(), False, ""
+    while not line:
+        waited_s = time.monotonic() - begun
+        if has_ended(pid):
+            raise Refused("it has ended")
+        if waited_s > PATIENCE_S:
+            raise Refused(f"it has run no Python code for {PATIENCE_S} s; try again")
+        if waited_s > 5 and not said:
+            said = True
             print(f"vramscope attach: process {pid} has run no Python code for 5 s; waiting until it does", file=sys.stderr)
         time.sleep(0.02)
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        return file.read()
+        try:
+            file = os.open("answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        except FileNotFoundError:
+            continue
+        with open(file, encoding="utf-8", errors="surrogateescape") as answer:
+            line = answer.read(8192) if stat.S_ISREG(os.fstat(file).st_mode) else "no file"
+    if line[0] not in "02":
+        raise Refused("its answer cannot be read")
+    return line
 
 
 def main(pid, *request):
     if platform.machine() != "x86_64":
         raise Refused("attach works on x86-64 only; start it with vramscope run")
-    folder = tempfile.mkdtemp(prefix="vramscope-attach-")
+    if sys.version_info < (3, 9):
+        raise Refused("attach needs Python 3.9 or later; start it with vramscope run")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    path = tempfile.mkdtemp(prefix="vramscope-attach-")
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        owner = os.stat(f"/proc/{pid}")
-        if os.geteuid() == 0:
-            os.chown(folder, owner.st_uid, owner.st_gid)
-        with open(os.path.join(folder, "request"), "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write("\n".join(request))
-        os.chmod(file.name, 0o644)  # the folder is private
+        file = os.open("request", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
+        with open(file, "w", encoding="utf-8", errors="surrogateescape") as text:
+            text.write("\n".join(request))
+            os.fchmod(file, 0o644)  # the folder is private
+            written = os.fstat(file)
+        try:
+            seen = os.stat(f"/proc/{pid}/root{path}/request")
+        except FileNotFoundError:
+            seen = os.stat_result((0,) * 10)
+        if (seen.st_dev, seen.st_ino) != (written.st_dev, written.st_ino) and not has_ended(pid):
+            raise Refused(f"it has another {os.path.dirname(path)}: run vramscope where the program runs, or set TMPDIR to a "
+                          "folder that both see")
+        if os.geteuid() == 0:  # last: from here on, its user may change what is in the folder
+            owner = os.stat(f"/proc/{pid}")
+            os.fchown(folder, owner.st_uid, owner.st_gid)
         part = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vramscope_attach.py")
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+        # in the program's __main__, which may have names of its own for what is built in
         run_there(pid, f"""try:
- exec(compile(open({part!r}, 'rb').read(), '<vramscope>/attach.py', 'exec'), {{'FOLDER': {folder!r}}})
-except BaseException:
- pass
+ (lambda b: b.exec(b.compile(b.open({part!r}, 'rb').read(), '<vramscope>/attach.py', 'exec'), {{'FOLDER': {path!r}}}))(
+  __import__('builtins'))
+except:
+ try: (lambda b, s: b.open({path + "/answer"!r}, 'x').write('2its Python failed: ' + b.repr(s.exc_info()[1])[:200]))(
+  __import__('builtins'), __import__('sys'))
+ except: pass
 """.encode(errors="surrogateescape"))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         return answer_of(pid, folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)  # code that has not begun finds nothing to do
+        shutil.rmtree(path, ignore_errors=True)  # code that has not begun finds nothing to do
 
 
 try:
@@ -204,10 +285,11 @@ try:
 except ProcessLookupError:
     line = "2it has ended"
 except PermissionError as error:
-    line = (f"2it may not be traced ({error.strerror}): run vramscope as its user, or as root where "
+    line = "2it has ended" if has_ended(sys.argv[1]) else (
+            f"2it may not be traced ({error.strerror}): run vramscope as its user, or as root where "
             "/proc/sys/kernel/yama/ptrace_scope is not 0; a container needs CAP_SYS_PTRACE")
 except (OSError, Refused) as error:
-    line = f"2{error}"
+    line = "2it has ended" if has_ended(sys.argv[1]) else f"2{error}"
 except KeyboardInterrupt:
     line = "2interrupted"
 if line[0] == "0":

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PyTorch's allocator for attach_program.py: segments from the device, blocks by its reports, and a thread that
-// allocates and frees without Python, as the backward pass does.
+// allocates and frees without Python, as the backward pass does. And ways to wait for standard input.
 #include <cuda_runtime_api.h>
 
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <thread>
 
@@ -54,4 +59,37 @@ extern "C" void torch_churn_end()
 {
     stop = true;
     churn.join();
+}
+
+// A call that the kernel does not repeat by itself. 0: input came.
+extern "C" int wait_epoll()
+{
+    epoll_event event = {EPOLLIN, {}};
+    int set = epoll_create1(0);
+    epoll_ctl(set, EPOLL_CTL_ADD, 0, &event);
+    return epoll_wait(set, &event, 1, -1) == 1 ? 0 : errno;
+}
+
+// Calls the kernel as Go and Rust do, with a value in a register that the kernel keeps. 0: it was kept.
+extern "C" int wait_inline()
+{
+#if defined(__x86_64__)
+    char byte;
+    long result = SYS_read;
+    unsigned long value = 0x1234567890abcdef, after;
+    asm volatile("movq %3, %%xmm1\n\tsyscall\n\tmovq %%xmm1, %1"
+                 : "+a"(result), "=&r"(after)
+                 : "D"(0L), "r"(value), "S"(&byte), "d"(1L)
+                 : "rcx", "r11", "memory", "xmm1");
+    return after != value;
+#else
+    return 0;
+#endif
+}
+
+extern "C" void wait_at_exit(void *)
+{
+    char byte;
+    while (read(0, &byte, 1) > 0) {
+    }
 }

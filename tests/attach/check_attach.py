@@ -3,8 +3,8 @@
 """vramscope attach: check_attach.py BUILD LIBRARY PYTHON...
 
 For each interpreter: the program behaves as without, and its trace has what it held before, with the stacks that
-were known, and what followed; blocks that came and went meanwhile are counted once. What cannot be recorded is
-refused in one line. Exit 77: ptrace is not permitted here.
+were known, and what followed; blocks that came and went meanwhile are counted once. A thread that is stopped goes on
+as if nothing had happened. What cannot be recorded is refused in one line. Exit 77: ptrace is not permitted here.
 """
 import csv
 import io
@@ -13,10 +13,20 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 MIB = 1 << 20
 HERE = os.path.dirname(os.path.abspath(__file__))
 BEFORE = "allocated before the recording"
+
+WAITS = """import ctypes, sys
+def compile(model): return model  # as "from torch import compile"
+library, libc = ctypes.CDLL(sys.argv[1]), ctypes.CDLL(None)
+if sys.argv[2] == "wait_at_exit":
+    libc.__cxa_atexit(ctypes.cast(library.wait_at_exit, ctypes.c_void_p), None, None)
+else:
+    sys.exit(getattr(library, sys.argv[2])())
+"""
 
 
 def attached(build, *words):
@@ -24,11 +34,15 @@ def attached(build, *words):
     return done.returncode, done.stdout, done.stderr
 
 
-def start(build, python, torch, *words):
+def popen(build, *words):
     env = dict(os.environ, LD_LIBRARY_PATH=build + "/lib/vramscope/simulator",
                VRAMSCOPE_SIMULATE="t4-16g")
-    program = subprocess.Popen([python, HERE + "/attach_program.py", torch, *words], env=env,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True)
+
+
+def start(build, python, torch, *words):
+    program = popen(build, python, HERE + "/attach_program.py", torch, *words)
     assert program.stdout.readline() == "ready\n", program.communicate()
     return program
 
@@ -81,6 +95,32 @@ def check_refusals(build, python, torch, folder):
     assert os.listdir(folder) == ["held.vst"], os.listdir(folder)
 
 
+def words_of(pid, file):
+    with open(f"/proc/{pid}/{file}", encoding="ascii") as text:
+        return text.read().split()
+
+
+def check_waits(build, python, torch, folder):
+    for wait, call in (("wait_epoll", ["232"]), ("wait_inline", ["0", "0x0"]), ("wait_at_exit", ["0", "0x0"])):
+        program = popen(build, os.path.realpath(python), "-c", WAITS, torch, wait)
+        while words_of(program.pid, "syscall")[:len(call)] != call:
+            assert program.poll() is None, program.communicate()
+            time.sleep(0.01)
+        answer = attached(build, "-o", folder + f"/{wait}.vst", str(program.pid))
+        if wait == "wait_at_exit":
+            assert answer[0] == 2 and "its Python has not started yet, or has ended" in answer[2], (python, answer)
+        else:
+            assert answer[0] == 0 and "is recorded" in answer[1], (python, wait, answer)
+        out = program.communicate("\n", timeout=120)
+        assert (program.returncode, *out) == (0, "", ""), (python, wait, program.returncode, out)
+    program = popen(build, os.path.realpath(python), "-c", "")
+    while words_of(program.pid, "stat")[2] != "Z":
+        time.sleep(0.01)
+    answer = attached(build, str(program.pid))
+    program.communicate()
+    assert answer == (2, "", f"vramscope attach: process {program.pid} has ended, or belongs to the kernel\n"), answer
+
+
 def main():
     build, torch, *pythons = sys.argv[1:]
     for python in pythons:
@@ -89,6 +129,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             check_python(build, python, torch, folder)
             check_refusals(build, python, torch, folder)
+            check_waits(build, python, torch, folder)
     return 0
 
 

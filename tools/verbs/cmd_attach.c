@@ -38,6 +38,37 @@ static void warn(const char *sentence, void *who)
     fprintf(stderr, "%s: %s\n", (const char *)who, sentence);
 }
 
+/* All of its user ids; /proc/PID itself may belong to root for another reason (PR_SET_DUMPABLE). */
+static bool runs_as_root(unsigned long long pid)
+{
+    char path[64], line[256];
+    unsigned id[4] = {1, 1, 1, 1};
+    snprintf(path, sizeof path, "/proc/%llu/status", pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) &&
+           sscanf(line, "Uid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) != 4)
+        ;
+    if (file)
+        fclose(file);
+    return !(id[0] | id[1] | id[2] | id[3]);
+}
+
+/* The file at *path*, which becomes its real path, and each folder above it: then it stays what it is. */
+static bool only_root_writes(char path[PATH_MAX])
+{
+    char part[PATH_MAX];
+    struct stat its;
+    if (!realpath(path, part))
+        return false;
+    strcpy(path, part);
+    for (char *end = part + strlen(part); end; end = strrchr(part, '/')) {
+        *end = 0;
+        if (stat(*part ? part : "/", &its) || its.st_uid != 0 || its.st_mode & (S_IWGRP | S_IWOTH))
+            return false;
+    }
+    return true;
+}
+
 static int attach_main(int argc, char **argv)
 {
     static struct vs_options options;
@@ -57,18 +88,27 @@ static int attach_main(int argc, char **argv)
     snprintf(exe, sizeof exe, "/proc/%llu", pid);
     if (access(exe, F_OK))
         return vs_tool_fail(argv[0], "there is no process %llu", pid);
-    if (vs_path_preload(library, sizeof library) || vs_path_python_startup(script, PATH_MAX - 32) || stat(library, &ours))
-        return vs_tool_fail(argv[0], "libvramscope.so or the Python part is missing from this installation");
-    snprintf(seen, sizeof seen, "/proc/%llu/root%s", pid, library);
-    if (stat(seen, &its) ? errno == ENOENT : its.st_ino != ours.st_ino)
-        return vs_tool_fail(argv[0], "process %llu runs in a container without %s: run vramscope inside of it", pid, library);
     snprintf(seen, sizeof seen, "/proc/%llu/exe", pid);
     ssize_t length = readlink(seen, exe, sizeof exe - 1);
     if (length < 0)
-        return vs_tool_fail(argv[0], "process %llu may not be traced: run vramscope as its user, or as root", pid);
+        return errno == ENOENT ? vs_tool_fail(argv[0], "process %llu has ended, or belongs to the kernel", pid)
+                               : vs_tool_fail(argv[0], "process %llu may not be traced: run vramscope as its user, "
+                                                       "or as root", pid);
     exe[length] = 0;
-    if (!strstr(strrchr(exe, '/') ? strrchr(exe, '/') : exe, "python"))
+    const char *name = strrchr(exe, '/') ? strrchr(exe, '/') : exe;
+    if (!strstr(name, "python"))
         return vs_tool_fail(argv[0], "process %llu runs %s, not Python: start it with vramscope run", pid, exe);
+    if (strstr(name, "python2"))
+        return vs_tool_fail(argv[0], "attach needs Python 3.9 or later, process %llu runs %s: start it with vramscope run",
+                            pid, exe);
+    if (vs_path_preload(library, sizeof library) || vs_path_python_startup(script, PATH_MAX - 32) || stat(library, &ours))
+        return vs_tool_fail(argv[0], "libvramscope.so or the Python part is missing from this installation");
+    snprintf(seen, sizeof seen, "/proc/%llu/root%s", pid, library);
+    if (stat(seen, &its) ? errno == ENOENT : its.st_ino != ours.st_ino || its.st_dev != ours.st_dev)
+        return vs_tool_fail(argv[0], "process %llu runs in a container without %s: run vramscope inside of it", pid, library);
+    if (geteuid() == 0 && !runs_as_root(pid) && !only_root_writes(exe))
+        return vs_tool_fail(argv[0], "process %llu runs %s, which another user than root may change: run vramscope as the "
+                                     "user of the process, not as root", pid, exe);
     strcat(script, "/vramscope_attach_to.py");
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, argv[0]);
