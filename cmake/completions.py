@@ -102,7 +102,9 @@ def flags(option):
 
 
 def bash(verbs):
-    lines = ["# bash completion of vramscope", "_vramscope()", "{",
+    lines = ["# bash completion of vramscope", "_vramscope_files()", "{ # names of files may contain blanks and wildcards",
+             "    compopt -o filenames 2>/dev/null", "    mapfile -t COMPREPLY < <(compgen \"$@\" -- \"$cur\")", "}",
+             "_vramscope()", "{",
              "    local cur prev words cword verb options takes",
              "    _init_completion -n = 2>/dev/null || { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}",
              "        words=(\"${COMP_WORDS[@]}\") cword=$COMP_CWORD; }", "    verb=${words[1]}",
@@ -122,17 +124,15 @@ def bash(verbs):
             elif option.words:
                 lines.append(f"    {pattern}) COMPREPLY=($(compgen -W '{' '.join(option.words)}' -- \"$cur\")); return ;;")
             elif option.takes and re.match(r"FILE|DIR|FOLDER|PATTERN|FORMAT=FILE", option.takes):
-                lines.append(f"    {pattern}) COMPREPLY=($(compgen -f -- \"$cur\")); compopt -o filenames 2>/dev/null; return ;;")
+                lines.append(f"    {pattern}) _vramscope_files -f; return ;;")
             elif option.takes and not option.takes.startswith("["):
                 lines.append(f"    {pattern}) return ;;")
     lines += ["    esac", "    if [[ $cur == -* || $verb == help ]]; then",
               "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))", "        return", "    fi",
               "    case $takes in",
               "    PID) COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$cur\")) ;;",
-              "    TRACE) compopt -o filenames 2>/dev/null",
-              "        COMPREPLY=($(compgen -f -X '!*.vst' -- \"$cur\"; compgen -d -- \"$cur\")) ;;",
-              "    PROGRAM) COMPREPLY=($(compgen -c -f -- \"$cur\")) ;;",
-              "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;", "    esac", "}", "complete -F _vramscope vramscope", ""]
+              "    TRACE) _vramscope_files -f -X '!*.vst' -o plusdirs ;;",
+              "    PROGRAM) _vramscope_files -c -f ;;", "    *) _vramscope_files -f ;;", "    esac", "}", "complete -F _vramscope vramscope", ""]
     return "\n".join(lines)
 
 
