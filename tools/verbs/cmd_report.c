@@ -249,7 +249,7 @@ static bool print_torch_summary(const char *who, const char *path, const struct 
     if (err == VS_ERR_UNSUPPORTED)
         vs_tool_fail(who, "%s: --torch-summary needs every allocation, and some are not in the trace; record without "
                      "--sample, --min-size and --max-trace-size, and do not pause", path);
-    else if (err == VS_ERR_NOT_FOUND)
+    else if (err == VS_ERR_NOT_FOUND || (err == VS_ERR_STATE && !vs_part_given(&args->part)))
         vs_tool_fail(who, "%s: no memory of PyTorch was recorded%s; vramscope report %s prints what was", path,
                      args->wish.one_device ? " on that device" : "", path);
     else if (err == VS_ERR_STATE)

@@ -23,7 +23,7 @@ def start(cupy):
             if block["mem_ptr"]:  # 0: the pool had no memory
                 allocated(block["mem_ptr"], block["mem_size"], block["device_id"])
 
-        def free_postprocess(self, **block):
+        def free_preprocess(self, **block):  # afterwards another thread may have the block
             freed(block["mem_ptr"], block["mem_size"], block["device_id"])
 
     hook, begin = Hook(), threading.Thread._bootstrap_inner

@@ -22,6 +22,9 @@ class cuda:  # a module in CuPy
         def malloc_postprocess(self, **kwargs):
             pass
 
+        def free_preprocess(self, **kwargs):
+            pass
+
         def free_postprocess(self, **kwargs):
             pass
 
@@ -37,6 +40,7 @@ def _memory(size):
 
 class _Pool:
     at = end = 0
+    free, freed = [], None  # blocks, and what another thread does as soon as there is one more
 
     def _extend(self, size):
         self.at = _memory(max(size, 1 << 20))
@@ -44,9 +48,14 @@ class _Pool:
 
     def malloc(self, size):
         rounded = (size + 511) // 512 * 512
-        if self.at + rounded > self.end:
+        found = [block for block in self.free if block[1] == rounded]
+        if not found and self.at + rounded > self.end:
             self._extend(rounded)
-        address, self.at = self.at, self.at + rounded
+        address = found[0][0] if found else self.at
+        if found:
+            self.free.remove(found[0])
+        else:
+            self.at += rounded
         for hook in _hooks().values():
             hook.malloc_postprocess(device_id=0, size=size, mem_size=rounded, mem_ptr=address, pmem_id=1)
         return address, rounded
@@ -60,8 +69,14 @@ class ndarray:
         self.address, self.size = _pool.malloc(size)
 
     def __del__(self):
+        block = {"device_id": 0, "mem_size": self.size, "mem_ptr": self.address, "pmem_id": 1}
         for hook in _hooks().values():
-            hook.free_postprocess(device_id=0, mem_size=self.size, mem_ptr=self.address, pmem_id=1)
+            hook.free_preprocess(**block)
+        _pool.free.append((self.address, self.size))
+        if _pool.freed:
+            _pool.freed()
+        for hook in _hooks().values():
+            hook.free_postprocess(**block)
 
 
 def empty(size):
