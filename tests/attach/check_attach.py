@@ -27,6 +27,15 @@ if sys.argv[2] == "wait_at_exit":
 else:
     sys.exit(getattr(library, sys.argv[2])())
 """
+PROFILER = """import ctypes, sys
+torch, cupti, handle = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libcupti.so.12"), ctypes.c_void_p()
+torch.torch_segment(1 << 20)
+function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p)(lambda *words: None)
+print(cupti.cuptiSubscribe(ctypes.byref(handle), function, None), flush=True)
+sys.stdin.readline()
+print(cupti.cuptiUnsubscribe(handle), flush=True)
+sys.stdin.readline()
+"""
 
 
 def attached(build, *words):
@@ -121,6 +130,21 @@ def check_waits(build, python, torch, folder):
     assert answer == (2, "", f"vramscope attach: process {program.pid} has ended, or belongs to the kernel\n"), answer
 
 
+def check_profiler(build, python, torch, folder):
+    program = popen(build, os.path.realpath(python), "-c", PROFILER, torch)
+    assert program.stdout.readline() == "0\n", program.communicate()
+    words = (build, "-o", folder + "/profiled.vst", str(program.pid))
+    answer = attached(*words)
+    assert answer[0] == 2 and "needs CUPTI, which failed" in answer[2], (python, answer)
+    program.stdin.write("\n")
+    program.stdin.flush()
+    assert program.stdout.readline() == "0\n", program.communicate()
+    answer = attached(*words)
+    assert answer[0] == 0 and "is recorded" in answer[1], (python, answer)
+    out = program.communicate("\n", timeout=120)
+    assert (program.returncode, *out) == (0, "", ""), (python, program.returncode, out)
+
+
 def main():
     build, torch, *pythons = sys.argv[1:]
     for python in pythons:
@@ -130,6 +154,7 @@ def main():
             check_python(build, python, torch, folder)
             check_refusals(build, python, torch, folder)
             check_waits(build, python, torch, folder)
+            check_profiler(build, python, torch, folder)
     return 0
 
 

@@ -104,14 +104,14 @@ static void CUPTIAPI on_call(void *user, CUpti_CallbackDomain domain, CUpti_Call
 
 /* --- the start --- */
 
-static void start(void)
+static bool start(void)
 {
     CUpti_SubscriberHandle handle;
     const struct vs_cupti *cupti = vs_cupti_load();
     if (!cupti) {
         vs_process_refuse("nothing is recorded: --via=injection needs libcupti, which was not found beside the CUDA "
                           "runtime, in CUDA_PATH or the library path; preloading does without it");
-        return;
+        return false;
     }
     char other[VS_CUPTI_NAME_MAX], why[256], line[512];
     vs_process_inject();
@@ -128,11 +128,12 @@ static void start(void)
         r = CUPTI_ERROR_NOT_SUPPORTED;
     }
     if (r == CUPTI_SUCCESS)
-        return;
+        return true;
     snprintf(line, sizeof line, "nothing is recorded: --via=injection needs CUPTI, which failed (%s); preloading "
                                 "records memory without it",
              vs_cupti_reason(cupti, r, other, why, sizeof why));
     vs_process_refuse(line);
+    return false;
 }
 
 /* Called by the driver; returns 1 for success. A preloaded or linked library sees more, and records
@@ -151,6 +152,7 @@ int InitializeInjection(void)
     if (interposed || vs_process_state() != VS_PROCESS_IDLE)
         return 1;
     VS_OWN_WORK();
-    start();
+    if (!start())
+        atomic_flag_clear(&called); /* attach may try again */
     return 1;
 }

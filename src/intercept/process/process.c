@@ -131,18 +131,21 @@ static void warn(const char *sentence, void *arg)
     vs_log(VS_LOG_WARN, "%s", sentence);
 }
 
-static const char *attached_options = ""; /* written before the recording starts */
+static const char *attached_options; /* written before the recording starts */
+static char refusal[512];
 
 void vs_process_attach(const char *text)
 {
     attached_options = text;
+    if (text)
+        *refusal = 0;
 }
 
 static void load_options(void)
 {
     vs_options_init(&options);
     vs_options_load_environment(&options, warn, NULL);
-    for (const char *line = attached_options; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    for (const char *line = attached_options ? attached_options : ""; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         char text[VS_OPTION_TEXT_MAX + 64], *value = text;
         enum vs_option_id id;
         snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
@@ -364,8 +367,6 @@ static void begin_locked(void)
         vs_upcalls.recording(injected);
 }
 
-static char refusal[512];
-
 const char *vs_process_refusal(void)
 {
     return refusal;
@@ -377,9 +378,11 @@ void vs_process_refuse(const char *line)
     vs_process_enter();
     VS_LOCK_SCOPE(&process_lock);
     if (vs_process_state() == VS_PROCESS_IDLE) {
+        snprintf(refusal, sizeof refusal, "%s", line);
+        if (attached_options)
+            return; /* reported by `vramscope attach`, which may be repeated */
         load_options();
         vs_log(VS_LOG_ERROR, "%s", line);
-        snprintf(refusal, sizeof refusal, "%s", line);
         vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }

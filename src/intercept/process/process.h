@@ -42,7 +42,8 @@ bool vs_process_begin(void);
 void vs_process_inject(void);
 
 /* vs_process_attach: the options of a process that runs already, a line NAME=VALUE each; before the recording
- * starts. *options* is valid until then, or the next call. */
+ * starts. *options* is valid until the next call, which has NULL. Until that one, vs_process_refuse only keeps the
+ * reason, and the process can be recorded later. */
 void vs_process_attach(const char *options);
 
 /* vs_process_refusal: the reason that vs_process_refuse was given; "" if it was not called. */

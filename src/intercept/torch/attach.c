@@ -139,12 +139,14 @@ int vramscope_attach(const char *options, char *why, size_t why_bytes)
         vs_process_attach(options);
         atomic_store_explicit(&attaching, true, memory_order_release);
         InitializeInjection();
-        if (vs_process_begin() && vs_process_recorder()) {
-            vs_process_attach("");
+        bool begun = !*vs_process_refusal() && vs_process_begin() && vs_process_recorder();
+        vs_process_attach(NULL);
+        if (begun) {
             before = vramscope_attach_frame(0, "allocated " BEFORE, "", 0);
             VS_RECORD(range_push, .name = vs_process_string(BEFORE), .domain = vs_process_string(DOMAIN));
             return 0;
         }
+        atomic_store_explicit(&attaching, false, memory_order_release);
     }
     snprintf(why, why_bytes, "%s", *vs_process_refusal() ? vs_process_refusal()
                                                          : "its recording is off, has ended, or failed as its standard error says");
