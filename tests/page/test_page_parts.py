@@ -150,12 +150,22 @@ def a_limit_that_is_not_drawn_is_marked(pages):
         assert not faults, faults
 
 
+def a_trace_without_segments_shows_its_allocations(pages):
+    """Whatever a link, or another trace of the page, asks for."""
+    with browser.opened(pages.page("small"), fragment="#tab=timeline&bands=segments") as (page, faults):
+        settle(page)
+        page.wait_for_selector(".view-is-timeline .v-legend-held:has-text('load_weights')")
+        state(page, lambda link: "bands" not in link)
+        assert not faults, faults
+
+
 def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
         browser.run((found_steps_are_drawn, a_part_is_shown_first, segments_have_streams_and_pools, blocks_take_other_colors,
-                     a_cut_legend_says_how_much_is_below, a_limit_that_is_not_drawn_is_marked), pages)
+                     a_cut_legend_says_how_much_is_below, a_limit_that_is_not_drawn_is_marked,
+                     a_trace_without_segments_shows_its_allocations), pages)
     return 0
 
 

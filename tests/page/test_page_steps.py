@@ -62,6 +62,27 @@ def the_odd_step_is_named_with_its_line(pages):
         assert not faults, faults
 
 
+def the_step_that_a_part_cuts_off_is_not_judged(pages):
+    """Its memory is still held where the part ends."""
+    events = map(json.loads, pages.run("export", "-f", "json", pages.trace("odd")).splitlines())
+    big = [event["event"] for event in events if event.get("kind") == "framework_alloc" and event["fields"]["size"] == 9000448]
+    part = pages.folder / "part-of-odd.html"
+    pages.run("view", "--from", f"@{big[9]}", "--to", f"@{big[49]}", pages.trace("odd"), "-o", str(part))
+    with browser.opened(part, fragment="#tab=steps") as (page, faults):
+        settle(page)
+        rows = steps_of(page)
+        assert [row["step"] for row in rows if row["verdict"] == "not finished"] == ["50"] and odd_memory(rows) == {38}, rows
+        sentence = f"Step 38 is odd, of the {len(rows)} in this part: needs 28.6 MiB more"
+        assert sentence in page.inner_text(".view-is-steps h2"), page.inner_text("h2")
+        page.click("#tab-overview")
+        page.wait_for_selector(f".odd-step:has-text('{sentence}')")
+        browser.follow(page, "#selected=segment:0")
+        page.wait_for_selector("aside.detail:has-text('since before ')")
+        panel = page.inner_text("aside.detail")
+        assert "allocated before this part" in panel and "no stack" not in panel, panel
+        assert not faults, faults
+
+
 def what_a_step_leaves_is_odd_once(pages):
     with browser.opened(pages.page("left"), fragment="#tab=steps") as (page, _faults):
         settle(page)
@@ -143,7 +164,7 @@ def main():
         for name, steps in TRACES.items():
             pages.record(name, made.DEVICE, [pages.scenario, pages.script(name, made.WEIGHTS + steps)],
                          "--allocator=observe")
-        browser.run((the_odd_step_is_named_with_its_line, what_a_step_leaves_is_odd_once,
+        browser.run((the_odd_step_is_named_with_its_line, the_step_that_a_part_cuts_off_is_not_judged, what_a_step_leaves_is_odd_once,
                      what_a_step_allocates_below_its_peak_is_odd,
                      equal_steps_are_not_odd_and_growth_is_growth, two_steps_have_no_tab, compare_has_the_figures_of_diff), pages)
     return 0

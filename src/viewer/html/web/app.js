@@ -199,8 +199,11 @@ class Page {
         const all = () => [this.panel, ...this.panel.querySelectorAll('*')];
         const before = all().filter((e) => e.scrollTop || e.scrollLeft || e.open || e === document.activeElement)
             .map((e) => ({name: named(e), top: e.scrollTop, left: e.scrollLeft, open: e.open, focused: e === document.activeElement}));
+        const odd = this.panel.querySelector('.odd-step:not([hidden])'); // stays until the new steps are judged
         this.fillWhich();
         this.show();
+        if (odd)
+            this.panel.querySelector('.odd-step')?.replaceWith(odd);
         const now = before.length ? all() : [];
         for (const {name, top, left, open, focused} of before) {
             const element = now.find((e) => named(e) === name);
@@ -254,12 +257,15 @@ class Page {
         const {state} = this;
         const {head} = this.shown()[0];
         const grouping = choice('Colour by', groupingsOf(head), state.get('color'), (value) => state.set({color: value}));
-        const bands = head.sections.segments?.columns[0]?.count ? choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']],
+        const segments = head.sections.segments?.columns[0]?.count;
+        const bands = segments ? choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']],
             state.get('bands'), (value) => state.set({bands: value})) : null;
         const span = stepsSpan({head});
         const steps = make('span.toolbar');
         const draw = () => {
             grouping.querySelector('select').value = state.get('color');
+            if (!segments)
+                state.set({bands: 'blocks'}); // a link or another trace had segments
             if (bands)
                 bands.querySelector('select').value = state.get('bands');
             const fits = span && state.get('from') === span.from && state.get('to') === span.to;

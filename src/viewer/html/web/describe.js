@@ -170,21 +170,25 @@ export function describeBlock(trace, row, lives = null) {
 }
 
 /** @param {Object} trace @param {number} row of trace.segments
- * @returns {{title: string, facts: string[][], site: number}} */
+ * @returns {{title: string, facts: string[][], site: number, older: boolean}} older: than the part of the page */
 export function describeSegment(trace, row) {
     const {head, loaded: {segments}} = trace;
     const stream = segments.stream[row];
     const pool = segments.pool[row];
+    const [born, died, part] = [segments.born[row], segments.died[row], head.window];
+    const older = Boolean(part) && born <= part.from; // what is known of it begins with the part
     return {
         title: `segment of ${formatBytes(segments.bytes[row])}`,
         facts: [
             ['address', `0x${segments.address[row].toString(16)}`],
-            ['lifetime', lifetimeText(trace, segments.born[row], segments.died[row])],
+            ['lifetime', !older ? lifetimeText(trace, born, died) : `since before ${formatTime(part.from)}, ` +
+                (died === Infinity ? `still live at ${formatTime(part.to)}` : `until ${formatTime(died)}`)],
             ['pool', pool ? printable(head.pools[pool - 1]) : 'unknown'],
             ['stream', stream ? printable(head.streams[stream - 1].name) : 'unknown'],
-            ['call site', shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
+            ['call site', older ? 'allocated before this part' : shorten((head.sites[segments.site[row]] || {label: 'unknown'}).label, 80)],
         ],
         site: segments.site[row],
+        older,
     };
 }
 

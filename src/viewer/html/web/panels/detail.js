@@ -80,7 +80,7 @@ export function mountDetail(element, {trace, state}) {
             fill(element, make('p', {}, `The link names a ${what} that this page does not have.`));
             return;
         }
-        const {title, facts, site} = isBlock ? describeBlock(trace, row, lives) : what === 'segment' ? describeSegment(trace, row)
+        const {title, facts, site, older} = isBlock ? describeBlock(trace, row, lives) : what === 'segment' ? describeSegment(trace, row)
             : describeSite(trace, row, state);
         const frames = stackOf(trace, site);
         const shown = picked && picked.selected === selected ? frames[picked.index] : frameToShow(trace, sources, site, frames);
@@ -94,7 +94,7 @@ export function mountDetail(element, {trace, state}) {
         make('dl.facts', {}, facts.map(([label, text]) => [make('dt', {}, label), make('dd', {}, text)])),
         isBlock ? neighbourList(trace, state, row, lives) : null,
         shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : missingNote(trace, frames),
-        stackList(frames, state, {sources, shown, show}));
+        older ? null : stackList(frames, state, {sources, shown, show}));
     }
     const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
     draw();

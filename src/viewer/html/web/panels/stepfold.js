@@ -165,9 +165,9 @@ async function foldOf(trace, device) {
     const positions = Math.max(16, Math.min(POSITIONS, Math.floor(CURVE_VALUES / steps.length)));
     const fold = {steps, positions, curves: new Float64Array(steps.length * positions), growth: 0, warmUp: 0};
     await sweepSteps(blocks, device, steps, fold.curves, positions);
-    const {done} = trace.head.report.steps;
+    const {steps_found: found, window: part, report: {steps: {done}}} = trace.head;
     steps.forEach((step, row) => Object.assign(step, {row, needs: step.peak - step.begin, left: step.finish - step.begin,
-        finished: trace.head.steps_found ? row < steps.length - 1 : trace.head.window || row < done, why: [], odd: 0, warmUp: false}));
+        finished: found ? row < steps.length - 1 : part ? step.end < part.to : row < done, why: [], odd: 0, warmUp: false}));
     judge(fold);
     await findTypical(fold);
     return fold;

@@ -38,14 +38,16 @@ const FOLD_COLUMNS = [
 /** The odd steps, those of memory first. */
 export const oddSteps = (fold) => fold.steps.filter((step) => step.odd).sort((a, b) => (b.memory - a.memory) || b.odd - a.odd);
 
-/** "Step 37 of 60 is odd: needs 48.0 MiB more". */
-export function foldSentence(fold) {
+/** "Step 37 of 60 is odd: needs 48.0 MiB more"; in a part of a trace the number is not of as many. */
+export function foldSentence(fold, head) {
     const all = oddSteps(fold);
     const memory = all.filter((step) => step.memory);
     const odd = memory.length ? memory : all;
-    const count = formatNumber(fold.steps.length, 'step');
+    const count = `${formatNumber(fold.steps.length, 'step')}${head.window ? ' in this part' : ''}`;
+    const steps = formatCount(fold.steps.length);
     if (odd.length === 1)
-        return `Step ${formatCount(odd[0].number)} of ${formatCount(fold.steps.length)} is odd: ${odd[0].why.join(', ')}`;
+        return `Step ${formatCount(odd[0].number)} ${head.window ? `is odd, of the ${steps} in this part` : `of ${steps} is odd`}: ` +
+            odd[0].why.join(', ');
     if (!memory.length && fold.growth)
         return `Memory grows: ${count} leave ${formatBytes(fold.growth)} each, in the mean`;
     if (!odd.length)
@@ -301,7 +303,7 @@ export function mountSteps(element, {trace, state}) {
             fill(title, 'The page has the blocks of no whole step');
             return;
         }
-        fill(title, foldSentence(fold));
+        fill(title, foldSentence(fold, trace.head));
         fill(notes, foldNotes(fold, trace.head));
         view.show(fold);
         again();

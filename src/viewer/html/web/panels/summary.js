@@ -221,7 +221,7 @@ export function mountSummary(element, {trace, state, curve}) {
         const line = element.querySelector('.odd-step');
         line.hidden = device !== state.get('device') || fold.steps.length < STEPS_LEAST || !oddSteps(fold).length;
         if (!line.hidden)
-            fill(line, `${foldSentence(fold)}. `, button('Steps', () => state.set({tab: 'steps'})));
+            fill(line, `${foldSentence(fold, head)}. `, button('Steps', () => state.set({tab: 'steps'})));
     };
     draw();
     lines();
