@@ -185,6 +185,14 @@ LOOP = '''tt.func public @k(%arg0: !tt.ptr<f32>, %arg1: !tt.ptr<f32>, %arg2: !tt
 '''
 
 
+def packages_outside_pythons_folders_are_not_the_program(load):
+    """Those of a user or of the system, which sysconfig does not name."""
+    frame = lambda name: types.SimpleNamespace(f_code=types.SimpleNamespace(co_filename=name))
+    for name, users in (("/home/u/.local/lib/python3.11/site-packages/p/a.py", False),
+                        ("/usr/lib/python3/dist-packages/p/a.py", False), ("/home/u/packages/a.py", True)):
+        assert load("blame").is_users(frame(name)) == users, name
+
+
 def the_ir_of_a_kernel_tells_what_it_writes(load):
     ttir = load("ttir")
     assert ttir.written(ADD) == ({1}, 2), ttir.written(ADD)
@@ -242,6 +250,7 @@ def numbers_that_are_not_drawn_are_skipped_exactly(modules):
 
 
 CASES = [the_source_tells_what_a_value_decides, without_columns_the_statement_is_named,
+         packages_outside_pythons_folders_are_not_the_program,
          the_ir_of_a_kernel_tells_what_it_writes, uses_are_counted_without_a_line_each,
          later_imports_are_acted_on, numbers_that_are_not_drawn_are_skipped_exactly]
 

@@ -35,7 +35,8 @@ def frames():
 
 def is_users(frame):
     name = frame.f_code.co_filename
-    return not (name.startswith(_installed) or name.startswith("<") or "torchinductor_" in name)
+    return not (name.startswith(_installed) or name.startswith("<") or "torchinductor_" in name
+                or "/site-packages/" in name or "/dist-packages/" in name)  # a user's, the system's
 
 
 def users_frame():
