@@ -114,8 +114,8 @@ int vs_tool_run_option(char **argv, int left, enum vs_option_id *id, const char 
     const char *name = argv[0] + 2;
     size_t length = strcspn(name, "=");
     bool negated = vs_option_find(name, length, id) != VS_OK;
-    if (negated && (length <= 3 || strncmp(name, "no-", 3) != 0 || vs_option_find(name + 3, length - 3, id) ||
-                    vs_option_describe(*id)->type != VS_OPTION_BOOL))
+    if (negated && (name[length] || length <= 3 || strncmp(name, "no-", 3) != 0 ||
+                    vs_option_find(name + 3, length - 3, id) || vs_option_describe(*id)->type != VS_OPTION_BOOL))
         return -1;
     bool flag = vs_option_describe(*id)->type == VS_OPTION_BOOL;
     *value = name[length] ? name + length + 1 : !flag ? NULL : negated ? "off" : "on";
