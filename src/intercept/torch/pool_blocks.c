@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vs_log.h"
 #include "intercept/process/process.h"
 #include "intercept/route/definitions.h"
 #include "intercept/route/hook.h"
@@ -28,7 +29,11 @@ static void record(const void *addr, uint64_t size, bool frees, uint32_t device)
 {
     VS_OWN_WORK();
     uint64_t change = frees ? -size : size;
-    uint64_t sum = atomic_fetch_add_explicit(&held[device], change, memory_order_relaxed) + change;
+    uint64_t before = atomic_load_explicit(&held[device], memory_order_relaxed), sum;
+    do
+        sum = frees && before < size ? 0 : before + change; /* a block may have been allocated unseen */
+    while (!atomic_compare_exchange_weak_explicit(&held[device], &before, sum, memory_order_relaxed,
+                                                  memory_order_relaxed));
     vs_framework_record((uint64_t)(uintptr_t)addr, (int64_t)change, sum, 0, (int)device);
 }
 
@@ -65,17 +70,42 @@ VS_EXPORT void vramscope_pool_free(const void *block, size_t bytes, int device)
 #define ALLOCATE BFC "11AllocateRawEmmRKNS_20AllocationAttributesE"
 #define DEALLOCATE BFC "13DeallocateRawEPv"
 #define ALLOCATORS 64u
+#define LIBRARIES 8u
 
-/* The library's own function, wherever it is: ours are only called where there is one. */
-static void *library_function(_Atomic(void *) *slot, const char *name)
+enum bfc_function { BFC_ALLOCATE, BFC_DEALLOCATE, BFC_NAME, BFC_SIZE, BFC_FUNCTIONS };
+
+/* Libraries with such allocators, as TensorFlow and PyTorch/XLA in one program, each of which calls its own. */
+static struct {
+    _Atomic(const void *) name; /* its Name; written once; atomic */
+    _Atomic(void *) functions[BFC_FUNCTIONS]; /* atomic */
+} libraries[LIBRARIES];
+
+/* The function that *self*'s table would have without ours: of the library that the loader took Name from, the third
+ * of the table, as only some of the functions are ours. */
+static void *library_function(const void *self, enum bfc_function which)
 {
-    void *fn = atomic_load_explicit(slot, memory_order_acquire);
-    if (!fn) {
-        struct vs_definitions found;
-        vs_definitions_find(name, &found);
-        fn = found.start.fn ? found.start.fn : found.later[0].fn;
-        atomic_store_explicit(slot, fn, memory_order_release);
+    static const char *const names[] = {ALLOCATE, DEALLOCATE, BFC "4NameB5cxx11Ev",
+                                        "_ZNK3tsl12BFCAllocator13AllocatedSizeEPKv"};
+    const void *name = (*(const void *const *const *)self)[2];
+    _Atomic(void *) *slot = NULL;
+    for (unsigned i = 0; i < LIBRARIES && !slot; i++) {
+        const void *found = NULL;
+        if (atomic_compare_exchange_strong(&libraries[i].name, &found, name) || found == name)
+            slot = &libraries[i].functions[which];
     }
+    void *fn = slot ? atomic_load_explicit(slot, memory_order_acquire) : NULL;
+    if (fn)
+        return fn;
+    struct vs_definitions found;
+    struct vs_loaded object;
+    vs_definitions_find(names[which], &found);
+    fn = found.start.fn;
+    if (!fn && vs_loaded_at(name, &object))
+        fn = vs_loaded_symbol(&object, names[which], VS_LOADED_DEFAULT);
+    if (!fn)
+        fn = found.later[0].fn;
+    if (slot)
+        atomic_store_explicit(slot, fn, memory_order_release);
     return fn;
 }
 
@@ -104,9 +134,8 @@ static int device_of(void *self, const void *addr)
     int device = atomic_load_explicit(&seen[i].device, memory_order_relaxed);
     if (device || !addr)
         return device - 2;
-    static _Atomic(void *) slot;
     struct bfc_name (*name)(void *) = NULL;
-    *(void **)&name = library_function(&slot, BFC "4NameB5cxx11Ev");
+    *(void **)&name = library_function(self, BFC_NAME);
     struct bfc_name text = name ? name(self) : (struct bfc_name){.start = ""}; /* a longer one leaks, once */
     device = 1;
     if (strncmp(text.start, "GPU_", 4) == 0) {
@@ -122,9 +151,8 @@ static int device_of(void *self, const void *addr)
 
 static size_t size_of(void *self, const void *addr)
 {
-    static _Atomic(void *) slot;
     size_t (*size)(const void *, const void *) = NULL;
-    *(void **)&size = library_function(&slot, "_ZNK3tsl12BFCAllocator13AllocatedSizeEPKv");
+    *(void **)&size = library_function(self, BFC_SIZE);
     return size ? size(self, addr) : 0;
 }
 
@@ -140,11 +168,13 @@ static void failed(size_t bytes, uint32_t device)
 VS_EXPORT void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes) __asm__(ALLOCATE);
 void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *attributes)
 {
-    static _Atomic(void *) slot;
     void *(*next)(void *, size_t, size_t, const void *) = NULL;
-    *(void **)&next = library_function(&slot, ALLOCATE);
-    if (!next)
+    *(void **)&next = library_function(self, BFC_ALLOCATE);
+    if (!next) {
+        vs_log_once(VS_LOG_ERROR, "TensorFlow's allocator is not found, so that its allocations fail: run the program "
+                    "without vramscope");
         return NULL;
+    }
     vramscope_pool_begin();
     vs_holding_within++; /* memory that it takes from the device holds blocks */
     void *addr = next(self, alignment, bytes, attributes);
@@ -154,7 +184,7 @@ void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *at
         vs_thread.caller = __builtin_return_address(0);
         if (addr)
             record(addr, size_of(self, addr), false, (uint32_t)device);
-        else
+        else if (bytes && *(const bool *)attributes) /* retry_on_failure: false for scratch memory it can do without */
             failed(bytes, (uint32_t)device);
     }
     return addr;
@@ -163,9 +193,8 @@ void *vs_bfc_allocate(void *self, size_t alignment, size_t bytes, const void *at
 VS_EXPORT void vs_bfc_deallocate(void *self, void *addr) __asm__(DEALLOCATE);
 void vs_bfc_deallocate(void *self, void *addr)
 {
-    static _Atomic(void *) slot;
     void (*next)(void *, void *) = NULL;
-    *(void **)&next = library_function(&slot, DEALLOCATE);
+    *(void **)&next = library_function(self, BFC_DEALLOCATE);
     int device = addr && next && !vs_thread.inside && vs_process_records() ? device_of(self, NULL) : -1;
     if (device >= 0)
         record(addr, size_of(self, addr), true, (uint32_t)device);

@@ -7,8 +7,12 @@
 #include <map>
 #include <string>
 
+static int calls; // of this library's functions
+
 namespace tsl {
-struct AllocationAttributes {};
+struct AllocationAttributes {
+    bool retry_on_failure = true;
+};
 class BFCAllocator {
 public:
     explicit BFCAllocator(const char *name) : name_(name) {}
@@ -45,6 +49,9 @@ void BFCAllocator::Extend()
 
 void *BFCAllocator::AllocateRaw(size_t, size_t bytes, const AllocationAttributes &)
 {
+    calls++;
+    if (!bytes)
+        return nullptr; // as TensorFlow's
     bytes = (bytes + 255) / 256 * 256;
     if (at_ + bytes > end_ && bytes > region_)
         return nullptr; // as with a limit
@@ -56,14 +63,24 @@ void *BFCAllocator::AllocateRaw(size_t, size_t bytes, const AllocationAttributes
     return address;
 }
 
-void BFCAllocator::DeallocateRaw(void *address) { sizes_.erase(address); }
+void BFCAllocator::DeallocateRaw(void *address)
+{
+    calls++;
+    sizes_.erase(address);
+}
+
 size_t BFCAllocator::AllocatedSize(const void *address) const { return sizes_.at(address); }
 } // namespace tsl
 
 static tsl::BFCAllocator device("GPU_0_bfc"), host("gpu_host_bfc");
 
-extern "C" void *bfc_allocate(int on_host, size_t bytes)
+enum kind { DEVICE, HOST, DEVICE_OPTIONAL };
+
+extern "C" void *bfc_allocate(kind of, size_t bytes)
 {
-    return (on_host ? host : device).AllocateRaw(64, bytes, tsl::AllocationAttributes());
+    tsl::AllocationAttributes attributes;
+    attributes.retry_on_failure = of != DEVICE_OPTIONAL;
+    return (of == HOST ? host : device).AllocateRaw(64, bytes, attributes);
 }
 extern "C" void bfc_deallocate(void *address) { device.DeallocateRaw(address); }
+extern "C" int bfc_calls() { return calls; }

@@ -3,8 +3,9 @@
 """Blocks inside the memory of CuPy's and TensorFlow's allocators, of which there are stand-ins here, and what the
 report says of a framework whose blocks were not recorded.
 
-    check_pools.py VRAMSCOPE RUNTIME TENSORFLOW [ENVIRONMENTS]
+    check_pools.py VRAMSCOPE RUNTIME TENSORFLOW ANOTHER [ENVIRONMENTS]
 
+ANOTHER: a second library with TensorFlow's functions.
 ENVIRONMENTS (default: VS_FRAMEWORK_ENVS): a folder with the environments "cupy" and "tensorflow"; the same is then
 checked with the real ones.
 """
@@ -15,8 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND, RUNTIME, TENSORFLOW = sys.argv[1:4]
-ENVIRONMENTS = sys.argv[4] if len(sys.argv) > 4 else os.environ.get("VS_FRAMEWORK_ENVS", "")
+COMMAND, RUNTIME, TENSORFLOW, ANOTHER = sys.argv[1:5]
+ENVIRONMENTS = sys.argv[5] if len(sys.argv) > 5 else os.environ.get("VS_FRAMEWORK_ENVS", "")
 KIB, MIB = 1 << 10, 1 << 20
 
 LOAD = f"import ctypes; runtime = ctypes.CDLL({RUNTIME!r}, ctypes.RTLD_GLOBAL)\n"
@@ -46,6 +47,12 @@ host = bfc.bfc_allocate(1, ctypes.c_size_t(7000))
 bfc.bfc_deallocate(ctypes.c_void_p(first))
 second = bfc.bfc_allocate(0, ctypes.c_size_t(1500 * 1024))
 assert not bfc.bfc_allocate(0, ctypes.c_size_t(64 << 20))
+optional, nothing = 2, ctypes.c_size_t(0)
+assert not bfc.bfc_allocate(optional, ctypes.c_size_t(64 << 20)) and not bfc.bfc_allocate(0, nothing)
+another = ctypes.CDLL({ANOTHER!r})
+another.bfc_allocate(1, ctypes.c_size_t(100))
+another.bfc_deallocate(None)
+assert (bfc.bfc_calls(), another.bfc_calls()) == (7, 2), (bfc.bfc_calls(), another.bfc_calls())
 """
 
 
