@@ -37,6 +37,8 @@ static bool replayed;
 static _Thread_local pid_t own_tid __attribute__((tls_model("initial-exec")));
 /* Open ranges of this thread that are not in the list: those that were opened last. */
 static _Thread_local unsigned without_room __attribute__((tls_model("initial-exec")));
+/* Open ranges that were recorded inside of those. */
+static _Thread_local unsigned inside_those __attribute__((tls_model("initial-exec")));
 
 static _Atomic pid_t holder; /* 0: free */
 
@@ -63,7 +65,7 @@ bool vs_nvtx_pending_begin(uint64_t id, const char *name, const char *domain)
     bool keep = !replayed;
     if (!own_tid)
         own_tid = (pid_t)syscall(SYS_gettid);
-    if (keep && count < RANGES_MAX) {
+    if (keep && count < RANGES_MAX && (id || !without_room)) {
         struct pending_range *range = &ranges[count++];
         *range = (struct pending_range){.tid = id ? 0 : own_tid, .id = id, .domain = domain};
         /* A name is recorded in full: the same range is pushed again during the recording. */
@@ -85,7 +87,7 @@ bool vs_nvtx_pending_end(uint64_t id, const char *domain)
     acquire();
     bool keep = !replayed;
     unsigned i = keep ? count : 0;
-    if (!id && without_room) { /* assumed to be of this domain */
+    if (keep && !id && without_room) { /* assumed to be of this domain */
         without_room--;
         i = 0;
     }
@@ -100,6 +102,19 @@ bool vs_nvtx_pending_end(uint64_t id, const char *domain)
     }
     release();
     return keep;
+}
+
+void vs_nvtx_pending_pushed(void)
+{
+    inside_those += without_room > 0;
+}
+
+bool vs_nvtx_pending_popped(void)
+{
+    bool recorded = !without_room || inside_those;
+    if (without_room)
+        (*(recorded ? &inside_those : &without_room))--;
+    return recorded;
 }
 
 void vs_nvtx_pending_replay(void)
