@@ -57,7 +57,7 @@ export class ChartView {
 
     /** A click on the time axis. @param {Object} [more] what else changes */
     setCursor(event, more = {}) {
-        this.state.set({cursor: this.axis.timeAt(event.clientX), cursor2: null, ...more});
+        this.state.set({cursor: Math.max(0, this.axis.timeAt(event.clientX)), cursor2: null, ...more});
     }
 
     /** The cursors, and the crosshair with its time. */

@@ -178,7 +178,13 @@ export function mountCompare(element, {trace, other, state}) {
     /** The words of the commands that differ. */
     function commandWords() {
         const words = traces.map(({head}) => (head.command || '').split(' '));
-        const only = words.map((own, i) => own.filter((word, at) => word !== words[1 - i][at]).join(' ') || 'nothing');
+        const [[x, y], least] = [words, Math.min(words[0].length, words[1].length)];
+        let [begin, end] = [0, 0]; // how many words are equal there
+        while (begin < least && x[begin] === y[begin])
+            begin++;
+        while (end < least - begin && x.at(-1 - end) === y.at(-1 - end))
+            end++;
+        const only = words.map((own) => own.slice(begin, own.length - end).join(' ') || 'nothing');
         return words[0].join(' ') === words[1].join(' ') ? '' : `The commands differ: ${shorten(only[0], 120)} in A, ${shorten(only[1], 120)} in B.`;
     }
     function drawFigures() {

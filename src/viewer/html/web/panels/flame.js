@@ -190,7 +190,7 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
     const view = {root: null, boxes: [], found: null, focus: null};
     let stopped = false;
     let title = '';
-    const surface = createSurface(area, state, {height: FLAME_ROW, onSize: draw, draw: (pen) => drawFlame(pen, surface, view),
+    const surface = createSurface(area, state, {height: FLAME_ROW, onSize: draw, onTheme: draw, draw: (pen) => drawFlame(pen, surface, view),
         drawOver: (pen) => drawFocus(pen, surface, view), label: 'Flame graph. Arrow keys move between functions, Enter zooms, ' +
             'Escape zooms out. The table has the same values.'});
     const {frame, tip} = surface;

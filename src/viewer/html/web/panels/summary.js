@@ -171,8 +171,11 @@ function heldCards(device, state, theme, answered) {
 }
 
 /** With what the program was recorded, and its allocator: what has a value. */
-const settingsCard = (options) => make('details.card.messages', {}, make('summary', {}, 'Settings of the recording and the allocator'),
-    make('dl.facts', {}, Object.entries(options).filter(([key, value]) => value && !['RUN', 'manifest'].includes(key)).map(([key, value]) => [make('dt', {}, key), make('dd', {}, value)])));
+function settingsCard(options) {
+    const rows = Object.entries(options).filter(([key, value]) => value && !['RUN', 'manifest'].includes(key));
+    return rows.length ? make('details.card.messages', {}, make('summary', {}, 'Settings of the recording and the allocator'),
+        make('dl.facts', {}, rows.map(([key, value]) => [make('dt', {}, key), make('dd', {}, value)]))) : null;
+}
 
 /** The figures, and the call sites at the peak with their bytes. */
 function summaryRows(head, index) {
