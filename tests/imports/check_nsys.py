@@ -111,6 +111,9 @@ def main():
             problems.equal(f"{without}", events, wanted)
         other = Imported(command, source, os.path.join(folder, "other.vst"), "--process", str(maker.OTHER))
         problems.equal("the other process", [(e[1], e[3]) for e in memory(other)], [(1500, 4096)])
+        absent = Imported(command, source, os.path.join(folder, "absent.vst"), "--process", "77")
+        problems.equal("an absent process", (absent.code, "of process 77, but of" in absent.err and str(maker.OTHER) in absent.err),
+                       (2, True))
         with open(source, "rb") as file:
             content = file.read()
         piped = subprocess.run([command, "import", "-", "-o", os.path.join(folder, "p.vst")], input=content,

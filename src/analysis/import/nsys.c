@@ -275,10 +275,30 @@ static void read_rows(struct nsys_import *m, uint64_t rows_max)
     }
 }
 
+/* Whether there is no event of the process that was asked for; *why* names those that have some. */
+static bool processes_text(struct nsys_import *m, char *why)
+{
+    sqlite3_stmt *s = has(m, tables[MEMORY].name, "globalPid")
+        ? prepare(m, "SELECT group_concat(p, ', '), sum(p = ?1) FROM (SELECT DISTINCT globalPid >> 24 & 16777215 AS p "
+                     "FROM CUDA_GPU_MEMORY_USAGE_EVENTS LIMIT 100)")
+        : NULL;
+    if (s)
+        sqlite3_bind_int64(s, 1, (sqlite3_int64)m->process);
+    bool missing = step(m, s) && sqlite3_column_int64(s, 1) == 0;
+    const char *others = missing ? (const char *)sqlite3_column_text(s, 0) : NULL;
+    if (missing)
+        snprintf(why, VS_IMPORT_WHY_MAX, "it has no events of memory of process %u, but of %.100s", (unsigned)m->process,
+                 others ? others : "none");
+    sqlite3_finalize(s);
+    return missing;
+}
+
 static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *name, uint64_t size, char *why)
 {
     static const char of_memory[] = "SELECT globalPid >> 24 & 16777215 FROM CUDA_GPU_MEMORY_USAGE_EVENTS "
                                     "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1";
+    if (m->process && !m->code && processes_text(m, why))
+        return VS_ERR_FORMAT;
     if (!m->process)
         m->process = first_number(m, tables[MEMORY].name, "globalPid", of_memory);
     uint64_t since_ns = first_number(m, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs",
