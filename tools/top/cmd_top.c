@@ -2,6 +2,7 @@
  *
  * vramscope top: a live view of the memory of recorded processes. */
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -155,12 +156,26 @@ static int print_once(const char *who, struct vs_top_sources *sources,
     return vs_tool_finish(who, stdout, model->count ? VS_EXIT_OK : VS_EXIT_NO);
 }
 
+/* Whether the file may be replaced: it is new, empty, or begins as metrics do. */
+static bool may_replace(const char *who, const char *path)
+{
+    char begin[2] = "# ";
+    struct stat st;
+    FILE *file = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size ? fopen(path, "re") : NULL;
+    bool good = !file || (fread(begin, 1, sizeof begin, file) == sizeof begin && memcmp(begin, "# ", 2) == 0);
+    if (file)
+        fclose(file);
+    if (!good)
+        vs_tool_fail(who, "%s exists and has no metrics: not overwritten; give another file", path);
+    return good;
+}
+
 /* OpenMetrics to a file, until the command is ended by a signal. */
 static int write_metrics(const char *who, struct vs_top_sources *sources, const struct top_arguments *args)
 {
     const char *path = strcmp(args->metrics, "-") ? args->metrics : NULL;
     int code = VS_EXIT_OK;
-    if (path && !vs_tool_may_overwrite(who, path))
+    if (path && !may_replace(who, path))
         return VS_EXIT_UNUSABLE;
     (void)!nice(args->once ? 0 : VS_TOP_NICE); /* the watched programs come first */
     do {

@@ -359,6 +359,9 @@ def metrics_are_the_figures_of_the_view(folder):
             device = process["devices"][0]
             with open(path, encoding="utf-8") as file, urllib.request.urlopen(address + "metrics") as served:
                 texts = file.read(), served.read().decode()
+            refused = subprocess.run([COMMAND, "top", "--once", "--metrics", victim.trace], check=False, text=True,
+                                     capture_output=True)
+            assert refused.returncode == 2 and "not overwritten" in refused.stderr, refused
             printed = subprocess.run([COMMAND, "top", "--once", "--metrics", "-", victim.trace], check=True, text=True,
                                      capture_output=True).stdout
             for text in (*texts, printed):
