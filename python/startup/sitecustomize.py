@@ -5,8 +5,9 @@ Waits until the program imports torch, then starts the values of small tensors a
 vramscope/values), what answers for the other ranks of a rank that runs alone (vramscope/ranks), and
 changes of the program and its survey (vramscope/changes), if they are asked for. On the simulated GPU it also waits
 for JAX, which looks for /dev/nvidia0 and uses the CPU without it, and with --pools for CuPy, whose pool reports its
-blocks (vramscope/pools). A program that imports none of them pays for an entry each in sys.meta_path. Runs the program's own sitecustomize, which this file hides. Nothing that fails here may
-reach the program: it is reported in one line, and the program goes on without that part.
+blocks (vramscope/pools). A program that imports none of them pays for an entry each in sys.meta_path. Runs the
+program's own sitecustomize, which this file hides. Nothing that fails here may reach the program: it is reported in
+one line, and the program goes on without that part.
 """
 import _thread
 import os

@@ -6,6 +6,7 @@ hook: it is entered on the thread that imports CuPy and on each that is started 
 asynchronous pool allocates, or an allocator that the program sets, passes through no hook.
 """
 import ctypes
+import os
 import threading
 
 
@@ -29,7 +30,11 @@ def start(cupy):
     hook, begin = Hook(), threading.Thread._bootstrap_inner
 
     def _bootstrap_inner(thread):
-        hook.__enter__()
+        try:
+            hook.__enter__()
+        except Exception as error:  # the program's thread runs all the same
+            threading.Thread._bootstrap_inner = begin
+            os.write(2, f"vramscope[{os.getpid()}]: arrays of new threads are not recorded: {error!r}\n".encode())
         begin(thread)
 
     hook.__enter__()

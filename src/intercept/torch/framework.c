@@ -2,8 +2,9 @@
  *
  * PyTorch's own allocator, one level above the device: libc10_cuda reports every block that it
  * allocates or frees by calling two functions of libc10 through the symbol table, so that
- * intercepting them shows each tensor's memory; where this library was loaded later, attach.c leads the calls here. These events form a second level and are never
- * added to the device's. The contract is weak: always forward, assume nothing. */
+ * intercepting them shows each tensor's memory; where this library was loaded later, attach.c leads
+ * the calls here. These events form a second level and are never added to the device's. The contract
+ * is weak: always forward, assume nothing. */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stddef.h>

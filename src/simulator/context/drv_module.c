@@ -2,9 +2,10 @@
  *
  * Modules, libraries, and their kernels. Of images, only the architecture is examined (drv_image.c),
  * and the names in a PTX text (drv_ptx.c); of other images any requested name is a kernel, which
- * runs the host function registered under that name or only takes time. Variables exist if they are in PTX, or
- * once the runtime has declared them (it knows name and size from the program's start-up code). Functions, modules and names are never freed, so that handles and
- * activity records stay valid. */
+ * runs the host function registered under that name or only takes time. Variables exist if they are
+ * in PTX, or once the runtime has declared them (it knows name and size from the program's start-up
+ * code). Functions, modules and names are never freed, so that handles and activity records stay
+ * valid. */
 #include "simulator/memory/vs_sim_managed.h"
 #include "simulator/memory/vs_sim_memory.h"
 
