@@ -133,12 +133,19 @@ static void warn(const char *sentence, void *arg)
 
 static const char *attached_options; /* written before the recording starts */
 static char refusal[512];
+static bool attached; /* likewise */
 
 void vs_process_attach(const char *text)
 {
     attached_options = text;
+    attached |= text != NULL;
     if (text)
         *refusal = 0;
+}
+
+bool vs_process_attached(void)
+{
+    return attached;
 }
 
 static void load_options(void)

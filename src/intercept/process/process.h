@@ -46,6 +46,9 @@ void vs_process_inject(void);
  * reason, and the process can be recorded later. */
 void vs_process_attach(const char *options);
 
+/* vs_process_attached: it ran already, so it may hold memory that no call told of. */
+bool vs_process_attached(void);
+
 /* vs_process_refusal: the reason that vs_process_refuse was given; "" if it was not called. */
 const char *vs_process_refusal(void);
 

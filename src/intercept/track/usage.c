@@ -209,7 +209,7 @@ static void measure(struct vs_context *context, const struct vs_usage_mark *mark
         how = VS_OVERHEAD_MEASURED;
         bytes = mark->free_bytes > free_bytes ? mark->free_bytes - free_bytes : 0;
     } else if (attributed) {
-        how = VS_OVERHEAD_REPORTED;
+        how = vs_process_attached() ? VS_OVERHEAD_AT_MOST : VS_OVERHEAD_REPORTED;
         bytes = who->own_bytes > known ? who->own_bytes - known : 0;
     } else {
         bytes = total_bytes - free_bytes > known ? total_bytes - free_bytes - known : 0;
