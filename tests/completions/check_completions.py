@@ -65,7 +65,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         os.environ["HOME"] = scratch
-        for name in ("one.vst", "one.txt"):
+        for name in ("one.vst", "one.txt", "two words.vst"):
             open(name, "w", encoding="utf-8").close()
         for shell, offered in (("bash", offered_by_bash), ("fish", offered_by_fish), ("zsh", offered_by_zsh)):
             if not shutil.which(shell):
@@ -77,6 +77,8 @@ def main():
                     unwanted = set()  # it offers other files behind
                 answer = {word for word in answer if word.startswith(words[-1])}
                 assert wanted <= answer and not unwanted & answer, (shell, words, sorted(answer))
+        assert offered_by_bash(folder, ["report", "two"])[:1] == ["two words.vst"]
+        assert offered_by_bash(folder, ["report", "-o", "tw"])[:1] == ["two words.vst"]
     verbs = offered_by_bash(folder, [""])
     for verb in (v for v in verbs if v and not v.startswith("-")):
         for option in filter(None, offered_by_bash(folder, [verb, "--"])):
