@@ -276,7 +276,7 @@ static void read_rows(struct nsys_import *m, uint64_t rows_max)
 }
 
 /* Whether there is no event of the process that was asked for; *why* names those that have some. */
-static bool processes_text(struct nsys_import *m, char *why)
+static bool lacks_process(struct nsys_import *m, char *why)
 {
     sqlite3_stmt *s = has(m, tables[MEMORY].name, "globalPid")
         ? prepare(m, "SELECT group_concat(p, ', '), sum(p = ?1) FROM (SELECT DISTINCT globalPid >> 24 & 16777215 AS p "
@@ -297,7 +297,7 @@ static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *n
 {
     static const char of_memory[] = "SELECT globalPid >> 24 & 16777215 FROM CUDA_GPU_MEMORY_USAGE_EVENTS "
                                     "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1";
-    if (m->process && !m->code && processes_text(m, why))
+    if (m->process && !m->code && lacks_process(m, why))
         return VS_ERR_FORMAT;
     if (!m->process)
         m->process = first_number(m, tables[MEMORY].name, "globalPid", of_memory);

@@ -18,7 +18,6 @@
 #include "base/vs_size.h"
 
 #define CUDA_ERROR_OUT_OF_MEMORY 2
-#define BEFORE "before the recording" /* of a range, and of the blocks allocated in it */
 
 struct device_state {
     const struct vs_snapshot_device *from;
@@ -395,10 +394,11 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
     if (m->snapshot->conf)
         vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
                          vs_import_text(m->writer.composer, m->snapshot->conf));
-    uint64_t domain = vs_import_string(&m->writer, "recording"), range = vs_import_string(&m->writer, BEFORE);
+    uint64_t domain = vs_import_string(&m->writer, VS_BEFORE_DOMAIN),
+             range = vs_import_string(&m->writer, VS_BEFORE_RANGE);
     if (m->result->history) {
         uint32_t module = vs_composer_module(m->writer.composer, vs_import_string(&m->writer, ""),
-                                             vs_import_string(&m->writer, "allocated " BEFORE));
+                                             vs_import_string(&m->writer, "allocated " VS_BEFORE_RANGE));
         m->before = vs_composer_node(m->writer.composer, 0, module, 0);
         VS_IMPORT(&m->writer, range_push, .name = range, .domain = domain);
     }

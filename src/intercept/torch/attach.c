@@ -26,9 +26,6 @@
 #include "intercept/track/tracker.h"
 #include "vramscope.h"
 
-#define BEFORE "before the recording" /* the range in which imports have such memory as well */
-#define DOMAIN "recording"
-
 /* --- the tables of calls --- */
 
 #if defined(__x86_64__)
@@ -142,8 +139,8 @@ int vramscope_attach(const char *options, char *why, size_t why_bytes)
         bool begun = !*vs_process_refusal() && vs_process_begin() && vs_process_recorder();
         vs_process_attach(NULL);
         if (begun) {
-            before = vramscope_attach_frame(0, "allocated " BEFORE, "", 0);
-            VS_RECORD(range_push, .name = vs_process_string(BEFORE), .domain = vs_process_string(DOMAIN));
+            before = vramscope_attach_frame(0, "allocated " VS_BEFORE_RANGE, "", 0);
+            VS_RECORD(range_push, .name = vs_process_string(VS_BEFORE_RANGE), .domain = vs_process_string(VS_BEFORE_DOMAIN));
             return 0;
         }
         atomic_store_explicit(&attaching, false, memory_order_release);
@@ -201,7 +198,7 @@ void vramscope_attach_end(const char *note)
             vs_device_sample(context, vs_clock_ns());
             vs_context_leave(&entered);
         }
-    VS_RECORD(range_pop, .domain = vs_process_string(DOMAIN));
+    VS_RECORD(range_pop, .domain = vs_process_string(VS_BEFORE_DOMAIN));
     vs_process_note(VS_LOG_INFO, note);
     atomic_store_explicit(&attaching, false, memory_order_release);
 }

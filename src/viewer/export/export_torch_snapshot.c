@@ -21,7 +21,6 @@
 /* PyTorch's pool for blocks of up to 1 MiB has segments of 2 MiB; expandable ones are longer. */
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)
-#define BEFORE "before the recording" /* the range in which an import puts the state at its start */
 
 /* A range that is open: of a thread and a domain, or with a number. */
 struct note_range {
@@ -205,7 +204,7 @@ static void note(struct torch_snapshot *s, uint64_t name, bool start)
 static void begin_range(struct torch_snapshot *s, uint64_t thread, uint64_t domain, uint64_t range,
                         uint64_t name)
 {
-    s->before |= strcmp(vs_reader_string(s->reader, name), BEFORE) == 0;
+    s->before |= strcmp(vs_reader_string(s->reader, name), VS_BEFORE_RANGE) == 0;
     VS_VEC_ADD(s->ranges, s->range_count, s->range_capacity,
                (struct note_range){thread, domain, range, name});
     note(s, name, true);
@@ -219,7 +218,7 @@ static void end_range(struct torch_snapshot *s, uint64_t thread, uint64_t domain
             continue;
         memmove(&s->ranges[i], &s->ranges[i + 1], (--s->range_count - i) * sizeof *s->ranges);
         note(s, open.name, false);
-        s->before &= strcmp(vs_reader_string(s->reader, open.name), BEFORE) != 0;
+        s->before &= strcmp(vs_reader_string(s->reader, open.name), VS_BEFORE_RANGE) != 0;
         return;
     }
 }

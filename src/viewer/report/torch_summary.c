@@ -79,7 +79,7 @@ static enum vs_err on_event(void *context, struct vs_replay *replay, const struc
     const struct vs_reader *reader = replay->reader;
     uint64_t thread = (uint64_t)event->tid + 1;
     if (event->kind == VS_EVENT_range_push) {
-        s->before |= strcmp(vs_reader_string(reader, event->range_push.name), "before the recording") == 0;
+        s->before |= strcmp(vs_reader_string(reader, event->range_push.name), VS_BEFORE_RANGE) == 0;
     } else if (event->kind == VS_EVENT_range_pop) {
         s->before = false;
     } else if (event->kind == VS_EVENT_option) {
