@@ -260,12 +260,12 @@ def main(pid, *request):
         if (seen.st_dev, seen.st_ino) != (written.st_dev, written.st_ino) and not has_ended(pid):
             raise Refused(f"it has another {os.path.dirname(path)}: run vramscope where the program runs, or set TMPDIR to a "
                           "folder that both see")
-        if os.geteuid() == 0:  # last: from here on, its user may change what is in the folder
+        if os.geteuid() == 0:  # last: from then on, its user may change the folder
             owner = os.stat(f"/proc/{pid}")
             os.fchown(folder, owner.st_uid, owner.st_gid)
         part = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vramscope_attach.py")
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-        # in the program's __main__, which may have names of its own for what is built in
+        # in the program's __main__, which may define `open` or `compile` itself
         run_there(pid, f"""try:
  (lambda b: b.exec(b.compile(b.open({part!r}, 'rb').read(), '<vramscope>/attach.py', 'exec'), {{'FOLDER': {path!r}}}))(
   __import__('builtins'))
