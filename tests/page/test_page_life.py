@@ -82,11 +82,36 @@ def a_row_and_its_block_lead_to_each_other(pages):
         assert not faults, faults
 
 
+def events_are_an_axis(pages):
+    """A step for each event: the columns, the cursor, the list and the segments follow."""
+    with browser.opened(pages.page("leak"), fragment="#tab=events") as (page, faults):
+        settle(page)
+        rows = {int(row["number"]): row for row in events_of(page)}
+        first, count = 40, 100
+        begin, end = (rows[n]["time ns"] for n in (first, first + count))
+        browser.follow(page, f"#tab=timeline&axis=events&from={begin}&to={end}")
+        frame = page.wait_for_selector(".view-is-timeline .v-frame[data-colors][data-axis=events]")
+        drawn = list(csv.DictReader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
+        for i, column in enumerate(drawn):
+            n = first + int((i + 0.5) / len(drawn) * count)
+            assert int(rows[n]["time ns"]) <= int(column["time_ns"]) <= int(rows[n + 1]["time ns"]), (i, n, column, rows[n])
+            if column["live"] and column["at_ns"] == rows[n]["time ns"]:
+                assert int(column["live"]) >= int(rows[n]["in use after"]), (column, rows[n])
+        box, n = frame.bounding_box(), first + 77
+        page.mouse.click(box["x"] + 72 + (box["width"] - 84) * (n + 0.5 - first) / count, box["y"] + 20)
+        wait_until(page, "location.hash.includes('cursor=')")
+        page.get_by_role("tab", name="Events", exact=True).click()
+        page.wait_for_selector(f".grid-events .grid-row.active .cell:first-child:text-is('{n}')")
+        assert not faults, faults
+
+
 def segments_are_bands_over_time(pages):
     device = pages.report("oom")["devices"][0]
     with browser.opened(pages.page("oom"), fragment="#tab=timeline&bands=segments") as (page, faults):
         settle(page)
         frame = page.wait_for_selector(".view-is-timeline .v-frame[data-colors]")
+        choices = page.locator(".choice:has-text('Colour by') option").all_inner_texts()
+        assert choices == ["call site", "library", "size", "lifetime", "stream and pool"], choices
         rows = list(csv.reader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
         live = rows[0].index("live")
         held = [[float(value) for value in row[live:]] for row in rows[1:] if row[live]]
@@ -109,7 +134,7 @@ def a_tensor_has_its_module(pages):
         events_of(page)
         page.focus(".grid-events .grid-body")
         page.keyboard.press("Home")
-        while not page.inner_text(".grid-row.active").split("\n")[1].startswith("alloc"):
+        while not page.inner_text(".grid-row.active").split("\n")[2].startswith("alloc"):
             page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         page.wait_for_selector("aside.detail .facts")
@@ -122,7 +147,8 @@ def main():
     browser.require()
     with tempfile.TemporaryDirectory() as folder:
         pages = made.Pages(*sys.argv[1:4], folder)
-        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other, segments_are_bands_over_time, a_tensor_has_its_module), pages)
+        browser.run((events_add_up, a_row_and_its_block_lead_to_each_other, events_are_an_axis,
+                     segments_are_bands_over_time, a_tensor_has_its_module), pages)
     return 0
 
 

@@ -62,14 +62,14 @@ def csv_is_safe_to_open(page):
 
 def a_link_restores_the_state(page):
     values = {"tab": "flame", "trace": "b", "device": 3, "from": 123456789.0625, "to": 9007199254740991, "cursor": 0,
-              "cursor2": 0.1, "placeFrom": 1e-7, "placeTo": 4e15, "color": "kind", "bands": "segments", "compareBy": "phase", "metric": "count", "inverted": True,
+              "cursor2": 0.1, "placeFrom": 1e-7, "placeTo": 4e15, "color": "kind", "bands": "segments", "axis": "events", "compareBy": "phase", "metric": "count", "inverted": True,
               "libraries": True, "zoom": "0.12.3", "module": "Net.layers.0", "curves": "used:0,reserved:1",
               "align": "length", "step": 37, "stepAxis": "time", "change": 12, "rows": "blocks", "sort": "age+",
               "search": "a&b=c #%20 ü \" <script>", "selected": {"block": 77}, "theme": "dark"}
     link = page.evaluate("(v) => writeLink(createState(v), createState())", values)
     assert page.evaluate("(l) => readLink(l)", link) == values, link
     assert page.evaluate("() => { const s = createState({color: 'kind'}); return writeLink(s, {...{color: 'kind'}, "
-                         "tab: 'overview', trace: 'a', device: 0, bands: 'blocks', metric: 'bytes', inverted: false, libraries: false, "
+                         "tab: 'overview', trace: 'a', device: 0, bands: 'blocks', axis: 'time', metric: 'bytes', inverted: false, libraries: false, "
                          "zoom: '', module: '', curves: '', align: '', compareBy: 'site', step: null, stepAxis: 'part', change: 0, rows: 'groups', sort: 'bytes-', search: '', theme: 'auto'}); }") == "#"
     hostile = "#tab=<b>&device=1e9&from=x&to=&metric=z&zoom=0..1&selected=block:-1&__proto__=x&constructor=y&from=NaN"
     assert page.evaluate("(l) => Object.keys(readLink(l))", hostile) == []

@@ -4,12 +4,13 @@
  * mounts the views of the tab that is open. Views share nothing but the state. */
 import {themeOf} from './colors.js';
 import {elementRead} from './columns.js';
+import {countedTrace} from './eventlist.js';
 import {openTrace} from './data.js';
 import {mountDetail} from './panels/detail.js';
 import {button, choice, fill, make} from './dom.js';
 import {exportView} from './panels/exports.js';
 import {fileNames, formatPercent, printable, programTitle, shorten, shortenApart} from './format.js';
-import {groupingsOf} from './grouping.js';
+import {groupingOf, groupingsOf} from './grouping.js';
 import {mountFind} from './panels/find.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
@@ -71,6 +72,7 @@ class Page {
         this.build(trace.head);
         followLink(this.state, this.first);
         this.state.subscribe(['tab', 'trace'], () => this.show());
+        this.state.subscribe(['axis', 'device', 'trace'], (keys) => this.state.get('axis') === 'events' || keys.has('axis') ? this.refresh() : null);
         this.state.subscribe(['theme'], () => this.paint());
         this.state.subscribe(['device', 'trace'], () => this.fillWhich());
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.repaint());
@@ -78,6 +80,8 @@ class Page {
         document.addEventListener('keydown', (event) => this.key(event));
         this.paint();
         this.show();
+        if (this.state.get('axis') === 'events')
+            this.refresh();
         // for those who measure: blocks are decoded, and drawn by the view that is open
         trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
             document.documentElement.dataset.blocks = 'ready';
@@ -193,8 +197,18 @@ class Page {
         this.fillMenu();
     }
 
-    /** The trace has other data: the views are made anew, scrolled as before, with the same element in focus. */
-    refresh() {
+    /** What views over time are given: with the axis of events, once they are counted, a trace and a state in their numbers. */
+    timed() {
+        const [trace] = this.shown();
+        const {state} = this;
+        return state.get('axis') === 'events' && trace.counted?.device === state.get('device') ? trace.counted : {trace, state};
+    }
+
+    /** The trace has other data, or views another axis: they are made anew, scrolled as before, with the same element in focus. */
+    async refresh() {
+        const [trace] = this.shown();
+        if (this.state.get('axis') === 'events')
+            trace.counted = await countedTrace(trace, this.state, this.state.get('device')).catch(() => null); // views say what is damaged
         const named = (e) => [e.tagName, e.className, e.id, e.getAttribute('aria-label')].join(' ');
         const all = () => [this.panel, ...this.panel.querySelectorAll('*')];
         const before = all().filter((e) => e.scrollTop || e.scrollLeft || e.open || e === document.activeElement)
@@ -225,7 +239,7 @@ class Page {
     }
 
     mount(part, element, trace, other) {
-        const api = part.mount(element, {trace, other, state: this.state});
+        const api = part.mount(element, {trace, other, state: this.state, ...part.timed ? this.timed() : {}});
         this.mounted.push({name: part.name, title: part.title || part.name, api});
     }
 
@@ -256,18 +270,18 @@ class Page {
     makeGrouping(heading = null) {
         const {state} = this;
         const {head} = this.shown()[0];
-        const grouping = choice('Colour by', groupingsOf(head), state.get('color'), (value) => state.set({color: value}));
+        const grouping = choice('Colour by', [], '', (value) => state.set({color: value}));
         const segments = head.sections.segments?.columns[0]?.count;
-        const bands = segments ? choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']],
-            state.get('bands'), (value) => state.set({bands: value})) : null;
+        const bands = choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']], '', (value) => state.set({bands: value}));
+        const axis = choice('Axis', [['time', 'time'], ['events', 'events']], state.get('axis'), (value) => state.set({axis: value}));
+        bands.hidden = !segments;
         const span = stepsSpan({head});
         const steps = make('span.toolbar');
         const draw = () => {
-            grouping.querySelector('select').value = state.get('color');
             if (!segments)
                 state.set({bands: 'blocks'}); // a link or another trace had segments
-            if (bands)
-                bands.querySelector('select').value = state.get('bands');
+            bands.show(state.get('bands'));
+            grouping.show(groupingOf(state.get('color'), state.get('bands')), groupingsOf(head, state.get('bands')));
             const fits = span && state.get('from') === span.from && state.get('to') === span.to;
             fill(steps, span && (fits
                 ? button('Whole run', () => state.set({from: null, to: null}), {'aria-keyshortcuts': '0', title: 'key 0'})
@@ -276,7 +290,7 @@ class Page {
         };
         draw();
         this.mounted.push({api: {destroy: state.subscribe(['color', 'bands', 'from', 'to'], draw)}});
-        return make('div.toolbar.view-toolbar', {}, heading, grouping, bands, steps);
+        return make('div.toolbar.view-toolbar', {}, heading, grouping, bands, axis, steps);
     }
 
     makeFind(trace) {
@@ -371,7 +385,7 @@ class Page {
             this.mounted.find(({api}) => api.findNext).api.findNext(event.shiftKey ? -1 : 1);
         else if (event.key === 'Escape' && this.state.get('selected'))
             this.state.set({selected: null});
-        else if (inTabs || event.defaultPrevented || !timeKey(this.shown()[0], this.state, event))
+        else if (inTabs || event.defaultPrevented || !timeKey(this.timed().trace, this.timed().state, event))
             return;
         event.preventDefault();
     }

@@ -7,7 +7,7 @@ import {groupBlocks, phaseName} from './grouping.js';
 import {cutEnd, shortSite, stepOf} from './describe.js';
 import {inkFor, neutralColor} from './colors.js';
 import {fillGroupLegend} from './surface.js';
-import {instantText} from './viewport.js';
+import {instantText, visibleTime} from './viewport.js';
 import {hasBlocks} from './series.js';
 import {formatBytes, formatCount, formatNumber, formatTime, shorten} from './format.js';
 
@@ -15,8 +15,7 @@ const LABELS_MAX = 200;
 const VECTORS_MAX = 20000;
 
 /** The rows that search and a selected call site leave out; null: none. */
-export function dimmedRows(trace, state) {
-    const {blocks} = trace.loaded;
+export function dimmedRows({source: trace}, state) {
     const found = matchBlocks(trace, state.get('search'));
     const selected = state.get('selected');
     const {of, names} = groupBlocks(trace, 'site');
@@ -124,13 +123,15 @@ function heldAt({of, table}, device, t) {
     return held;
 }
 
-/** Fills *legend* with what each group holds at *t*. The order is that at the cursor, so that nothing moves while
- * the pointer does. @param {Object} surface @param {HTMLElement} legend @param {Object} trace with loaded blocks
- * @param {Object} state @param {number} t ns @param {number} apart ns of a pixel @param {string} [bands] as of groupBlocks */
-export function showHeld(surface, legend, trace, state, t, apart, bands = 'blocks') {
+/** Fills *legend* with what each group holds at the pointer, or at the cursor. The order is that at the cursor, so
+ * that nothing moves while the pointer does. @param {Object} surface @param {HTMLElement} legend @param {Object} trace with
+ * loaded blocks @param {Object} state @param {string} [bands] as of groupBlocks @param {boolean} [points] false: at the cursor */
+export function showHeld(surface, legend, {source: trace}, {source: state}, bands = 'blocks', points = true) {
     const color = state.get('color');
     const device = state.get('device');
     const cursor = trace.cursorAt(state);
+    const t = (points ? state.get('hover') : null) ?? cursor;
+    const {from, to} = visibleTime(trace, state);
     const selected = state.get('selected');
     const key = [bands, color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
         Boolean(trace.loaded.steps), Boolean(trace.loaded.lives)].join(' ');
@@ -155,7 +156,7 @@ export function showHeld(surface, legend, trace, state, t, apart, bands = 'block
             text: `${formatNumber(rest.length, `other ${name}`)}`,
             ...heldValue(rest.reduce((bytes, g) => bytes + (held.get(g) || 0), 0))});
     fillGroupLegend(legend, key, entries, order.length,
-        `${!known ? 'unknown' : `${formatBytes(now)} ${bands === 'segments' ? 'in segments' : 'live'}`} at ${instantText(t, apart)} by ${name}:`);
+        `${!known ? 'unknown' : `${formatBytes(now)} ${bands === 'segments' ? 'in segments' : 'live'}`} at ${instantText(t, (to - from) / surface.width)} by ${name}:`);
 }
 
 function heldValue(bytes) {

@@ -51,7 +51,7 @@ class BlockmapView extends PaintedView {
         const {placeFrom, placeTo} = this.vertical.now();
         const y = this.vertical.scale(area);
         const x = timeScale(range, area);
-        drawTimeGrid(pen, surface, area, range);
+        drawTimeGrid(pen, surface, area, range, trace.ticks);
         drawByteGrid(pen, surface, area, byteTicks(placeFrom, placeTo, area.height), y);
         pen.clip(area.left, area.top, area.width, area.height);
         const plane = {trace, state: this.state, range, x, y};
@@ -80,7 +80,7 @@ class BlockmapView extends PaintedView {
             this.drawOutlines(pen, this.plot());
         this.drawTimes(pen);
         if (this.blocksNow())
-            showHeld(surface, surface.legend, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime());
+            showHeld(surface, surface.legend, trace, state);
     }
 
     showStatus() {
@@ -138,7 +138,7 @@ class BlockmapView extends PaintedView {
     }
 
     rows() {
-        const {trace, state} = this;
+        const [trace, state] = [this.trace.source, this.state.source];
         const {from, to} = visibleTime(trace, state);
         const {placeFrom, placeTo} = this.vertical.now();
         const {blocks} = trace.loaded;

@@ -6,6 +6,7 @@
  * which the page shows them, never two at once. */
 import {readSection} from './columns.js';
 import {createLiveIndex} from './liveindex.js';
+import {instantText, timeTicks} from './viewport.js';
 
 /** Types of head.sections.activity. */
 export const ACTIVITY_TYPES = ['kernel', 'copy', 'memset', 'wait for the device', 'call', 'driver call'];
@@ -124,7 +125,7 @@ function sectionPromises(page, prefix, head) {
 }
 
 /** The live-set queries over loaded blocks, each with an optional device. */
-function liveQueries(blocks) {
+export function liveQueries(blocks) {
     const on = (device) => {
         const devices = blocks().device;
         return device === undefined ? null : (i) => devices[i] === device;
@@ -140,13 +141,16 @@ function liveQueries(blocks) {
     };
 }
 
+/* The axis of views over time: least span, ns of a position, its ticks, its text (countedTrace has another). */
+const TIME_AXIS = {spanLeast: 100, toTime: (t) => t, ticks: timeTicks, textAt: instantText};
+
 /** Opens the trace of the page whose head has been read.
  * @param {Document} page @param {string} [prefix] 'b.' for the second trace
  * @returns {Object} trace: head; curves (per device), segments, blocks, steps, ranges, activity:
  *   promises of columns, null where the page has none; loaded.NAME: the same once they are there;
  *   lives(): likewise, read when it is first called; sources(): likewise, a Map of files;
  *   liveAt(t, device), liveBetween(t0, t1, device), overlapping(t0, t1, device): rows of blocks;
- *   cursorAt(state): the cursor, or where to look without one */
+ *   cursorAt(state): the cursor, or where to look without one; source: itself; counted: what countedTrace made of it */
 export function openTrace(page, prefix = '') {
     const head = JSON.parse(page.getElementById(`${prefix}head`).textContent);
     for (const site of head.sites || []) {
@@ -159,7 +163,8 @@ export function openTrace(page, prefix = '') {
     if (head.format !== 1)
         throw new Error(`the page has data of format ${head.format}; its script reads format 1`);
     const loaded = {};
-    const trace = {head, prefix, loaded, ...sectionPromises(page, prefix, head)};
+    const trace = {head, prefix, loaded, ...sectionPromises(page, prefix, head), counted: null, ...TIME_AXIS};
+    trace.source = trace;
     for (const name of ['curves', 'segments', 'blocks', 'steps', 'ranges', 'activity']) {
         trace[name].then((table) => (loaded[name] = table), (error) => {
             loaded.error = loaded.error || error;

@@ -51,11 +51,14 @@ export function button(text, call, attributes = {}) {
 }
 
 /** A labelled select. @param {string} label @param {[string, string][]} choices value and text
- * @param {string} value @param {function(string): void} call */
+ * @param {string} value @param {function(string): void} call
+ * @returns {HTMLElement & {show: function(string, [string, string][]=): void}} */
 export function choice(label, choices, value, call) {
-    const select = make('select', {on: {change: (event) => call(event.target.value)}},
-        choices.map(([key, text]) => make('option', {value: key, selected: key === value}, text)));
-    return make('label.choice', {}, make('span', {}, label), select);
+    const select = make('select', {on: {change: (event) => call(event.target.value)}});
+    const element = make('label.choice', {}, make('span', {}, label), select);
+    element.show = (now, list = choices) => fill(select, list.map(([key, text]) => make('option', {value: key, selected: key === now}, text)));
+    element.show(value);
+    return element;
 }
 
 /** A group of buttons of which one is pressed.

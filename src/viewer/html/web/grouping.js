@@ -18,7 +18,7 @@ const AGE_NAMES = ['lived less than 1 ms', '1 to 10 ms', '10 to 100 ms', '0.1 to
 /** What blocks can be coloured by, with the name on the page. */
 export const GROUPINGS = {site: 'call site', phase: 'phase', step: 'step', module: 'module', kind: 'kind', library: 'library', size: 'size',
     age: 'lifetime', stream: 'stream'};
-const OF_SEGMENTS = ['site', 'library', 'size', 'age']; // the other groupings have no meaning for segments
+const OF_SEGMENTS = ['site', 'library', 'size', 'age', 'stream']; // the other groupings have no meaning for segments
 
 function sizeNames() {
     const text = SIZE_EDGES.map((edge) => formatBytes(edge));
@@ -87,9 +87,7 @@ function groupsBy(trace, key, table) {
     case 'age':
         return {of: classify(table.died.map((died, i) => died - table.born[i]), AGE_EDGES), names: AGE_NAMES};
     case 'stream':
-        return {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
-    case 'pool':
-        return poolsOfSegments(trace, table);
+        return table.pool ? poolsOfSegments(trace, table) : {of: blocks.stream, names: ['no stream', ...head.streams.map((stream) => stream.name)]};
     default:
         return sitesByLabel(head, table);
     }
@@ -112,9 +110,17 @@ function modulesOfBlocks({head, loaded: {blocks, lives}}) {
         names, early: !lives};
 }
 
-/** The keys and names of the groupings that tell something about a trace, for a choice. */
-export function groupingsOf({modules}) {
-    return Object.entries(GROUPINGS).filter(([key]) => key !== 'module' || (modules && modules.length));
+const nameOf = (key, bands) => (bands === 'segments' && key === 'stream' ? 'stream and pool' : GROUPINGS[key]);
+
+/** The keys and names of the groupings that tell something about the blocks of a trace, or its segments, for a choice. */
+export function groupingsOf({modules}, bands = 'blocks') {
+    return Object.keys(GROUPINGS).filter((key) => (bands === 'blocks' ? key !== 'module' || (modules && modules.length) : OF_SEGMENTS.includes(key)))
+        .map((key) => [key, nameOf(key, bands)]);
+}
+
+/** By what *bands* are grouped where *color* is chosen. */
+export function groupingOf(color, bands) {
+    return bands === 'blocks' || OF_SEGMENTS.includes(color) ? color : 'stream';
 }
 
 function areas({count, bytes, born, died}, of, groups, end) {
@@ -129,8 +135,8 @@ function areas({count, bytes, born, died}, of, groups, end) {
  * @returns {{name: string, names: string[], of: ArrayLike<number>, order: number[], table: Object,
  *   colors: function(string): string[]}} of: group of each row of the table; order: largest area first;
  *   colors(theme): colour of each group */
-export function groupBlocks(trace, color, bands = 'blocks') {
-    const key = bands === 'segments' && !OF_SEGMENTS.includes(color) ? 'pool' : color;
+export function groupBlocks({source: trace}, color, bands = 'blocks') {
+    const key = groupingOf(color, bands);
     trace.groupings = trace.groupings || {};
     if (trace.groupings[bands + key])
         return trace.groupings[bands + key];
@@ -149,7 +155,7 @@ export function groupBlocks(trace, color, bands = 'blocks') {
         }
         return themes[theme];
     };
-    const grouping = {name: GROUPINGS[key] || 'stream and pool', names, of, order, colors, area, table};
+    const grouping = {name: nameOf(key, bands), names, of, order, colors, area, table};
     if (!early) // else the section of the steps, or of the modules, is not there yet
         trace.groupings[bands + key] = grouping;
     return grouping;

@@ -175,7 +175,7 @@ class LanesView extends ChartView {
         const range = visibleTime(this.trace, this.state);
         const x = timeScale(range, area);
         const {colors} = surface;
-        drawTimeGrid(pen, surface, area, range);
+        drawTimeGrid(pen, surface, area, range, this.trace.ticks);
         const size = surface.gutter < 60 ? 9 : 11;
         const letters = Math.floor((surface.gutter - 8) / size / 0.53);
         for (const lane of this.lanes) {
@@ -264,10 +264,16 @@ class LanesView extends ChartView {
             span: runs.end[run] - runs.start[run]};
     }
 
+    /** When a row began, and how long it took: ns, whatever the axis. */
+    spanOf({start, duration}, row) {
+        const [from, to] = [start[row], start[row] + duration[row]].map((at) => Math.round(this.trace.toTime(at)));
+        return {start: from, duration: to - from};
+    }
+
     describe({lane, row, count, busy, span}) {
         const {table} = lane;
-        const duration = table.duration[row];
-        const facts = [['start', instantText(table.start[row], Math.max(1, duration / 10))], ['duration', formatTime(duration)]];
+        const {start, duration} = this.spanOf(table, row);
+        const facts = [['start', instantText(start, Math.max(1, duration / 10))], ['duration', formatTime(duration)]];
         const nameOf = (of) => shorten(this.trace.head.names[this.trace.loaded.activity.name[of]] || 'unknown', 100);
         if (lane.what === 'activity') {
             const partner = this.partnerOf(row);
@@ -277,8 +283,8 @@ class LanesView extends ChartView {
                 facts.push(['call site', shorten(this.trace.head.names[table.place[row] - 1], 300)]);
             if (partner !== null)
                 facts.push(isWork(table, row)
-                    ? ['called by', `${nameOf(partner)}, ${formatTime(table.start[row] - table.start[partner])} before its start`]
-                    : ['began', `${nameOf(partner)}, ${formatTime(table.start[partner] - table.start[row])} later`]);
+                    ? ['called by', `${nameOf(partner)}, ${formatTime(start - this.spanOf(table, partner).start)} before its start`]
+                    : ['began', `${nameOf(partner)}, ${formatTime(this.spanOf(table, partner).start - start)} later`]);
             if (table.bytes[row])
                 facts.push(['bytes', `${formatBytes(table.bytes[row])}, ${formatBytes(table.bytes[row] / duration * 1e9)}/s`]);
         }
@@ -309,7 +315,7 @@ class LanesView extends ChartView {
             const row = lane.rows[i];
             return i < lane.rows.length && lane.table.start[row] <= t ? [this.laneWords(lane, row)] : [];
         });
-        this.surface.say(`At ${formatTime(t)}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
+        this.surface.say(`At ${this.trace.textAt(t, this.pixelTime())}: ${at.slice(0, 8).join(', ') || 'nothing runs'}`);
     }
 
     rows() {
@@ -320,8 +326,9 @@ class LanesView extends ChartView {
             const {table, rows} = lane;
             for (let i = firstRow(lane, from); i < rows.length && table.start[rows[i]] < to; i++) {
                 const row = rows[i];
+                const {start, duration} = this.spanOf(table, row);
                 if (out.length < LANE_ROWS_MAX)
-                    out.push([lane.what, lane.group, laneText(trace, lane, row), table.start[row], table.duration[row],
+                    out.push([lane.what, lane.group, laneText(trace, lane, row), start, duration,
                         table.bytes ? table.bytes[row] : '']);
             }
         }

@@ -27,7 +27,7 @@ const LINK_KEYS = {
     placeFrom: LINK_NUMBER, placeTo: LINK_NUMBER, bytesFrom: LINK_NUMBER, bytesTo: LINK_NUMBER,
     compareBy: oneOf('site', 'phase', 'kind', 'step', 'library', 'size', 'age', 'stream'),
     color: oneOf('site', 'phase', 'kind', 'step', 'module', 'library', 'size', 'age', 'stream'),
-    bands: oneOf('blocks', 'segments'),
+    bands: oneOf('blocks', 'segments'), axis: oneOf('time', 'events'),
     metric: oneOf('bytes', 'count'),
     inverted: LINK_SWITCH, libraries: LINK_SWITCH,
     zoom: {read: (text) => /^\d+(\.\d+){0,200}$/.test(text) ? text : undefined, write: String},

@@ -170,7 +170,8 @@ export class PaintedView extends ChartView {
 
     /** For tests: the picture is that of what is visible, in these colours. */
     tellColors() {
-        this.surface.frame.dataset.colors = this.state.get('color');
+        const axis = this.trace === this.trace.source ? 'time' : 'events';
+        Object.assign(this.surface.frame.dataset, {colors: this.state.get('color'), axis});
     }
 
     *recolorJob() {
@@ -258,11 +259,11 @@ export class PaintedView extends ChartView {
     }
 
     brief(row) {
-        return briefBlock(this.trace, row);
+        return briefBlock(this.trace.source, row);
     }
 
     describe(row) {
-        return describeBlock(this.trace, row);
+        return describeBlock(this.trace.source, row);
     }
 
     /** Shows a block alone, with a little around it. */

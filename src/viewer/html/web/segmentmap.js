@@ -249,7 +249,7 @@ class SegmentmapView extends ChartView {
         const {trace, state} = this;
         const selected = state.get('selected');
         if (trace.loaded.blocks)
-            showHeld(this.surface, this.surface.legend, trace, state, trace.cursorAt(state), this.pixelTime());
+            showHeld(this.surface, this.surface.legend, trace, state, 'blocks', false);
         if (!this.layout || !selected || selected.block === undefined)
             return;
         const {blocks} = trace.loaded;

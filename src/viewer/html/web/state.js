@@ -9,6 +9,7 @@ export const STATE_DEFAULTS = Object.freeze({
     from: null, to: null, // ns that are visible; null: the whole trace
     cursor: null, cursor2: null, // ns
     hover: null, // ns under the pointer
+    axis: 'time', // of the views over time: time, events
     device: 0, // index in head.devices
     color: 'site', // a key of GROUPINGS
     bands: 'blocks', // of the stack: blocks, segments
@@ -56,7 +57,7 @@ export function createState(first = {}) {
                 subscriber.call(keys);
         }
     }
-    return {
+    const state = {
         get(key) {
             return values[key];
         },
@@ -79,4 +80,5 @@ export function createState(first = {}) {
             return () => subscribers.delete(subscriber);
         },
     };
+    return Object.assign(state, {source: state});
 }

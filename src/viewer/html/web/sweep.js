@@ -88,7 +88,7 @@ const LABEL_HIGH = 13;
  * @returns {Generator<void, {rows: Uint32Array, first: Uint32Array, last: Uint32Array, unseen: number, sweep: Object}>}
  *   first, last: columns in which the row is live, without the last; unseen: rows that lived between the instants */
 export function* stackRows(table, sweep, device) {
-    const {born, died, device: devices} = table;
+    const {born, died, device: devices, source: lived = table} = table;
     const found = {rows: [], first: [], last: []};
     let column = 0;
     let unseen = 0;
@@ -110,7 +110,7 @@ export function* stackRows(table, sweep, device) {
     const words = new Uint32Array(lifetime.buffer);
     const shift = found.rows.length > SORTED_MOST ? 8 : 0;
     const keys = Float64Array.from(found.rows, (row, i) => {
-        lifetime[0] = died[row] - born[row];
+        lifetime[0] = lived.died[row] - lived.born[row];
         return (0x7ff00000 - words[1] >>> shift) * SORTED_MOST * 2 ** shift + i; // sign, exponent and 20 bits of the number
     });
     yield;

@@ -17,19 +17,20 @@ import {STEPS_LEAST} from './panels/stepfold.js';
 import {mountTimeline} from './timeline.js';
 
 /** The stack of all allocations, beside the answer of the first screen. */
-export const STACK = {name: 'timeline', title: 'Memory over time', mount: mountTimeline, size: 'fill', grouped: true};
+export const STACK = {name: 'timeline', title: 'Memory over time', mount: mountTimeline, size: 'fill', grouped: true, timed: true};
 const STACK_STRIP = {...STACK, size: 'strip'};
 
-/** id, label and parts {name, title, mount, size, grouped, found} of each tab (found: with the search of blocks), and when a
+/** id, label and parts {name, title, mount, size, grouped, found, timed} of each tab (found: with the search of blocks; timed: its
+ * axis is that of time or of events), and when a
  * trace has it; overview is app.js's own. */
 export const TABS = [
     {id: 'overview', label: 'Overview', parts: []},
     {id: 'timeline', label: 'Timeline', parts: [
         {...STACK, size: 'tall'},
-        {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'chart'},
+        {name: 'lanes', title: 'Steps, phases, kernels and copies', mount: mountLanes, size: 'chart', timed: true},
     ]},
     {id: 'blocks', label: 'Blocks', parts: [
-        STACK_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'chart', found: true},
+        STACK_STRIP, {name: 'blockmap', title: 'Blocks over time and address', mount: mountBlockmap, size: 'chart', found: true, timed: true},
     ]},
     {id: 'segments', label: 'Segments', parts: [
         STACK_STRIP, {name: 'segmentmap', title: 'Segments at the cursor', mount: mountSegmentmap, size: 'chart'},

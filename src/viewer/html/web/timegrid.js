@@ -24,10 +24,10 @@ export function timeScale(range, plot) {
 }
 
 /** Vertical grid lines and the times below the plot. */
-export function drawTimeGrid(pen, surface, plot, range) {
+export function drawTimeGrid(pen, surface, plot, range, ticksOf = timeTicks) {
     const {colors} = surface;
     const x = timeScale(range, plot);
-    const {ticks, origin} = timeTicks(range.from, range.to, plot.width);
+    const {ticks, origin} = ticksOf(range.from, range.to, plot.width);
     for (const {at, text} of ticks) {
         const at_x = Math.round(x(at)) + 0.5;
         pen.line(at_x, plot.top, at_x, plot.top + plot.height, colors.grid);
@@ -75,7 +75,7 @@ export function drawMissing(pen, surface, plot, trace, range) {
 }
 
 /** The sentence about head.window, or '' for a page with all blocks. */
-export function missingText(trace) {
+export function missingText({source: trace}) {
     const part = trace.head.window;
     if (!part)
         return '';
@@ -115,7 +115,7 @@ export function drawTimeMark(pen, surface, plot, trace, state) {
     const t = state.get('hover') ?? state.get('cursor');
     if (t === null || t < range.from || t > range.to)
         return;
-    const text = instantText(t, (range.to - range.from) / plot.width);
+    const text = trace.textAt(t, (range.to - range.from) / plot.width);
     const width = pen.measure(text, {weight: '600'}) + 10;
     const x = timeScale(range, plot)(t);
     const left = Math.max(plot.left, Math.min(plot.left + plot.width - width, x - width / 2));

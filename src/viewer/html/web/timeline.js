@@ -9,7 +9,7 @@ import {make} from './dom.js';
 import {createPainter} from './slices.js';
 import {fillLegend, tipNode} from './surface.js';
 import {PaintedView} from './painted.js';
-import {byteTicks, createByteAxis, instantText, visibleTime} from './viewport.js';
+import {byteTicks, createByteAxis, visibleTime} from './viewport.js';
 import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {bandOf, rasterizeStack, stackRows, sweepColumns} from './sweep.js';
@@ -86,11 +86,11 @@ class TimelineView extends PaintedView {
     }
 
     brief(row) {
-        return this.what() === 'block' ? super.brief(row) : describeSegment(this.trace, row);
+        return this.what() === 'block' ? super.brief(row) : describeSegment(this.trace.source, row);
     }
 
     describe(row) {
-        return this.what() === 'block' ? super.describe(row) : describeSegment(this.trace, row);
+        return this.what() === 'block' ? super.describe(row) : describeSegment(this.trace.source, row);
     }
 
     plot() {
@@ -237,7 +237,7 @@ class TimelineView extends PaintedView {
         this.limitDrawn = scale.near;
         if (series.length) {
             drawByteGrid(pen, surface, area, byteTicks(placeFrom, placeTo, area.height), y);
-            drawTimeGrid(pen, surface, area, range);
+            drawTimeGrid(pen, surface, area, range, trace.ticks);
         }
         pen.clip(area.left, area.top - 8, area.width, area.height + 8);
         for (const {series: s, columns} of drawn)
@@ -271,7 +271,7 @@ class TimelineView extends PaintedView {
         this.drawTimes(pen);
         this.showValues();
         if (this.blocksNow())
-            showHeld(surface, this.held, trace, state, state.get('hover') ?? trace.cursorAt(state), this.pixelTime(), state.get('bands'));
+            showHeld(surface, this.held, trace, state, state.get('bands'));
     }
 
     valuesAt(t) {
@@ -320,7 +320,7 @@ class TimelineView extends PaintedView {
         if (t === null)
             return;
         const values = this.valuesAt(t).map(({series: s, text}) => `${s.name} ${text}`).join(', ');
-        this.surface.say(`At ${instantText(t, this.pixelTime())}: ${values}. ${missingText(this.trace)}`);
+        this.surface.say(`At ${this.trace.textAt(t, this.pixelTime())}: ${values}. ${missingText(this.trace)}`);
     }
 
     refresh() {
@@ -344,7 +344,7 @@ class TimelineView extends PaintedView {
         const columns = Math.round(this.plot().width);
         if (!curve || !hasBlocks(trace, range.from, range.to))
             return;
-        if (curve.count * (range.to - range.from) / trace.head.duration >= columns * 0.7)
+        if (!curve.coarse && curve.count * (range.to - range.from) / trace.head.duration >= columns * 0.7)
             return; // the overview has a bucket for every pixel
         const margin = (range.to - range.from) / 2;
         const {from, to} = partWithBlocks(trace,
@@ -441,7 +441,7 @@ class TimelineView extends PaintedView {
             return super.hoverBlock(event);
         this.surface.tip.show(event.clientX, event.clientY, tipNode({
             title: `a request of ${formatBytes(failure.bytes)} failed`,
-            facts: [['time', formatTime(failure.time)], ['call site', shorten(failure.label || 'unknown', 120)],
+            facts: [['time', formatTime(this.trace.toTime(failure.time))], ['call site', shorten(failure.label || 'unknown', 120)],
                 ['afterwards', failure.recovered ? 'the program recovered' : 'the program did not recover']],
         }));
     }
@@ -486,10 +486,10 @@ class TimelineView extends PaintedView {
             const {from, to, columns, at, max} = stack.sweep;
             const c = Math.floor((t - from) * columns / (to - from));
             return c < 0 || c >= columns ? Array(groups.length + 2).fill('')
-                : [Math.round(at[c]), max[c], ...groups.map((group) => sums.get(group)[c])];
+                : [Math.round(trace.toTime(at[c])), max[c], ...groups.map((group) => sums.get(group)[c])];
         };
         return [header, ...Array.from({length: drawn.length ? drawn[0].min.length : 0}, (_, i) =>
-            [Math.round(drawn[0].time(i)), ...drawn.flatMap((c) => [c.min[i], c.max[i]]), ...stack ? stackAt(drawn[0].time(i)) : []])];
+            [Math.round(trace.toTime(drawn[0].time(i))), ...drawn.flatMap((c) => [c.min[i], c.max[i]]), ...stack ? stackAt(drawn[0].time(i)) : []])];
     }
 
     async ready() {

@@ -6,7 +6,6 @@
 import {formatCount, formatTime, toDecimals} from './format.js';
 import {upperBound} from './liveindex.js';
 
-const SPAN_MIN_NS = 100;
 const CLICK_PIXELS = 4;
 const WHEEL_SPEED = 0.0016;
 const SCROLL_PAUSE_MS = 350;
@@ -23,7 +22,7 @@ export function visibleTime(trace, state) {
 /** Shows from..to, kept inside the trace. */
 export function showTime(trace, state, from, to) {
     const duration = Math.max(1, trace.head.duration);
-    const span = Math.min(duration, Math.max(SPAN_MIN_NS, to - from));
+    const span = Math.min(duration, Math.max(trace.spanLeast, to - from));
     const start = Math.max(0, Math.min(duration - span, from + (to - from - span) / 2));
     if (span >= duration)
         state.set({from: null, to: null});
@@ -43,7 +42,7 @@ export function stepsSpan({head}) {
 /** Zooms by *factor* (< 1: closer) around the time *t*. */
 export function zoomTime(trace, state, factor, t) {
     const {from, to} = visibleTime(trace, state);
-    const span = Math.max(SPAN_MIN_NS, (to - from) * factor);
+    const span = Math.max(trace.spanLeast, (to - from) * factor);
     const part = (t - from) / (to - from);
     const start = t - span * part;
     showTime(trace, state, start, start + span);
@@ -96,7 +95,7 @@ export function timeKey(trace, state, event, width = 1000) {
         '=': () => zoomTime(trace, state, 1 / 1.5, center),
         '-': () => zoomTime(trace, state, 1.5, center),
         '0': () => state.set({from: null, to: null, placeFrom: null, placeTo: null, bytesFrom: null, bytesTo: null}),
-        s: () => stepsSpan(trace) && state.set(stepsSpan(trace)),
+        s: () => state.source.set(stepsSpan(trace.source) || {}),
         Home: () => showTime(trace, state, 0, to - from),
         End: () => showTime(trace, state, trace.head.duration - (to - from), trace.head.duration),
         '[': () => step(-1),
@@ -138,6 +137,14 @@ export function timeTicks(from, to, width) {
         ticks.push({at, text});
     }
     return {ticks, origin};
+}
+
+/** Ticks of an axis of events, as timeTicks. */
+export function eventTicks(from, to, width) {
+    const step = Math.max(1, niceStep(to - from, width / 105, 10));
+    const first = Math.ceil(from / step);
+    return {ticks: Array.from({length: Math.floor(to / step) + 1 - first}, (_, i) =>
+        ({at: (first + i) * step, text: formatCount((first + i) * step)})), origin: null};
 }
 
 /** Ticks of an axis of bytes from 0 or *from* to *to*. @returns {{at: number, text: string}[]} */

@@ -230,7 +230,7 @@ export function mountCompare(element, {trace, other, state}) {
         back.hidden = chosen === null;
         field.hidden = !folds[0];
         number.value = state.get('step') ?? '';
-        grouping.querySelector('select').value = state.get('compareBy');
+        grouping.show(state.get('compareBy'));
         rows = comparedGroups(moments, state.get('device'), state.get('compareBy'));
         fill(changes, changesTable(rows));
     }

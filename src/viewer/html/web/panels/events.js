@@ -15,7 +15,7 @@ import {createRowList} from './rowlist.js';
 const EVENT_ROW = 26;
 const EVENT_CSV_ROWS = 100000;
 const EVENT_SVG_ROWS = 200;
-const EVENT_HEADS = ['Time', 'Event', 'Bytes', 'In use after', 'Address', 'Call site'];
+const EVENT_HEADS = ['No.', 'Time', 'Event', 'Bytes', 'In use after', 'Address', 'Call site'];
 const SHOWN = {all: 'everything', blocks: 'blocks', segments: 'segments', refused: 'refused requests'};
 const LEAST = [['0', 'any size'], ['1048576', '1 MiB'], ['16777216', '16 MiB'], ['268435456', '256 MiB'], ['1073741824', '1 GiB']];
 
@@ -58,7 +58,7 @@ export function mountEvents(element, {trace, state}) {
     function texts(i, apart = 1) {
         const name = EVENT_NAMES[events.what(i)];
         const again = name === 'refused' && head.failures[events.row(i)].recovered ? ', then met' : '';
-        return [instantText(events.timeOf(i), apart), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
+        return [i < events.begun ? '' : formatCount(i + 1 - events.begun), instantText(events.timeOf(i), apart), name + again, formatBytes(bytesOf(i)), formatBytes(events.inUse(i)), addressAt(i), siteOf(i)];
     }
     function makeRow(i, active, first, last) {
         const apart = last > first ? (events.timeOf(at(last)) - events.timeOf(at(first))) / (last + 1 - first) / 4 : 1;
@@ -81,7 +81,7 @@ export function mountEvents(element, {trace, state}) {
             return;
         const event = at(i);
         ours = true;
-        state.set({cursor: events.timeOf(event), cursor2: null,
+        state.set({cursor: events.times[event], cursor2: null,
             ...(events.kind(event) === 'refused' ? {} : {selected: {[events.kind(event).slice(0, -1)]: events.row(event)}})});
         queueMicrotask(() => (ours = false)); // where nothing changed, nobody was told
     }
@@ -98,7 +98,7 @@ export function mountEvents(element, {trace, state}) {
         if (event < events.count)
             list.activate(rowOf(event));
         else if (!changed || changed.has('cursor'))
-            list.activate(rowOf(events.firstAt(trace.cursorAt(state))));
+            list.activate(rowOf(Math.max(0, events.at(trace.cursorAt(state)))));
     }
     async function filter() {
         if (!events)
@@ -144,9 +144,9 @@ export function mountEvents(element, {trace, state}) {
     return {
         svg: () => tableSvg(`Events from ${formatTime(events && count() ? events.timeOf(at(list.first())) : 0)} on`,
             [EVENT_HEADS, ...rows(list.first(), EVENT_SVG_ROWS).map((i) => texts(i))]),
-        rows: () => [['time ns', 'event', 'bytes', 'in use after', 'address', 'call site'], ...rows(0, EVENT_CSV_ROWS).map((i) =>
-            [events.timeOf(i), texts(i)[1], bytesOf(i), events.inUse(i), addressAt(i), siteOf(i)]),
-        ...(count() > EVENT_CSV_ROWS ? [['', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
+        rows: () => [['number', 'time ns', 'event', 'bytes', 'in use after', 'address', 'call site'], ...rows(0, EVENT_CSV_ROWS).map((i) =>
+            [Math.max(0, i + 1 - events.begun), events.timeOf(i), texts(i)[2], bytesOf(i), events.inUse(i), addressAt(i), siteOf(i)]),
+        ...(count() > EVENT_CSV_ROWS ? [['', '', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
         destroy() {
             stopped = true;
             building++;

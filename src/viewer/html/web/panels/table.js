@@ -164,7 +164,7 @@ export function mountTable(element, {trace, state}) {
         showMoment(words, all, state, shown);
         kinds.show(state.get('rows'));
         grouping.hidden = state.get('rows') === 'blocks';
-        grouping.querySelector('select').value = state.get('color');
+        grouping.show(state.get('color'));
         drawHead();
         drawRows();
     }
