@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * vramscope import on any bytes. Input: a byte that selects the format, the rest is the file. What
- * is accepted must be a complete trace, and what is refused has a reason. SQLite reads a file with a name only. */
+ * vramscope import on any bytes. Input: a byte that selects the format, the rest is the file; of a heap profile its
+ * contents, which are compressed here. What is accepted must be a complete trace, and what is refused has a reason.
+ * SQLite reads a file with a name only. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "analysis/import/import.h"
 #include "analysis/import/pickle.h"
@@ -41,16 +43,32 @@ static void check_memory(const uint8_t *file, size_t size)
     fclose(in);
 }
 
+static uint8_t *compressed(const uint8_t *bytes, size_t size, size_t *packed_size)
+{
+    z_stream z = {.next_in = (uint8_t *)(uintptr_t)bytes, .avail_in = (unsigned)size};
+    uint8_t *packed = malloc(size + 4096);
+    check(packed && deflateInit2(&z, Z_NO_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 9, Z_DEFAULT_STRATEGY) == Z_OK);
+    z.next_out = packed;
+    z.avail_out = (unsigned)size + 4096;
+    check(deflate(&z, Z_FINISH) == Z_STREAM_END);
+    *packed_size = z.total_out;
+    deflateEnd(&z);
+    return packed;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct vs_import_result result;
     char why[VS_IMPORT_WHY_MAX];
     if (size < 2)
         return 0;
-    unsigned format = data[0] % 4;
+    unsigned format = data[0] % 5;
+    size_t file_size = size - 1;
+    uint8_t *packed = format == VS_IMPORT_PPROF ? compressed(data + 1, size - 1, &file_size) : NULL;
     bool database = format == VS_IMPORT_NSYS_SQLITE || (format == VS_IMPORT_AUTO && data[1] == 'S');
     char name[] = P_tmpdir "/vramscope-fuzz-XXXXXX";
-    FILE *in = database ? fdopen(mkstemp(name), "w+b") : fmemopen((void *)(uintptr_t)(data + 1), size - 1, "rb");
+    FILE *in = database ? fdopen(mkstemp(name), "w+b")
+                        : fmemopen(packed ? packed : (void *)(uintptr_t)(data + 1), file_size, "rb");
     if (in && database)
         check(fwrite(data + 1, 1, size - 1, in) == size - 1 && fflush(in) == 0 && fseek(in, 0, SEEK_SET) == 0);
     int fd = memfd_create("trace", 0);
@@ -64,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_trace(fd, &result);
     fclose(in);
     fclose(out);
+    free(packed);
     if (database)
         unlink(name);
     check_memory(data + 1, size - 1);

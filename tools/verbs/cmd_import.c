@@ -18,13 +18,15 @@ static const char usage[] =
     "Makes a trace of another tool's record of GPU memory, for report, view, oom,\n"
     "replay, diff and export. FILE is a memory snapshot of PyTorch\n"
     "(torch.cuda.memory._dump_snapshot, after _record_memory_history), a CSV log of\n"
-    "RMM (logging_resource_adaptor), or the SQLite export of Nsight Systems (nsys\n"
-    "profile --cuda-memory-usage=true, then nsys export --type sqlite). Nothing in\n"
-    "FILE is executed: a pickle that names a class or a function is refused. \"-\":\n"
-    "standard input.\n"
+    "RMM (logging_resource_adaptor), the SQLite export of Nsight Systems (nsys\n"
+    "profile --cuda-memory-usage=true, then nsys export --type sqlite), or a heap\n"
+    "profile of pprof (jax.profiler.save_device_memory_profile). Nothing in FILE is\n"
+    "executed: a pickle that names a class or a function is refused. \"-\": standard\n"
+    "input.\n"
     "\n"
     "  -o, --output OUT.vst  default: FILE with .vst instead of its extension\n"
-    "      --format FORMAT   auto (default), torch-snapshot, rmm-csv or nsys-sqlite\n"
+    "      --format FORMAT   auto (default), torch-snapshot, rmm-csv, nsys-sqlite or\n"
+    "                        pprof\n"
     "      --process PID     Nsight Systems: of this process; default: of the one\n"
     "                        with most memory events\n"
     "  -q, --quiet           print errors only\n"
@@ -43,7 +45,7 @@ static int parse(int argc, char **argv, struct import_arguments *args)
 {
     const struct vs_tool_option options[] = {{"output", 'o', .text = &args->output},
                                              {"format", 'f', .word = &args->format,
-                                              .words = "auto, torch-snapshot, rmm-csv, nsys-sqlite"},
+                                              .words = "auto, torch-snapshot, rmm-csv, nsys-sqlite, pprof"},
                                              {"process", .count = &args->process, .min = 1, .max = 0xffffff,
                                               .takes = "the number of a process", .quoted = true},
                                              {"quiet", 'q', .flag = &args->quiet},
@@ -87,6 +89,9 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
         if (r->history)
             vs_tool_print("  history: %s, %s%s", vs_number_text(r->allocs, "allocation"),
                           vs_number_text(r->frees, "free"), r->failures ? "" : ", no failure");
+        else if (r->format == VS_IMPORT_PPROF)
+            vs_tool_print("  in use when it was written: %s in %s; a profile has no history and no peak",
+                          vs_size_text(r->start_bytes), vs_number_text(r->start_blocks, "block"));
         else
             vs_tool_print("  no history, only the state when the snapshot was taken: call "
                           "torch.cuda.memory._record_memory_history() early in the program");
@@ -110,6 +115,8 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
         if (r->skipped && r->format == VS_IMPORT_NSYS_SQLITE)
             vs_tool_print("  left out: %s that the import does not read (man vramscope-import)",
                           vs_number_text(r->skipped, "event"));
+        else if (r->skipped && r->format == VS_IMPORT_PPROF)
+            vs_tool_print("  left out: %s of memory of the host", vs_number_text(r->skipped, "sample"));
         else if (r->skipped)
             vs_tool_print("  left out: %s not of the format, the first is line %llu",
                           vs_number_text(r->skipped, "line"), (unsigned long long)r->skipped_first);

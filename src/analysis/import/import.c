@@ -21,6 +21,7 @@ enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_form
                   : first == 0x80                ? VS_IMPORT_TORCH_SNAPSHOT
                   : first == VS_RMM_HEADER[0]    ? VS_IMPORT_RMM_CSV
                   : first == 'S'                 ? VS_IMPORT_NSYS_SQLITE
+                  : first == 0x1f                ? VS_IMPORT_PPROF
                                                  : VS_IMPORT_AUTO};
     why[0] = 0;
     if (result->format == VS_IMPORT_TORCH_SNAPSHOT) {
@@ -45,14 +46,15 @@ enum vs_err vs_import(FILE *in, FILE *out, const char *name, enum vs_import_form
         return vs_rmm_log(in, out, name, result, why);
     if (result->format == VS_IMPORT_NSYS_SQLITE)
         return vs_nsys(in, out, name, process, result, why);
+    if (result->format == VS_IMPORT_PPROF)
+        return vs_pprof(in, out, name, result, why);
     snprintf(why, VS_IMPORT_WHY_MAX, "%s",
              ferror(in)      ? strerror(errno)
              : first == EOF  ? "the file is empty"
-             : first == 0x1f ? "compressed with gzip: unpack it first (gunzip)"
              : first == 0x89 ? "a vramscope trace already: the other verbs read it as it is"
                              : "neither a PyTorch memory snapshot (a pickle that "
                                "torch.cuda.memory._dump_snapshot writes), nor a log of RMM "
                                "(" VS_RMM_HEADER "), nor Nsight Systems' SQLite (of a .nsys-rep: nsys export "
-                               "--type sqlite)");
+                               "--type sqlite), nor a heap profile of pprof");
     return ferror(in) ? VS_ERR_IO : VS_ERR_FORMAT;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Makes a trace of another tool's record of GPU memory: a PyTorch memory snapshot, the CSV log of
- * RMM, or the SQLite export of Nsight Systems. Any bytes give a trace or an error. Memory: of a
+ * RMM, the SQLite export of Nsight Systems, or a heap profile of pprof. Any bytes give a trace or an error. Memory: of a
  * snapshot about 5 times its size (pickle.h has the bound), of a log its live allocations, of a database these
- * and at most 256 MiB. */
+ * and at most 256 MiB, of a profile at most 512 MiB. */
 #ifndef VS_IMPORT_H
 #define VS_IMPORT_H
 
@@ -15,7 +15,8 @@
 
 #define VS_IMPORT_WHY_MAX 320
 
-enum vs_import_format { VS_IMPORT_AUTO, VS_IMPORT_TORCH_SNAPSHOT, VS_IMPORT_RMM_CSV, VS_IMPORT_NSYS_SQLITE };
+enum vs_import_format { VS_IMPORT_AUTO, VS_IMPORT_TORCH_SNAPSHOT, VS_IMPORT_RMM_CSV, VS_IMPORT_NSYS_SQLITE,
+                        VS_IMPORT_PPROF };
 
 struct vs_import_result {
     enum vs_import_format format;
@@ -23,7 +24,8 @@ struct vs_import_result {
     uint64_t allocs, frees, failures; /* in the file's history */
     uint64_t start_blocks, start_bytes; /* in use before the first entry of the history */
     uint64_t unmatched;   /* frees of addresses that are not in use */
-    uint64_t skipped;     /* lines of a log that are cut off or not understood; rows of a database, likewise */
+    uint64_t skipped;     /* lines of a log that are cut off or not understood; rows of a database, likewise;
+                           * samples of a profile in the memory of the host */
     uint64_t skipped_first; /* number of the first one */
     uint64_t of_others;   /* rows of a database that are of other processes */
     unsigned devices;

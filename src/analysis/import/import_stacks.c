@@ -228,12 +228,17 @@ uint64_t vs_import_stack(struct vs_import_stacks *s, struct vs_pickle_list *fram
     return stack;
 }
 
-uint64_t vs_import_named_frame(struct vs_import_stacks *s, uint64_t parent, const char *function, const char *path)
+uint64_t vs_import_named_frame(struct vs_import_stacks *s, uint64_t parent, const char *function, const char *path,
+                               uint64_t line)
 {
-    const char *name = function ? function : "", *object = path && *path ? path : "unknown";
-    struct vs_import_frame frame = {.offset = vs_composer_string(s->composer, name, strlen(name)),
-                                    .module = module_of(s, vs_composer_string(s->composer, object, strlen(object)), 0)};
-    name_place(s, &frame, name, NULL, 0);
+    const char *name = function ? function : "", *file = path && *path ? path : "unknown";
+    bool python = line && !is_native(name, file);
+    uint64_t name_id = vs_composer_string(s->composer, name, strlen(name));
+    struct vs_import_frame frame = {
+        .offset = python ? line : name_id,
+        .module = module_of(s, vs_composer_string(s->composer, file, strlen(file)), python ? name_id : 0)};
+    if (!python)
+        name_place(s, &frame, name, line ? file : NULL, line);
     return vs_composer_node(s->composer, parent, frame.module, frame.offset);
 }
 

@@ -68,9 +68,10 @@ void vs_import_stacks_open(struct vs_import_stacks *stacks, struct vs_composer *
  * list is read once. */
 uint64_t vs_import_stack(struct vs_import_stacks *stacks, struct vs_pickle_list *frames);
 
-/* vs_import_named_frame: the stack that is in *function* of the object *path* (NULL: unknown), called from *parent*. */
+/* vs_import_named_frame: the stack that is in *function* of *path*, called from *parent*. *path* (NULL: unknown): the
+ * object, or with *line* (not 0) the source file. */
 uint64_t vs_import_named_frame(struct vs_import_stacks *stacks, uint64_t parent, const char *function,
-                               const char *path);
+                               const char *path, uint64_t line);
 
 /* vs_import_text: the string id of *text*; NULL: 0. */
 uint64_t vs_import_text(struct vs_composer *composer, struct vs_pickle_text *text);
@@ -92,5 +93,8 @@ enum vs_err vs_rmm_log(FILE *in, FILE *out, const char *name, struct vs_import_r
  * VS_ERR_UNSUPPORTED: this build lacks SQLite. */
 enum vs_err vs_nsys(FILE *in, FILE *out, const char *name, uint64_t process, struct vs_import_result *result,
                     char *why) VS_MUST_CHECK;
+
+/* vs_pprof: writes the trace of *in*, a heap profile of pprof: the state at one instant. Memory: at most 512 MiB. */
+enum vs_err vs_pprof(FILE *in, FILE *out, const char *name, struct vs_import_result *result, char *why) VS_MUST_CHECK;
 
 #endif

@@ -134,7 +134,7 @@ static uint64_t stack_of(struct nsys_import *m)
     sqlite3_bind_int64(m->frames, 1, (int64_t)(id - 1));
     for (unsigned depth = 0; depth < FRAMES_MAX && step(m, m->frames); depth++)
         stack = vs_import_named_frame(&m->stacks, stack, (const char *)sqlite3_column_text(m->frames, 0),
-                                      (const char *)sqlite3_column_text(m->frames, 1));
+                                      (const char *)sqlite3_column_text(m->frames, 1), 0);
     vs_xmap_put(&m->chains, id, stack);
     return stack;
 }

@@ -163,6 +163,7 @@ static void fill_frameworks(const struct vs_summary *summary, unsigned index, st
         const struct vs_site *site = &sites->items[i];
         const struct vs_framework *row;
         if (site->device == index && site->level == VS_LEVEL_DEVICE && !site->backing && site->live_bytes &&
+            strcmp(vs_reader_string(summary->replay->reader, site->api), VS_HEAP_PROFILE_API) != 0 &&
             (row = vs_framework_named(library_of(summary, site->stack, buffer))) != NULL &&
             !(out->has_framework && strstr(out->framework, row->name))) { /* it reported later */
             out->frameworks[row - vs_frameworks].bytes += site->live_bytes;

@@ -906,7 +906,7 @@ TEST(import_refuses_what_it_cannot_read)
         {"empty", "the file is empty"},
         {"missing", "cannot open missing: No such file"},
         {"text --format rmm-csv", "no line of it is an entry of an RMM log"},
-        {"text --format x", "--format takes one of auto, torch-snapshot, rmm-csv, nsys-sqlite, not x"},
+        {"text --format x", "--format takes one of auto, torch-snapshot, rmm-csv, nsys-sqlite, pprof, not x"},
         {"", "no file given"},
         {"a b", "takes one file"},
         {"-", "give the trace's with -o"},

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A heap profile of pprof (profile.proto, compressed by gzip): what is in use at one instant, by call stack, as JAX
+ * writes it of its arrays. Each sample becomes as many blocks of equal size as it counts, at addresses without a
+ * meaning. Tables may follow the samples that need them, so the file is read twice. */
+#define _GNU_SOURCE /* strcasestr */
+#include "analysis/import/import_writer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/reading/vs_vec.h"
+#include "base/vs_arena.h"
+#include "trace/format/format.h"
+
+#define UNPACKED_MAX ((size_t)32 << 20)
+#define READ_BYTES 65536
+#define FRAMES_MAX 127
+#define BLOCKS_MAX 1000000
+#define ADDRESS_FIRST (UINT64_C(1) << 40)
+#define ADDRESS_MAX (UINT64_C(1) << 62) /* so do sums of sizes stay below it */
+#define DEVICES 64
+
+/* Fields of profile.proto: of a profile, then of the messages in it. */
+enum { TYPE = 1, SAMPLE = 2, LOCATION = 4, FUNCTION = 5, STRING = 6 };
+enum { ID = 1, TYPE_NAME = 1, SAMPLE_LOCATIONS = 1, SAMPLE_VALUES = 2, SAMPLE_LABEL = 3, LABEL_KEY = 1,
+       LABEL_TEXT = 2, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_NUMBER = 2, FUNCTION_NAME = 2, FUNCTION_FILE = 4 };
+
+struct pprof_bytes {
+    const unsigned char *at, *end;
+};
+
+struct pprof_import {
+    struct vs_import_writer writer;
+    struct vs_import_stacks stacks;
+    struct vs_import_result *result;
+    struct pprof_bytes file;
+    struct vs_arena texts;
+    const char **strings;
+    size_t string_count, string_capacity;
+    struct vs_map locations, functions; /* by id: the message's place in the file << 32 | its length */
+    unsigned types, space;              /* values of a sample; which one has the bytes in use, from 1 on */
+    uint64_t address;
+    bool damaged;
+};
+
+/* The next of packed numbers. */
+static bool next_number(struct pprof_import *p, struct pprof_bytes *packed, uint64_t *value)
+{
+    bool more = packed->at != packed->end, read = more && vs_get_varint(&packed->at, packed->end, value);
+    p->damaged |= more && !read;
+    return read;
+}
+
+/* The number of the next field of *message*, 0 at its end. *bytes*: its contents; of a number, what encodes it. */
+static uint64_t next_field(struct pprof_import *p, struct pprof_bytes *message, struct pprof_bytes *bytes)
+{
+    uint64_t tag, length = 0;
+    if (!next_number(p, message, &tag))
+        return 0;
+    unsigned type = tag % 8;
+    *bytes = *message;
+    if ((type == 0 || type == 2) && next_number(p, message, &length) && type == 2)
+        *bytes = *message;
+    length = type == 0 ? (uint64_t)(message->at - bytes->at) : type == 1 ? 8 : type == 5 ? 4 : length;
+    p->damaged |= tag < 8 || type == 3 || type == 4 || type > 5 || length > (uint64_t)(bytes->end - bytes->at);
+    if (p->damaged)
+        return 0;
+    bytes->end = message->at = bytes->at + length;
+    return tag / 8;
+}
+
+/* The number in the field *wanted* of *message*, or 0. string_in: the text that it is the index of. */
+static uint64_t number_in(struct pprof_import *p, struct pprof_bytes message, uint64_t wanted)
+{
+    uint64_t value = 0, field;
+    for (struct pprof_bytes bytes; (field = next_field(p, &message, &bytes)) != 0;)
+        if (field == wanted)
+            next_number(p, &bytes, &value);
+    return value;
+}
+
+static const char *string_in(struct pprof_import *p, struct pprof_bytes message, uint64_t wanted)
+{
+    uint64_t index = number_in(p, message, wanted);
+    return index < p->string_count ? p->strings[index] : "";
+}
+
+/* The message of *id*; without one, no bytes. */
+static struct pprof_bytes by_id(const struct pprof_import *p, const struct vs_map *map, uint64_t id)
+{
+    const uint64_t *place = vs_map_get(map, id);
+    const unsigned char *at = p->file.at + (place ? *place >> 32 : 0);
+    return (struct pprof_bytes){at, at + (place ? (uint32_t)*place : 0)};
+}
+
+static void read_tables(struct pprof_import *p)
+{
+    struct pprof_bytes profile = p->file, bytes;
+    for (uint64_t field, id; (field = next_field(p, &profile, &bytes)) != 0;) {
+        size_t length = (size_t)(bytes.end - bytes.at);
+        if (field == STRING) {
+            char *text = vs_xarena(&p->texts, length + 1);
+            memcpy(text, bytes.at, length);
+            VS_VEC_ADD(p->strings, p->string_count, p->string_capacity, text);
+        } else if ((field == LOCATION || field == FUNCTION) && (id = number_in(p, bytes, ID)) != 0) {
+            vs_xmap_put(field == LOCATION ? &p->locations : &p->functions, id,
+                        (uint64_t)(bytes.at - p->file.at) << 32 | length);
+        }
+    }
+}
+
+/* The stack of a sample's *locations*, of which the innermost is the first; so are the lines of one. */
+static uint64_t stack_of(struct pprof_import *p, struct pprof_bytes locations)
+{
+    struct pprof_bytes lines[FRAMES_MAX + 1], bytes;
+    size_t count = 0;
+    for (uint64_t id, field; count <= FRAMES_MAX && next_number(p, &locations, &id);)
+        for (struct pprof_bytes location = by_id(p, &p->locations, id);
+             count <= FRAMES_MAX && (field = next_field(p, &location, &bytes)) != 0;)
+            if (field == LOCATION_LINE)
+                lines[count++] = bytes;
+    uint64_t stack = count > FRAMES_MAX ? vs_composer_more(p->writer.composer) : 0;
+    for (count -= count > FRAMES_MAX; count-- > 0;) {
+        struct pprof_bytes function = by_id(p, &p->functions, number_in(p, lines[count], LINE_FUNCTION));
+        stack = vs_import_named_frame(&p->stacks, stack, string_in(p, function, FUNCTION_NAME),
+                                      string_in(p, function, FUNCTION_FILE), number_in(p, lines[count], LINE_NUMBER));
+    }
+    return stack;
+}
+
+static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
+{
+    struct pprof_bytes bytes, locations = {0}, values = {0};
+    uint64_t field, device = 0, count = 1, size = 1;
+    while ((field = next_field(p, &sample, &bytes)) != 0)
+        if (field == SAMPLE_LOCATIONS) {
+            locations = bytes;
+        } else if (field == SAMPLE_VALUES) {
+            values = bytes;
+        } else if (field == SAMPLE_LABEL && strcmp(string_in(p, bytes, LABEL_KEY), "device") == 0) {
+            const char *text = string_in(p, bytes, LABEL_TEXT); /* "cuda:1" */
+            const char *digits = strpbrk(text, "0123456789");
+            device = strcasestr(text, "cpu") ? DEVICES : digits ? strtoull(digits, NULL, 10) : 0;
+        }
+    for (unsigned i = 0; i < p->space; i++) {
+        count = size; /* the value before */
+        if (!next_number(p, &values, &size))
+            return;
+    }
+    if (!p->space || !size || p->damaged)
+        return;
+    count = count && count < size ? count : 1;
+    if (device >= DEVICES || size > ADDRESS_MAX - p->address || count > BLOCKS_MAX - p->result->start_blocks) {
+        p->result->skipped++;
+        return;
+    }
+    vs_import_device(&p->writer, (unsigned)device);
+    uint64_t stack = stack_of(p, locations), api = vs_import_string(&p->writer, VS_HEAP_PROFILE_API);
+    p->result->start_bytes += size;
+    p->result->start_blocks += count;
+    for (uint64_t block; count; p->address += block, size -= block, count--) {
+        block = size / count;
+        VS_IMPORT(&p->writer, alloc, .addr = p->address, .requested = block, .size = block, .device = device,
+                  .family = VS_FAMILY_DEVICE, .context = 1 + device, .stack = stack, .api = api);
+    }
+}
+
+static bool unpack(struct pprof_import *p, FILE *in, uint64_t seed[2])
+{
+    unsigned char chunk[READ_BYTES], *file = NULL;
+    size_t capacity = 0;
+    z_stream z = {.avail_in = 0};
+    int code = inflateInit2(&z, 16 + MAX_WBITS); /* with a header of gzip */
+    while (code == Z_OK && z.total_out <= UNPACKED_MAX) {
+        if (!z.avail_in)
+            z.avail_in = (unsigned)fread(z.next_in = chunk, 1, READ_BYTES, in);
+        vs_vec_room(&file, &capacity, z.total_out + READ_BYTES, 1);
+        z.next_out = file + z.total_out;
+        z.avail_out = READ_BYTES;
+        code = inflate(&z, Z_NO_FLUSH);
+    }
+    p->file = (struct pprof_bytes){file, file + z.total_out};
+    p->result->bytes_read = z.total_in;
+    seed[0] = z.adler; /* the file's checksum */
+    seed[1] = z.total_out;
+    inflateEnd(&z);
+    return code == Z_STREAM_END;
+}
+
+enum vs_err vs_pprof(FILE *in, FILE *out, const char *name, struct vs_import_result *result, char *why)
+{
+    struct pprof_import p = {.result = result, .address = ADDRESS_FIRST};
+    uint64_t seed[2], field;
+    p.damaged = !unpack(&p, in, seed);
+    enum vs_err err = vs_import_begin(&p.writer, out, name, 0, seed), last = VS_OK;
+    if (!err && !p.damaged) {
+        vs_import_stacks_open(&p.stacks, p.writer.composer);
+        vs_import_option(&p.writer, "source", vs_import_string(&p.writer, "pprof"));
+        vs_import_note(&p.writer, false, "imported from %.300s, a heap profile: what was in use when it was written. "
+                       "Earlier peaks, frees and the memory of a pool around these blocks are not in it", name);
+        read_tables(&p);
+        for (struct pprof_bytes profile = p.file, bytes; (field = next_field(&p, &profile, &bytes)) != 0;) {
+            const char *type = field == TYPE ? string_in(&p, bytes, TYPE_NAME) : "";
+            p.types += field == TYPE;
+            if (strcmp(type, "inuse_space") == 0 || strcmp(type, "space") == 0)
+                p.space = p.types;
+            if (field == SAMPLE)
+                read_sample(&p, bytes);
+        }
+        vs_import_end(&p.writer);
+        last = vs_import_stacks_close(&p.stacks);
+        result->events = vs_composer_events(p.writer.composer);
+    }
+    if (!err && !result->start_blocks)
+        err = ferror(in) ? VS_ERR_IO : VS_ERR_FORMAT;
+    err = err ? err : p.damaged ? VS_ERR_CORRUPT : last;
+    snprintf(why, VS_IMPORT_WHY_MAX, "%s",
+             ferror(in) ? strerror(errno)
+             : p.damaged ? "packed by gzip, and damaged, no heap profile of pprof, or one of more than 32 MiB"
+             : err == VS_ERR_FORMAT
+                 ? "packed by gzip; as a heap profile of pprof it has nothing in use on a device" : "");
+    last = vs_composer_close(p.writer.composer);
+    int saved_errno = errno;
+    free((void *)(uintptr_t)p.file.at);
+    free(p.strings);
+    vs_arena_free_all(&p.texts);
+    vs_map_free(&p.locations);
+    vs_map_free(&p.functions);
+    errno = saved_errno;
+    return err ? err : last;
+}

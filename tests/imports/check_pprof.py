@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`vramscope import` of a heap profile of known content, in the form in which JAX writes it, and of one that
+vramscope exports; damaged and hostile ones are refused.
+
+    check_pprof.py COMMAND      exit 1 and a line per problem
+    check_pprof.py --corpus OUT     writes the profile as an input of the fuzzer
+"""
+import gzip
+import os
+import resource
+import sys
+import tempfile
+
+from imported import Imported, Problems
+
+KIB = 1 << 10
+PLACES = [("ones", "/env/lib/python3.11/site-packages/jax/_src/numpy/array_creation.py", 98),
+          ("weights", "/home/user/train.py", 12), ("<module>", "/home/user/train.py", 40),
+          ("tsl::BFCAllocator::Allocate", "xla/tsl/framework/bfc_allocator.cc", 400)]
+SAMPLES = [((0, 1, 2), 3, 10 * KIB, "cuda:0"), ((3, 2), 1, 7 * KIB, "cuda:1"), ((1, 2), 5, 999, "cpu:0"),
+           ((2,), 1, 0, None), ((1,) * 200, 0, 512, "cuda:0")] # places from the innermost on, blocks, bytes
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def profile(samples=SAMPLES, types=("allocations", "space"), packed=True):
+    strings = ["", *types, "device"]
+
+    def text(word):
+        if word not in strings:
+            strings.append(word)
+        return strings.index(word)
+
+    out = b"".join(field(1, field(1, text(t))) for t in types)
+    for places, count, size, device in samples:
+        ids = [place + 1 for place in places]
+        label = field(3, field(1, text("device")) + field(2, text(device))) if device else b""
+        out += field(2, field(1, b"".join(map(varint, ids))) + field(2, varint(count) + varint(size)) + label)
+    for number, (name, path, line) in enumerate(PLACES, 1):
+        out += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))
+        out += field(5, field(1, number) + field(2, text(name)) + field(4, text(path)))
+    out += b"".join(field(6, s.encode()) for s in strings)
+    return gzip.compress(out, mtime=0) if packed else out
+
+
+def main():
+    if sys.argv[1] == "--corpus":
+        with open(sys.argv[2], "wb") as file:
+            file.write(b"\x04" + profile(packed=False))
+        return 0
+    problems = Problems()
+    with tempfile.TemporaryDirectory() as folder:
+        def load(name, content):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            return Imported(sys.argv[1], path, path + ".vst")
+
+        made = load("memory.prof", profile())
+        _, memory = made.live()
+        problems.equal("blocks", {d: sorted(b.values()) for d, b in memory.items()},
+                       {0: [512, 3413, 3413, 3414], 1: [7168]})
+        problems.true(f"said: {made.out}",
+                      "17.5 KiB in 5 blocks" in made.out and "1 sample of memory of the host" in made.out)
+        first, second = made.report()["devices"]
+        problems.equal("sites", [d["sites_at_peak_allocated"]["sites"][0]["text"] for d in (first, second)],
+                       ["weights (train.py:12) < <module>:40",
+                        "tsl::BFCAllocator::Allocate (bfc_allocator.cc:400) < <module> (train.py:40)"])
+        problems.equal("not called a pool", first["frameworks"], [])
+        with open(os.path.join(folder, "again.prof"), "wb") as file:
+            made.verb("export", "-f", "pprof", made.path, "-o", file.name)
+        with open(file.name, "rb") as again:
+            problems.equal("exported and imported", sum(load("a", again.read()).live()[1][0].values()), 10 * KIB + 512)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        packed = profile()
+        for name, content in (("cut", packed[:-9]), ("of objects only", profile(types=("objects", "count"))),
+                              ("of the host", profile([((1,), 1, 64, "cpu:0")])),
+                              ("of zeros", gzip.compress(bytes(64 << 20), 1)),
+                              ("another file", gzip.compress(b"\x80\x04]q\x00.")),
+                              ("of many texts", gzip.compress(b"\x32\x00" * (15 << 20), 1))):
+            bad = load("bad.prof", content)
+            problems.equal(f"{name}: {bad.err}", (bad.code, bad.err.count("\n")), (2, 1))
+    return 1 if problems.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
