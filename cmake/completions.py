@@ -30,6 +30,8 @@ class Option:
             self.words = [w for w in re.split(r"\|", self.takes.strip("[]")) if w.islower()]
         elif self.name == "format" and formats:
             self.words = formats
+        elif re.search(r"one of [\w-]+: ", self.text):
+            self.words = re.findall(r"([\w-]+): ", self.text)
         elif found:
             self.words = re.findall(r"[\w-]+", re.sub(r"\([^)]*\)|\bor\b", " ", found.group(1)))
 
@@ -95,6 +97,7 @@ def read(command):
 
 
 GPU_NAMES = "vramscope doctor --gpus 2>/dev/null | sed -n 's/^\\([a-z0-9]*-[0-9]*g\\) .*/\\1/p'"
+PROCESSES = "grep -lsE '/(python[0-9.]*|lib(cuda|vramscope)\\.so[0-9.]*)$' /proc/[0-9]*/maps | cut -d/ -f3"
 
 
 def flags(option):
@@ -130,7 +133,7 @@ def bash(verbs):
     lines += ["    esac", "    if [[ $cur == -* || $verb == help ]]; then",
               "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))", "        return", "    fi",
               "    case $takes in",
-              "    PID) COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$cur\")) ;;",
+              f"    PID) COMPREPLY=($(compgen -W \"$({PROCESSES})\" -- \"$cur\")) ;;",
               "    TRACE) _vramscope_files -f -X '!*.vst' -o plusdirs ;;",
               "    PROGRAM) _vramscope_files -c -f ;;", "    *) _vramscope_files -f ;;", "    esac", "}", "complete -F _vramscope vramscope", ""]
     return "\n".join(lines)

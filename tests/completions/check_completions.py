@@ -19,6 +19,8 @@ CASES = [(["re"], {"report", "recover", "replay"}, {"run"}),
          (["check", "--format", "j"], {"json", "junit"}, {"text"}),
          (["export", "-f", "per"], {"perfetto"}, {"chrome"}),
          (["diff", "--color", ""], {"auto", "always", "never"}, {"text"}),
+         (["merge", "-f", "per"], {"perfetto"}, {"parquet"}),
+         (["report", "--by", "s"], {"site", "step", "size"}, {"several"}),
          (["report", "one"], {"one.vst"}, {"one.txt"})]
 
 BASH = '''source "$1"; shift
@@ -77,6 +79,10 @@ def main():
                     unwanted = set()  # it offers other files behind
                 answer = {word for word in answer if word.startswith(words[-1])}
                 assert wanted <= answer and not unwanted & answer, (shell, words, sorted(answer))
+        with subprocess.Popen(["sleep", "1000"]) as sleeper:
+            offered = offered_by_bash(folder, ["attach", ""])
+            sleeper.kill()
+        assert str(os.getpid()) in offered and str(sleeper.pid) not in offered, offered
         assert offered_by_bash(folder, ["report", "two"])[:1] == ["two words.vst"]
         assert offered_by_bash(folder, ["report", "-o", "tw"])[:1] == ["two words.vst"]
     verbs = offered_by_bash(folder, [""])

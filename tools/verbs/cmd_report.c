@@ -33,7 +33,7 @@ static const char usage[] =
     "  --by LIST         only the live memory at the peak by these: site, kind,\n"
     "                    phase, step, library, size, age, op (operations of PyTorch,\n"
     "                    with all that they allocated), module (of PyTorch, recorded\n"
-    "                    with --modules); several with commas; all\n"
+    "                    with --modules) or all; several with commas\n"
     "  --map             only a map of the segments at the peak, with their holes\n"
     "  --kernels         only the kernels and their call sites, and what ran at the\n"
     "                    peak,\n"
