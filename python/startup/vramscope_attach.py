@@ -2,8 +2,8 @@
 """Run inside a program by `vramscope attach`, on a thread of its own: loads the library, which records from there on,
 and tells it what PyTorch holds already.
 
-FOLDER has the file "request": the library's path, then options NAME=VALUE, a line each. The answer is the file
-"answer" there, in one line: the exit code of attach, and words for it. No exception reaches the program.
+REQUEST is the library's path, then options NAME=VALUE. The answer is the file "answer" in FOLDER, in one line: the
+exit code of attach, and words for it. No exception reaches the program.
 """
 import ctypes
 import os
@@ -48,7 +48,7 @@ def record_device(library, device, segments):
 def record_held(library):
     """What PyTorch holds. Returns a note for the reader of the report."""
     torch = sys.modules.get("torch")
-    if torch is None:
+    if not hasattr(torch, "cuda"):
         return UNKNOWN + "it has not imported PyTorch"
     try:
         segments = torch.cuda.memory_snapshot() if torch.cuda.is_initialized() else []
@@ -82,12 +82,15 @@ def attach(path, options):
 
 
 def main():
+    try:
+        if "torch" in sys.modules:
+            import torch  # noqa: F401 - another thread may be doing it: wait until all of its libraries are there
+    except Exception:
+        pass  # so it failed
     if os.lstat(FOLDER).st_uid != os.geteuid():  # noqa: F821
         return  # attach gave up and removed it, and another user made one of its name
-    with open(os.path.join(FOLDER, "request"), encoding="utf-8", errors="surrogateescape") as request:  # noqa: F821
-        path, *options = request.read().splitlines()
     try:
-        line = attach(path, options)
+        line = attach(REQUEST[0], REQUEST[1:])  # noqa: F821
     except Exception as error:
         line = "2" + " ".join(f"{type(error).__name__}: {error}".split())
     answer = os.path.join(FOLDER, "answer")  # noqa: F821

@@ -11,6 +11,7 @@ lock like any other. (sys.remote_exec of Python 3.14 uses the main thread alone,
 import ctypes
 import os
 import platform
+import re
 import shutil
 import signal
 import stat
@@ -66,6 +67,20 @@ def function_in(pid, function):
             if there is not None:
                 return there + address - own[tuple(row[3:5])]
     raise Refused("it is still starting, or its program's file was replaced: try again, or start it again")
+
+
+def await_cuda(pid):
+    """CUPTI is found beside CUDA's libraries."""
+    said = False
+    while not any(re.search(r"/lib(cuda|cudart|vramscope)[-.]", row[5]) for row in mapped_files(pid)[1]):
+        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+            file.read()  # permitted where ptrace is
+        if has_ended(pid):
+            raise Refused("it has ended")
+        if not said:
+            said = True
+            print(f"vramscope attach: process {pid} has not loaded CUDA yet; waiting until it does", file=sys.stderr)
+        time.sleep(0.02)
 
 
 def has_ended(pid):
@@ -155,6 +170,8 @@ def map_room(tid, own, protection):
 def create_thread(tid, own, functions, text):
     """In the stopped thread."""
     own[RIP] -= 2
+    if len(text) >= ROOM - TEXT_AT:
+        raise Refused("the options in VRAMSCOPE_ variables are too long")
     room, stack = map_room(tid, own, 5), map_room(tid, own, 3) + ROOM - 128  # code cannot be written by the program
     write(tid, room, thread_code(functions, room).ljust(TEXT_AT, b"\0") + text + b"\0")
 
@@ -222,10 +239,11 @@ def answer_of(pid, folder):
         if has_ended(pid):
             raise Refused("it has ended")
         if waited_s > PATIENCE_S:
-            raise Refused(f"it has run no Python code for {PATIENCE_S} s; try again")
+            raise Refused(f"it has run no Python code, or imported PyTorch, for {PATIENCE_S} s; try again")
         if waited_s > 5 and not said:
             said = True
-            print(f"vramscope attach: process {pid} has run no Python code for 5 s; waiting until it does", file=sys.stderr)
+            print(f"vramscope attach: process {pid} has run no Python code for 5 s, or imports PyTorch; waiting for it",
+                  file=sys.stderr)
         time.sleep(0.02)
         try:
             file = os.open("answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
@@ -245,19 +263,12 @@ def main(pid, *request):
         raise Refused("attach needs Python 3.9 or later; start it with vramscope run")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
+    await_cuda(pid)
     path = tempfile.mkdtemp(prefix="vramscope-attach-")
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        file = os.open("request", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=folder)
-        with open(file, "w", encoding="utf-8", errors="surrogateescape") as text:
-            text.write("\n".join(request))
-            os.fchmod(file, 0o644)  # the folder is private
-            written = os.fstat(file)
-        try:
-            seen = os.stat(f"/proc/{pid}/root{path}/request")
-        except FileNotFoundError:
-            seen = os.stat_result((0,) * 10)
-        if (seen.st_dev, seen.st_ino) != (written.st_dev, written.st_ino) and not has_ended(pid):
+        there = f"/proc/{pid}/root{path}"
+        if not (os.path.exists(there) and os.path.samestat(os.stat(there), os.fstat(folder))) and not has_ended(pid):
             raise Refused(f"it has another {os.path.dirname(path)}: run vramscope where the program runs, or set TMPDIR to a "
                           "folder that both see")
         if os.geteuid() == 0:  # last: from then on, its user may change the folder
@@ -267,7 +278,8 @@ def main(pid, *request):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         # in the program's __main__, which may define `open` or `compile` itself
         run_there(pid, f"""try:
- (lambda b: b.exec(b.compile(b.open({part!r}, 'rb').read(), '<vramscope>/attach.py', 'exec'), {{'FOLDER': {path!r}}}))(
+ (lambda b: b.exec(b.compile(b.open({part!r}, 'rb').read(), '<vramscope>/attach.py', 'exec'),
+  {{'FOLDER': {path!r}, 'REQUEST': {request!r}}}))(
   __import__('builtins'))
 except:
  try: (lambda b, s: b.open({path + "/answer"!r}, 'x').write('2its Python failed: ' + b.repr(s.exc_info()[1])[:200]))(

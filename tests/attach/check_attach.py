@@ -4,7 +4,7 @@
 
 For each interpreter: the program behaves as without, and its trace has what it held before, with the stacks that
 were known, and what followed; blocks that came and went meanwhile are counted once. A thread that is stopped goes on
-as if nothing had happened. What cannot be recorded is refused in one line. Exit 77: ptrace is not permitted here.
+as if nothing had happened. One without CUDA is recorded once it has loaded it. What cannot be recorded is refused in one line. Exit 77: ptrace is not permitted here.
 """
 import csv
 import io
@@ -26,6 +26,12 @@ if sys.argv[2] == "wait_at_exit":
     libc.__cxa_atexit(ctypes.cast(library.wait_at_exit, ctypes.c_void_p), None, None)
 else:
     sys.exit(getattr(library, sys.argv[2])())
+"""
+LATE = """import ctypes, sys
+sys.stdin.readline()
+library = ctypes.CDLL(sys.argv[1])
+sys.stdin.readline()
+library.torch_segment(1 << 20)
 """
 PROFILER = """import ctypes, sys
 torch, cupti, handle = ctypes.CDLL(sys.argv[1]), ctypes.CDLL("libcupti.so.12"), ctypes.c_void_p()
@@ -104,6 +110,23 @@ def check_refusals(build, python, torch, folder):
     assert os.listdir(folder) == ["held.vst"], os.listdir(folder)
 
 
+def check_late(build, python, torch, folder):
+    """Before the program has loaded CUDA."""
+    program = popen(build, os.path.realpath(python), "-c", LATE, torch)
+    trace = folder + "/late.vst"
+    words = (build + "/bin/vramscope", "attach", "-o", trace, str(program.pid))
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as attach:
+        said = attach.stderr.readline()
+        assert "has not loaded CUDA yet; waiting until it does" in said and program.poll() is None, (python, said)
+        program.stdin.write("\n")
+        program.stdin.flush()
+        out = *attach.communicate(timeout=120), attach.returncode
+    assert out == (f"process {program.pid} is recorded: {trace}\n", "", 0), (python, out)
+    assert program.communicate("\n", timeout=120) == ("", "") and not program.returncode, (python, program.returncode)
+    report = subprocess.run([build + "/bin/vramscope", "report", trace], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"\n  device +1 +0 +0 +1.0 MiB", report), (python, report)
+
+
 def words_of(pid, file):
     with open(f"/proc/{pid}/{file}", encoding="ascii") as text:
         return text.read().split()
@@ -154,6 +177,7 @@ def main():
             check_python(build, python, torch, folder)
             check_refusals(build, python, torch, folder)
             check_waits(build, python, torch, folder)
+            check_late(build, python, torch, folder)
             check_profiler(build, python, torch, folder)
     return 0
 

@@ -114,9 +114,9 @@ static void *open_library(void)
     return handle;
 }
 
-static struct vs_cupti functions;      /* immutable after once */
-static const struct vs_cupti *usable;  /* likewise; NULL: something is missing */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct vs_cupti functions;     /* immutable once it is usable */
+static const struct vs_cupti *usable; /* NULL: something is missing; guarded by lock */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void load(void)
 {
@@ -140,8 +140,12 @@ static void load(void)
 
 const struct vs_cupti *vs_cupti_load(void)
 {
-    pthread_once(&once, load);
-    return usable;
+    pthread_mutex_lock(&lock);
+    if (!usable)
+        load();
+    const struct vs_cupti *cupti = usable;
+    pthread_mutex_unlock(&lock);
+    return cupti;
 }
 
 void *vs_cupti_symbol(const char *name)

@@ -48,7 +48,7 @@ struct vs_cupti {
     VS_CUPTI_FUNCTIONS(VS_CUPTI_FIELD)
 };
 
-/* vs_cupti_load: finds and loads it, once per process; NULL if there is none. Any thread; the
+/* vs_cupti_load: finds and loads it, once per process; NULL if there is none at present. Any thread; the
  * driver is loaded. */
 const struct vs_cupti *vs_cupti_load(void);
 

@@ -109,8 +109,7 @@ static bool start(void)
     CUpti_SubscriberHandle handle;
     const struct vs_cupti *cupti = vs_cupti_load();
     if (!cupti) {
-        vs_process_refuse("nothing is recorded: --via=injection needs libcupti, which was not found beside the CUDA "
-                          "runtime, in CUDA_PATH or the library path; preloading does without it");
+        vs_process_refuse("CUPTI, which was not found beside the CUDA runtime, in CUDA_PATH or the library path");
         return false;
     }
     char other[VS_CUPTI_NAME_MAX], why[256], line[512];
@@ -129,9 +128,7 @@ static bool start(void)
     }
     if (r == CUPTI_SUCCESS)
         return true;
-    snprintf(line, sizeof line, "nothing is recorded: --via=injection needs CUPTI, which failed (%s); preloading "
-                                "records memory without it",
-             vs_cupti_reason(cupti, r, other, why, sizeof why));
+    snprintf(line, sizeof line, "CUPTI, which failed (%s)", vs_cupti_reason(cupti, r, other, why, sizeof why));
     vs_process_refuse(line);
     return false;
 }

@@ -379,17 +379,17 @@ const char *vs_process_refusal(void)
     return refusal;
 }
 
-void vs_process_refuse(const char *line)
+void vs_process_refuse(const char *what)
 {
     VS_OWN_WORK();
     vs_process_enter();
     VS_LOCK_SCOPE(&process_lock);
     if (vs_process_state() == VS_PROCESS_IDLE) {
-        snprintf(refusal, sizeof refusal, "%s", line);
+        snprintf(refusal, sizeof refusal, "attach needs %s", what);
         if (attached_options)
             return; /* reported by `vramscope attach`, which may be repeated */
         load_options();
-        vs_log(VS_LOG_ERROR, "%s", line);
+        vs_log(VS_LOG_ERROR, "nothing is recorded: --via=injection needs %s; preloading records memory without it", what);
         vs_manifest_append(options.text[VS_OPT_manifest], '!', "");
         vs_process_set_state(VS_PROCESS_SILENT);
     }

@@ -49,12 +49,12 @@ void vs_process_attach(const char *options);
 /* vs_process_attached: it ran already, so it may hold memory that no call told of. */
 bool vs_process_attached(void);
 
-/* vs_process_refusal: the reason that vs_process_refuse was given; "" if it was not called. */
+/* vs_process_refusal: why `vramscope attach` was refused; "" if it was not called. */
 const char *vs_process_refusal(void);
 
-/* vs_process_refuse: this process cannot be recorded: logs the reason *line* once, and informs
+/* vs_process_refuse: this process cannot be recorded through CUPTI: logs once *what* is missing, and informs
  * `vramscope run`. Does nothing after the recording has started. */
-void vs_process_refuse(const char *line);
+void vs_process_refuse(const char *what);
 
 /* vs_process_recorder: while the state is ACTIVE or EXITING; NULL with record=off, with which every
  * function of the recorder does nothing. */
