@@ -59,6 +59,22 @@ void vs_library_cubin(int arch, const char *ptx, void *to);
 
 /* vs_library_bits: size of an element of cudaDataType *type* in bits; 0 if it is none. */
 int vs_library_bits(int type);
+bool vs_library_is_complex(int type);
+/* vs_library_number: the arithmetic that multiplies elements of *type*, without TF32. */
+enum vs_sim_number vs_library_number(int type);
+
+/* A format of 8 or 16 bits: bits of the mantissa and the exponent, bias of the exponent, largest finite
+ * value, whether the largest exponent stands for infinity (else only all ones are a NaN), and whether
+ * values beyond the range become the largest one. */
+struct vs_library_narrow {
+    int mantissa, exponent, bias;
+    double largest;
+    bool infinity, saturate;
+};
+extern const struct vs_library_narrow vs_library_half, vs_library_bfloat;
+double vs_library_widen(const struct vs_library_narrow *format, unsigned bits);
+/* vs_library_narrow: *value* rounded to nearest even. */
+unsigned vs_library_narrow(const struct vs_library_narrow *format, double value);
 
 /* ---- the simulated driver (library_driver.c) ---- */
 

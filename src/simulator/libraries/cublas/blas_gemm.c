@@ -20,7 +20,7 @@ static enum vs_sim_number number_of(const struct cublasContext *h, int compute, 
 /* The type of alpha and beta for a compute type and elements of *type*; -1: not a compute type. */
 static int scalar_of(int compute, int type)
 {
-    bool is_complex = vs_blas_is_complex(type);
+    bool is_complex = vs_library_is_complex(type);
     switch (compute) {
     case CUBLAS_COMPUTE_16F:
     case CUBLAS_COMPUTE_16F_PEDANTIC: return CUDA_R_16F;
@@ -43,7 +43,7 @@ static int scalar_of(int compute, int type)
 static bool types_fit(int compute, int a, int b, int c)
 {
     bool integer = compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC;
-    if (a != b || !vs_library_bits(a) || !vs_library_bits(c) || vs_blas_is_complex(a) != vs_blas_is_complex(c))
+    if (a != b || !vs_library_bits(a) || !vs_library_bits(c) || vs_library_is_complex(a) != vs_library_is_complex(c))
         return false;
     if (integer)
         return a == CUDA_R_8I && c == CUDA_R_32I;

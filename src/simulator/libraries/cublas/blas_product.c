@@ -77,7 +77,7 @@ int vs_blas_product(struct cublasContext *h, const char *name, const struct vs_b
                   2 * m * n * vs_library_bits(p.c.type);
     struct vs_sim_work work = {.name = name,
                                .number = p.number,
-                               .operations = operations * (vs_blas_is_complex(p.c.type) ? 4 : 1),
+                               .operations = operations * (vs_library_is_complex(p.c.type) ? 4 : 1),
                                .bytes = bits / 8 * batches,
                                .blocks = (uint64_t)(operations / OPERATIONS_PER_BLOCK) + 1};
     p.scalars_on_host = h->pointer_mode == CUBLAS_POINTER_MODE_HOST;

@@ -19,7 +19,7 @@ static void rotg_complex(const struct vs_blas_rotation *r, double complex a, dou
 static void rotg(const struct vs_blas_rotation *r)
 {
     double complex za = vs_blas_load(r->a, r->type, 0), zb = vs_blas_load(r->b, r->type, 0);
-    if (vs_blas_is_complex(r->type)) {
+    if (vs_library_is_complex(r->type)) {
         rotg_complex(r, za, zb);
         return;
     }

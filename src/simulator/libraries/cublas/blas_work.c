@@ -19,7 +19,7 @@ int vs_blas_status(CUresult result)
 int vs_blas_work(struct cublasContext *h, const char *name, int type, double operations,
                  double elements)
 {
-    if (vs_blas_is_complex(type))
+    if (vs_library_is_complex(type))
         operations *= 4;
     struct vs_sim_work work = {.name = name,
                                .number = vs_blas_number(type, h->math_mode),

@@ -64,7 +64,6 @@ bool vs_blas_is_math_mode(int mode);
 
 /* ---- types (blas_type.c) ---- */
 
-bool vs_blas_is_complex(int type);
 /* vs_blas_is_computed: can elements of *type* be read and written on the CPU here? */
 bool vs_blas_is_computed(int type);
 double complex vs_blas_load(const void *base, int type, int64_t index);

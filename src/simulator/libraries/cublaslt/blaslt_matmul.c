@@ -30,17 +30,8 @@ static enum vs_sim_number number_of(int compute, int type)
     case CUBLAS_COMPUTE_32F_FAST_16F:
     case CUBLAS_COMPUTE_32F_FAST_16BF: return VS_SIM_FP16;
     case CUBLAS_COMPUTE_32F_FAST_TF32: return VS_SIM_TF32;
-    default:
-        return type == CUDA_R_16F || type == CUDA_R_16BF || type == CUDA_C_16F || type == CUDA_C_16BF
-                   ? VS_SIM_FP16
-                   : VS_SIM_FP32;
+    default: return vs_library_number(type) == VS_SIM_FP16 ? VS_SIM_FP16 : VS_SIM_FP32;
     }
-}
-
-static bool is_complex(int type)
-{
-    return type == CUDA_C_32F || type == CUDA_C_64F || type == CUDA_C_16F || type == CUDA_C_16BF ||
-           type == CUDA_C_8I;
 }
 
 /* Bytes of *l* once, or of one element in each place of the result. */
@@ -101,7 +92,7 @@ int cublasLtMatmul(struct cublasLtContext *handle, void *operation, const void *
     if (e || !p.m || !p.n)
         return e;
     double results = (double)p.m * (double)p.n * (double)p.batches;
-    double operations = 2 * results * (double)(p.k > 1 ? p.k : 1) * (is_complex(p.d->type) ? 4 : 1);
+    double operations = 2 * results * (double)(p.k > 1 ? p.k : 1) * (vs_library_is_complex(p.d->type) ? 4 : 1);
     double bytes = bytes_of(p.a) + bytes_of(p.b) + bytes_of(p.d) + (c && c != d ? bytes_of(p.c) : 0);
     if (has_aux(p.operation->epilogue))
         bytes += bytes_of(p.d);

@@ -9,22 +9,11 @@
 #include "simulator/libraries/cusolver/vs_solver.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-/* What a cudaDataType is computed with; false for one that cuSOLVER does not compute with. */
-struct solver_type {
-    enum vs_sim_number number;
-    unsigned bytes;
-    double factor; /* a multiply-add of complex numbers is four */
-    const char *name;
-};
-static bool type_of(int type, struct solver_type *to)
+/* The bytes of a number of cudaDataType *type*; 0 for one that cuSOLVER does not compute with. */
+static unsigned bytes_of(int type)
 {
-    switch (type) {
-    case CUDA_R_32F: *to = (struct solver_type){VS_SIM_FP32, 4, 1, "FP32"}; return true;
-    case CUDA_R_64F: *to = (struct solver_type){VS_SIM_FP64, 8, 1, "FP64"}; return true;
-    case CUDA_C_32F: *to = (struct solver_type){VS_SIM_FP32, 8, 4, "complex FP32"}; return true;
-    case CUDA_C_64F: *to = (struct solver_type){VS_SIM_FP64, 16, 4, "complex FP64"}; return true;
-    default: return false;
-    }
+    bool known = type == CUDA_R_32F || type == CUDA_R_64F || type == CUDA_C_32F || type == CUDA_C_64F;
+    return known ? (unsigned)vs_library_bits(type) / 8 : 0;
 }
 
 /* Sets pivots to 1, a valid row, in stream order. */
@@ -43,8 +32,8 @@ static CUresult set_pivots(CUstream stream, void *pivots, int64_t count, unsigne
 
 int vs_solver_run(struct cusolverDnContext *handle, const struct vs_solver_call *call)
 {
-    struct solver_type type;
-    if (call->bad || !type_of(call->type, &type))
+    unsigned bytes = bytes_of(call->type);
+    if (call->bad || !bytes)
         return CUSOLVER_STATUS_INVALID_VALUE;
     for (int64_t i = 0; call->residuals && i < call->info_count; i++)
         call->residuals[i] = 0;
@@ -53,9 +42,9 @@ int vs_solver_run(struct cusolverDnContext *handle, const struct vs_solver_call 
     if (call->smallest < 0)
         return CUSOLVER_STATUS_INVALID_VALUE;
     struct vs_sim_work work = {.name = call->name,
-                               .number = type.number,
-                               .operations = type.factor * call->operations,
-                               .bytes = call->elements * type.bytes};
+                               .number = vs_library_number(call->type),
+                               .operations = (vs_library_is_complex(call->type) ? 4 : 1) * call->operations,
+                               .bytes = call->elements * bytes};
     CUresult e = vs_library_submit(handle->stream, &work);
     if (!e && call->info && call->info_count > 0)
         e = vs_library_zero(handle->stream, call->info, (size_t)call->info_count * sizeof(int));
@@ -91,15 +80,14 @@ static uint64_t workspace_bytes(const char *name, const char *key, int64_t eleme
 
 int vs_solver_size(struct cusolverDnContext *handle, const struct vs_solver_size *size)
 {
-    struct solver_type type;
+    unsigned each = bytes_of(size->type);
     if (size->bad)
         return CUSOLVER_STATUS_INVALID_VALUE;
     if (!vs_library_object(handle, VS_SOLVER_HANDLE))
         return CUSOLVER_STATUS_NOT_INITIALIZED;
-    if (size->smallest < 0 || !size->lwork || !type_of(size->type, &type))
+    if (size->smallest < 0 || !size->lwork || !each)
         return CUSOLVER_STATUS_INVALID_VALUE;
-    uint64_t bytes = workspace_bytes(size->name, size->key, size->elements, type.bytes);
-    uint64_t count = (bytes + type.bytes - 1) / type.bytes;
+    uint64_t count = (workspace_bytes(size->name, size->key, size->elements, each) + each - 1) / each;
     if (count > INT_MAX)
         return CUSOLVER_STATUS_INVALID_VALUE;
     *size->lwork = (int)count;
@@ -109,13 +97,15 @@ int vs_solver_size(struct cusolverDnContext *handle, const struct vs_solver_size
 int vs_solver_sizes(struct cusolverDnContext *handle, const struct vs_solver_sizes *sizes)
 {
     char key[VS_SOLVER_KEY_MAX];
-    struct solver_type type;
+    unsigned each = bytes_of(sizes->type);
     if (!vs_library_object(handle, VS_SOLVER_HANDLE))
         return CUSOLVER_STATUS_NOT_INITIALIZED;
-    if (sizes->smallest < 0 || !sizes->device || !sizes->host || !type_of(sizes->type, &type))
+    if (sizes->smallest < 0 || !sizes->device || !sizes->host || !each)
         return CUSOLVER_STATUS_INVALID_VALUE;
-    vs_solver_key(key, "%s %" PRId64 "x%" PRId64 "x%" PRId64, type.name, sizes->m, sizes->n, sizes->more);
-    *sizes->device = workspace_bytes(sizes->name, key, sizes->elements, type.bytes);
+    vs_solver_key(key, "%sFP%d %" PRId64 "x%" PRId64 "x%" PRId64,
+                  vs_library_is_complex(sizes->type) ? "complex " : "",
+                  vs_library_number(sizes->type) == VS_SIM_FP64 ? 64 : 32, sizes->m, sizes->n, sizes->more);
+    *sizes->device = workspace_bytes(sizes->name, key, sizes->elements, each);
     *sizes->host = 0;
     return CUSOLVER_STATUS_SUCCESS;
 }

@@ -49,11 +49,10 @@ int vs_sparse_run(const struct cusparseContext *handle, const char *name, int ty
     CUstream stream;
     if (!vs_sparse_handle(handle, &stream))
         return CUSPARSE_STATUS_NOT_INITIALIZED;
-    bool wide = type == CUDA_R_64F || type == CUDA_C_64F;
-    bool complex = type == CUDA_C_32F || type == CUDA_C_64F;
+    bool wide = vs_library_number(type) == VS_SIM_FP64;
     struct vs_sim_work work = {.name = name,
                                .number = wide ? VS_SIM_FP64 : VS_SIM_FP32,
-                               .operations = (complex ? 8 : 2) * operations,
+                               .operations = (vs_library_is_complex(type) ? 8 : 2) * operations,
                                .bytes = bytes};
     return vs_library_submit(stream, &work) ? CUSPARSE_STATUS_EXECUTION_FAILED : CUSPARSE_STATUS_SUCCESS;
 }

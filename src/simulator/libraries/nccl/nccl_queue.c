@@ -82,12 +82,10 @@ double vs_nccl_cost_ns(const struct vs_nccl_member *m, const struct vs_nccl_task
 static void kernel_name(const struct vs_nccl_task *t, char *name, size_t bytes)
 {
     static const char *const ops[] = {"Sum", "Prod", "Max", "Min", "Avg", "PreMulSum"};
-    static const char *const types[ncclNumTypes] = {"i8", "u8", "i32", "u32", "i64", "u64", "f16",
-                                                    "f32", "f64", "bf16", "f8e4m3", "f8e5m2"};
     if (t->kind == VS_NCCL_ALL_REDUCE || t->kind == VS_NCCL_REDUCE ||
         t->kind == VS_NCCL_REDUCE_SCATTER)
         snprintf(name, bytes, "ncclDevKernel_%s_%s_%s_RING_LL", vs_nccl_kind_name(t->kind),
-                 ops[t->op], types[t->type]);
+                 ops[t->op], vs_nccl_type_short(t->type));
     else if (t->kind == VS_NCCL_ALL_GATHER || t->kind == VS_NCCL_BROADCAST)
         snprintf(name, bytes, "ncclDevKernel_%s_RING_LL", vs_nccl_kind_name(t->kind));
     else

@@ -137,6 +137,7 @@ enum { VS_NCCL_SCALED = 5 };
 /* vs_nccl_type_bytes: bytes of an element; 0 for an unknown type. */
 size_t vs_nccl_type_bytes(int type);
 const char *vs_nccl_type_name(int type);
+const char *vs_nccl_type_short(int type); /* as in names of kernels */
 /* vs_nccl_reduce: combines *ranks* inputs, in their order, into *out*. */
 void vs_nccl_reduce(int type, int op, const void *const *inputs, int ranks, size_t count, void *out);
 /* vs_nccl_scale: multiplies *count* elements by the scalar of the same type. */
