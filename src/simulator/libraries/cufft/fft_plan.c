@@ -15,7 +15,7 @@
 #define KEY_MAX 128 /* three lengths, the batch, the types */
 
 struct vs_fft_plan {
-    bool used, made, automatic; /* automatic: the plan allocates its work area */
+    bool made, automatic; /* automatic: the plan allocates its work area */
     CUstream stream;
     enum vs_sim_number number;
     unsigned element_bytes;  /* of a complex element */
@@ -26,22 +26,15 @@ struct vs_fft_plan {
 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_fft_plan *plans; /* by handle, a small number; [0] is unused; guarded by mu, like plan_count */
-static int plan_count = 1;
+static struct vs_fft_plan *plans[PLANS_MAX]; /* by handle, from 1 on; guarded by mu, not what they point to */
 
-static struct vs_fft_plan *find_locked(int handle)
-{
-    return handle > 0 && handle < plan_count && plans[handle].used ? &plans[handle] : NULL;
-}
-
-static bool copy_plan(int handle, struct vs_fft_plan *plan)
+/* The plan, which one thread uses at a time, as cuFFT asks; NULL if there is none. */
+static struct vs_fft_plan *plan_of(int handle)
 {
     pthread_mutex_lock(&mu);
-    struct vs_fft_plan *found = find_locked(handle);
-    if (found)
-        *plan = *found;
+    struct vs_fft_plan *plan = handle > 0 && handle < PLANS_MAX ? plans[handle] : NULL;
     pthread_mutex_unlock(&mu);
-    return found != NULL;
+    return plan;
 }
 
 /* ---- life ---- */
@@ -54,30 +47,35 @@ int cufftCreate(int *handle)
         return CUFFT_SETUP_FAILED;
     pthread_mutex_lock(&mu);
     int at = 1;
-    while (at < plan_count && plans[at].used)
+    while (at < PLANS_MAX && plans[at])
         at++;
-    int status = at < PLANS_MAX ? CUFFT_SUCCESS : CUFFT_ALLOC_FAILED;
-    if (!status) {
-        if (at == plan_count)
-            plans = vs_sim_need(realloc(plans, (size_t)++plan_count * sizeof *plans));
-        plans[at] = (struct vs_fft_plan){.used = true, .automatic = true};
+    if (at < PLANS_MAX) {
+        plans[at] = vs_sim_need(calloc(1, sizeof *plans[at]));
+        plans[at]->automatic = true;
         *handle = at;
     }
     pthread_mutex_unlock(&mu);
-    return status;
+    return at < PLANS_MAX ? CUFFT_SUCCESS : CUFFT_ALLOC_FAILED;
+}
+
+static void free_work(struct vs_fft_plan *plan)
+{
+    if (plan->work)
+        vs_library_driver()->cuMemFree_v2(plan->work);
+    plan->work = 0;
 }
 
 int cufftDestroy(int handle)
 {
+    struct vs_fft_plan *plan = plan_of(handle);
+    if (!plan)
+        return CUFFT_INVALID_PLAN;
+    free_work(plan);
     pthread_mutex_lock(&mu);
-    struct vs_fft_plan *plan = find_locked(handle);
-    CUdeviceptr work = plan ? plan->work : 0;
-    if (plan)
-        plan->used = false;
+    plans[handle] = NULL;
     pthread_mutex_unlock(&mu);
-    if (work)
-        vs_library_driver()->cuMemFree_v2(work);
-    return plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+    free(plan);
+    return CUFFT_SUCCESS;
 }
 
 /* ---- making ---- */
@@ -92,11 +90,12 @@ static bool type_is_known(int type)
     return type == CUFFT_C2C || type == CUFFT_R2C || type == CUFFT_C2R || type_is_double(type);
 }
 
-/* Fills the cost and the work area of a plan of *rank* dimensions *n*. */
+/* Fills the cost and the work area of a plan of *rank* dimensions *n* with complex elements of *type*. */
 static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long long batch,
-                    const char *kind, unsigned element_bytes, enum vs_sim_number number)
+                    const char *kind, int type)
 {
     static const char *const numbers[] = {[4] = "FP16", [8] = "FP32", [16] = "FP64"};
+    unsigned element_bytes = (unsigned)vs_library_bits(type) / 8;
     char key[KEY_MAX];
     double points = 1;
     int length = 0;
@@ -112,7 +111,7 @@ static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long
     }
     snprintf(key + length, sizeof key - (size_t)length, " batch %lld %s %s", batch, kind,
              numbers[element_bytes]);
-    plan->number = number;
+    plan->number = vs_library_number(type);
     plan->element_bytes = element_bytes;
     plan->points = points;
     plan->elements = points * (double)batch;
@@ -120,32 +119,6 @@ static int describe(struct vs_fft_plan *plan, int rank, const long long *n, long
                                        "cuFFT's work area can be measured on a real GPU only; this is the "
                                        "least that its manual gives, one complex element per point");
     return CUFFT_SUCCESS;
-}
-
-/* Stores a described plan, with its work area where the plan is to have one of its own. */
-static int keep(int handle, const struct vs_fft_plan *made, unsigned long *size)
-{
-    CUdeviceptr work = 0;
-    struct vs_fft_plan plan;
-    if (!copy_plan(handle, &plan) || plan.made)
-        return CUFFT_INVALID_PLAN;
-    if (plan.automatic && vs_library_driver()->cuMemAlloc_v2(&work, made->work_bytes))
-        return CUFFT_ALLOC_FAILED;
-    pthread_mutex_lock(&mu);
-    struct vs_fft_plan *to = find_locked(handle);
-    if (to) {
-        to->made = true;
-        to->number = made->number;
-        to->element_bytes = made->element_bytes;
-        to->points = made->points;
-        to->elements = made->elements;
-        to->work_bytes = made->work_bytes;
-        to->work = work;
-    }
-    pthread_mutex_unlock(&mu);
-    if (size)
-        *size = made->work_bytes;
-    return to ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }
 
 static bool is_real(int type)
@@ -161,22 +134,22 @@ static int describe_shape(struct vs_fft_plan *plan, const struct vs_fft_shape *s
         kind = s->type == CUFFT_R2C || s->type == CUFFT_D2Z   ? "R2C"
                : s->type == CUFFT_C2R || s->type == CUFFT_Z2D ? "C2R"
                                                               : "C2C";
-        return type_is_known(s->type) ? describe(plan, s->rank, n, s->batch, kind, wide ? 16 : 8,
-                                                 wide ? VS_SIM_FP64 : VS_SIM_FP32)
-                                      : CUFFT_INVALID_TYPE;
+        return type_is_known(s->type)
+                   ? describe(plan, s->rank, n, s->batch, kind, wide ? CUDA_C_64F : CUDA_C_32F)
+                   : CUFFT_INVALID_TYPE;
     }
     switch (s->execution) {
     case CUDA_C_16F:
-    case CUDA_C_16BF: return describe(plan, s->rank, n, s->batch, kind, 4, VS_SIM_FP16);
-    case CUDA_C_32F: return describe(plan, s->rank, n, s->batch, kind, 8, VS_SIM_FP32);
-    case CUDA_C_64F: return describe(plan, s->rank, n, s->batch, kind, 16, VS_SIM_FP64);
+    case CUDA_C_16BF:
+    case CUDA_C_32F:
+    case CUDA_C_64F: return describe(plan, s->rank, n, s->batch, kind, s->execution);
     default: return CUFFT_INVALID_TYPE;
     }
 }
 
 int vs_fft_make(int handle, const struct vs_fft_shape *s)
 {
-    struct vs_fft_plan plan = {0};
+    struct vs_fft_plan made = {.made = true}, *plan = plan_of(handle);
     long long widened[3] = {0};
     const long long *n = !s->many ? s->n : s->wide;
     if (s->narrow && s->rank >= 1 && s->rank <= 3) {
@@ -186,8 +159,18 @@ int vs_fft_make(int handle, const struct vs_fft_shape *s)
     }
     if (!s->size || (s->many && !s->has_types && !n))
         return CUFFT_INVALID_VALUE;
-    int status = describe_shape(&plan, s, n);
-    return status ? status : keep(handle, &plan, s->size);
+    int status = describe_shape(&made, s, n);
+    if (status)
+        return status;
+    if (!plan || plan->made)
+        return CUFFT_INVALID_PLAN;
+    made.automatic = plan->automatic;
+    made.stream = plan->stream;
+    if (made.automatic && vs_library_driver()->cuMemAlloc_v2(&made.work, made.work_bytes))
+        return CUFFT_ALLOC_FAILED;
+    *plan = made;
+    *s->size = made.work_bytes;
+    return CUFFT_SUCCESS;
 }
 
 int vs_fft_new(int *handle, const struct vs_fft_shape *s)
@@ -208,12 +191,12 @@ int vs_fft_new(int *handle, const struct vs_fft_shape *s)
 
 int cufftGetSize(int handle, unsigned long *size)
 {
-    struct vs_fft_plan known;
-    if (!copy_plan(handle, &known))
+    const struct vs_fft_plan *plan = plan_of(handle);
+    if (!plan)
         return CUFFT_INVALID_PLAN;
     if (!size)
         return CUFFT_INVALID_VALUE;
-    *size = known.work_bytes;
+    *size = plan->work_bytes;
     return CUFFT_SUCCESS;
 }
 
@@ -221,55 +204,45 @@ int cufftGetSize(int handle, unsigned long *size)
 
 int vs_fft_execute(int handle, const struct vs_fft_execution *e)
 {
-    struct vs_fft_plan plan;
-    if (!copy_plan(handle, &plan) || !plan.made)
+    const struct vs_fft_plan *plan = plan_of(handle);
+    if (!plan || !plan->made)
         return CUFFT_INVALID_PLAN;
     if (!e->input || !e->output || (e->direction != -1 && e->direction != 1))
         return CUFFT_INVALID_VALUE;
-    if (!plan.automatic && plan.work_bytes && !plan.given && !plan.work)
+    if (!plan->automatic && plan->work_bytes && !plan->given && !plan->work)
         return CUFFT_NO_WORKSPACE;
     struct vs_sim_work work = {.name = "cufft",
-                               .number = plan.number,
-                               .operations = 5 * plan.elements * log2(plan.points < 2 ? 2 : plan.points),
-                               .bytes = 4 * plan.elements * plan.element_bytes};
-    return vs_library_submit(plan.stream, &work) ? CUFFT_EXEC_FAILED : CUFFT_SUCCESS;
+                               .number = plan->number,
+                               .operations = 5 * plan->elements * log2(plan->points < 2 ? 2 : plan->points),
+                               .bytes = 4 * plan->elements * plan->element_bytes};
+    return vs_library_submit(plan->stream, &work) ? CUFFT_EXEC_FAILED : CUFFT_SUCCESS;
 }
 
 /* ---- settings ---- */
 
 int cufftSetStream(int handle, struct CUstream_st *stream)
 {
-    pthread_mutex_lock(&mu);
-    struct vs_fft_plan *plan = find_locked(handle);
+    struct vs_fft_plan *plan = plan_of(handle);
     if (plan)
         plan->stream = stream;
-    pthread_mutex_unlock(&mu);
     return plan ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
 }
 
 int cufftSetAutoAllocation(int handle, int automatic)
 {
-    pthread_mutex_lock(&mu);
-    struct vs_fft_plan *plan = find_locked(handle);
-    bool early = plan && !plan->made;
-    if (early)
-        plan->automatic = automatic != 0;
-    pthread_mutex_unlock(&mu);
-    return early ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+    struct vs_fft_plan *plan = plan_of(handle);
+    if (!plan || plan->made)
+        return CUFFT_INVALID_PLAN;
+    plan->automatic = automatic != 0;
+    return CUFFT_SUCCESS;
 }
 
 int cufftSetWorkArea(int handle, void *area)
 {
-    pthread_mutex_lock(&mu);
-    struct vs_fft_plan *plan = find_locked(handle);
-    bool made = plan && plan->made;
-    CUdeviceptr own = made ? plan->work : 0;
-    if (made) {
-        plan->given = area;
-        plan->work = 0;
-    }
-    pthread_mutex_unlock(&mu);
-    if (own)
-        vs_library_driver()->cuMemFree_v2(own);
-    return made ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+    struct vs_fft_plan *plan = plan_of(handle);
+    if (!plan || !plan->made)
+        return CUFFT_INVALID_PLAN;
+    plan->given = area;
+    free_work(plan);
+    return CUFFT_SUCCESS;
 }
