@@ -24,6 +24,8 @@ NAME.calls has settings, one line each, that hold for the rows that follow:
   word NAME LIST         {NAME} in the name of a function is {LIST}
   statuses A B C         for no handle, no other object, a wrong argument (struct vs_library)
   version A B C [A B C]  the newest version that the library has; that of CUDA 12 where it is another
+  names FUNCTION PREFIX TEXT   FUNCTION gives the name of a value in vs_NAME_api.h that begins with PREFIX; TEXT
+                         for another number
   type TYPE: NAMES       what parameters of these names are, where a row does not say it
   default .MEMBER = EXPRESSION      what it is where neither a parameter nor the row sets it
 
@@ -107,8 +109,28 @@ def definitions(folder):
                 yield result.strip(), name, [words(kind, own) for kind in types_of(given)] or ["void"]
 
 
+class Names:
+    """A function of the setting names: FUNCTION PREFIX TEXT."""
+    result, given, returns = "const char *", [], "names"
+
+    def __init__(self, name, prefix, unknown, header):
+        self.name, self.prefix, self.unknown, self.found = name, prefix, unknown, {}
+        for value, number in re.findall(r"\b(%s\w+) = (\d+)" % prefix, header.read_text(encoding="utf-8")):
+            self.found.setdefault(int(number), value)  # others of the same number are older names
+
+    def types_only(self):
+        return "int"
+
+    def text(self):
+        declaration = "%s%s(int value)" % (self.result, self.name)
+        cases = ["case %d: return \"%s\";" % row for row in self.found.items()]
+        return "\n    ".join(['__attribute__((visibility("default"))) %s;\n%s\n{' % (declaration, declaration),
+                             "switch (value) {", *cases, 'default: return "%s";' % self.unknown, "}"]) + "\n}\n"
+
+
 class Function:
     """One function of a row, under the settings that hold for it."""
+    result = "int"
 
     def __init__(self, name, braces, values, parameters, members, settings):
         self.name, self.values = name, values
@@ -184,6 +206,8 @@ def calls(path):
             headers.append(rest)
         elif word in ("statuses", "version"):
             library.setdefault(word, []).extend(rest.split())
+        elif word == "names":
+            functions.append(Names(*rest.split(" ", 2), path.with_name("vs_%s_api.h" % path.stem)))
         elif word == "word":
             lists.update([rest.split(" ", 1)])
         elif word == "type":
@@ -236,7 +260,7 @@ def main():
     here = folder / (name + ".calls")
     headers, functions, library = calls(here) if here.exists() else ([], [], {})
     version = library.get("version", ["0"])
-    declared = [("int", f.name, "(%s)" % f.types_only()) for f in functions] + [
+    declared = [(f.result, f.name, "(%s)" % f.types_only()) for f in functions] + [
         (result, defined, "(%s)" % ", ".join(types)) for result, defined, types in definitions(folder)]
     names = folder / "unsupported.txt"
     missing = unsupported(names) if names.exists() else []

@@ -52,7 +52,7 @@ MORE = {"cublas": ("c", "cublas.h"), "cusparse": ("c++", "cusparse.h")}
 def words_used(*tops):
     """Every word in the C files and the .calls below *tops*, outside of the tables themselves, and the starts
     and ends of the names that macros join: ("CUDNN_BACKEND_", "_DESCRIPTOR") for
-    CUDNN_BACKEND_##name##_DESCRIPTOR."""
+    CUDNN_BACKEND_##name##_DESCRIPTOR; ("CUDNN_STATUS_", None) for all of names."""
     words, joins = set(), set()
     for top in tops:
         for at, _, files in os.walk(top):
@@ -65,12 +65,14 @@ def words_used(*tops):
                 if name.endswith(".calls"):
                     for f in library_calls.calls(pathlib.Path(at, name))[1]:
                         words.update(re.findall(r"\w+", " ".join(f.given) + f.returns))
+                        joins.update([(f.prefix, None)] if isinstance(f, library_calls.Names) else [])
     return words, joins
 
 
 def is_used(name, words, joins):
-    return name in words or any(name.startswith(start) and name.endswith(end) and
-                                name[len(start):len(name) - len(end)] in words for start, end in joins)
+    return name in words or any(
+        name.startswith(start) and (end is None or name.endswith(end) and
+                                    name[len(start):len(name) - len(end)] in words) for start, end in joins)
 
 
 def filled(texts):

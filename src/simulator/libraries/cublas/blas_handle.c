@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLAS handles, and the names of statuses. The first one on a device takes the memory of the library's kernels
+ * cuBLAS handles, and the texts of statuses. The first one on a device takes the memory of the library's kernels
  * there, and each one a workspace, by the table of sizes (docs/internals/simulator.md). */
 #include "simulator/libraries/cublas/vs_blas.h"
 #include "simulator/libraries/cublaslt/vs_blas_handle.h"
@@ -69,32 +69,19 @@ size_t cublasGetCudartVersion(void)
 
 /* ---- statuses ---- */
 
-#define STATUSES(F)                                                                                \
-    F(SUCCESS, "success") F(NOT_INITIALIZED, "the library was not initialized")                    \
-    F(ALLOC_FAILED, "the resource allocation failed") F(INVALID_VALUE, "an invalid value was used as an argument") \
-    F(ARCH_MISMATCH, "an absent device architectural feature is required")                         \
-    F(MAPPING_ERROR, "an access to GPU memory space failed")                                       \
-    F(EXECUTION_FAILED, "the GPU program failed to execute")                                       \
-    F(INTERNAL_ERROR, "an internal operation failed")                                              \
-    F(NOT_SUPPORTED, "the functionality is not supported")                                         \
-    F(LICENSE_ERROR, "the license is missing or invalid")
-
-const char *cublasGetStatusName(int status)
-{
-    switch (status) {
-#define NAME(name, text) case CUBLAS_STATUS_##name: return "CUBLAS_STATUS_" #name;
-        STATUSES(NAME)
-#undef NAME
-    default: return "CUBLAS_STATUS_UNKNOWN";
-    }
-}
-
 const char *cublasGetStatusString(int status)
 {
     switch (status) {
-#define TEXT(name, text) case CUBLAS_STATUS_##name: return text;
-        STATUSES(TEXT)
-#undef TEXT
+    case CUBLAS_STATUS_SUCCESS: return "success";
+    case CUBLAS_STATUS_NOT_INITIALIZED: return "the library was not initialized";
+    case CUBLAS_STATUS_ALLOC_FAILED: return "the resource allocation failed";
+    case CUBLAS_STATUS_INVALID_VALUE: return "an invalid value was used as an argument";
+    case CUBLAS_STATUS_ARCH_MISMATCH: return "an absent device architectural feature is required";
+    case CUBLAS_STATUS_MAPPING_ERROR: return "an access to GPU memory space failed";
+    case CUBLAS_STATUS_EXECUTION_FAILED: return "the GPU program failed to execute";
+    case CUBLAS_STATUS_INTERNAL_ERROR: return "an internal operation failed";
+    case CUBLAS_STATUS_NOT_SUPPORTED: return "the functionality is not supported";
+    case CUBLAS_STATUS_LICENSE_ERROR: return "the license is missing or invalid";
     default: return "unknown status";
     }
 }

@@ -88,27 +88,14 @@ int vs_sparse_in_order(const struct cusparseContext *handle, bool ok, void (*run
 
 /* ---- statuses ---- */
 
-static const char *const status_names[][2] = {
-    {"CUSPARSE_STATUS_SUCCESS", "success"},
-    {"CUSPARSE_STATUS_NOT_INITIALIZED", "the library was not initialized"},
-    {"CUSPARSE_STATUS_ALLOC_FAILED", "resource allocation failed"},
-    {"CUSPARSE_STATUS_INVALID_VALUE", "an argument is invalid"},
-    {"CUSPARSE_STATUS_ARCH_MISMATCH", "the device lacks a feature that is needed"},
-    {"CUSPARSE_STATUS_MAPPING_ERROR", "device memory could not be mapped"},
-    {"CUSPARSE_STATUS_EXECUTION_FAILED", "the work could not be launched"},
-    {"CUSPARSE_STATUS_INTERNAL_ERROR", "internal error"},
-    {"CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED", "the matrix type is not supported"},
-    {"CUSPARSE_STATUS_ZERO_PIVOT", "zero pivot"},
-    {"CUSPARSE_STATUS_NOT_SUPPORTED", "not supported"},
-    {"CUSPARSE_STATUS_INSUFFICIENT_RESOURCES", "insufficient resources"},
-};
-
-static const char *status_text(int status, int which)
+const char *cusparseGetErrorString(int status)
 {
-    return status < 0 || status >= (int)(sizeof status_names / sizeof *status_names)
-               ? "unknown error"
-               : status_names[status][which];
+    static const char *const texts[] = {
+        "success", "the library was not initialized", "resource allocation failed", "an argument is invalid",
+        "the device lacks a feature that is needed", "device memory could not be mapped",
+        "the work could not be launched", "internal error", "the matrix type is not supported", "zero pivot",
+        "not supported", "insufficient resources",
+    };
+    bool known = status >= 0 && status < (int)(sizeof texts / sizeof *texts);
+    return known ? texts[status] : "unknown error";
 }
-
-const char *cusparseGetErrorName(int status) { return status_text(status, 0); }
-const char *cusparseGetErrorString(int status) { return status_text(status, 1); }

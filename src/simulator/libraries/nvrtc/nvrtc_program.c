@@ -309,17 +309,3 @@ int nvrtcGetSupportedArchs(int *found)
     supported_archs(found);
     return NVRTC_SUCCESS;
 }
-
-const char *nvrtcGetErrorString(int status)
-{
-    static const char *const names[] = {"NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY",
-                                        "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT",
-                                        "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION",
-                                        "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-                                        "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-                                        "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-                                        "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR"};
-    if (status < 0 || status >= (int)(sizeof names / sizeof *names))
-        return "NVRTC_ERROR unknown";
-    return names[status];
-}
