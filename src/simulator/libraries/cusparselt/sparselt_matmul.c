@@ -22,30 +22,26 @@ enum {
 
 enum mark { HANDLE = 0x76736c48, MATRIX, MATMUL, SELECTION, PLAN };
 
-struct lt_handle {
-    uint32_t mark;
-};
-
-struct lt_matrix {
+/* In the caller's storage, at any address. */
+struct __attribute__((packed)) lt_matrix {
     uint32_t mark;
     int type;
     bool structured;
     int64_t rows, columns;
 };
 
-struct lt_matmul {
+struct __attribute__((packed)) lt_matmul {
     uint32_t mark;
-    int compute;
-    int64_t m, n, k;
     int type;
+    int64_t m, n, k;
 };
 
-struct lt_selection {
+struct __attribute__((packed)) lt_selection {
     uint32_t mark;
     int values[6]; /* by cusparseLtMatmulAlgAttribute_t */
 };
 
-struct lt_plan {
+struct __attribute__((packed)) lt_plan {
     uint32_t mark;
     struct lt_matmul matmul;
 };
@@ -54,11 +50,33 @@ _Static_assert(sizeof(struct lt_plan) <= sizeof(cusparseLtMatmulPlan_t), "fits t
 
 static bool is(const void *object, enum mark mark)
 {
-    uint32_t found;
-    if (!object)
-        return false;
-    memcpy(&found, object, sizeof found);
+    uint32_t found = 0;
+    if (object)
+        memcpy(&found, object, sizeof found);
     return found == mark;
+}
+
+/* The status of a call whose other arguments are *ok*. */
+static int checked(const cusparseLtHandle_t *handle, bool ok)
+{
+    return !is(handle, HANDLE) ? NOT_INITIALIZED : ok ? SUCCESS : INVALID_VALUE;
+}
+
+/* The same, and *to* becomes *made*. */
+static int put(const cusparseLtHandle_t *handle, bool ok, void *to, const void *made, size_t bytes)
+{
+    int e = checked(handle, ok && to);
+    if (!e)
+        memcpy(to, made, bytes);
+    return e;
+}
+
+static int end(const void *object, enum mark mark, int otherwise)
+{
+    if (!is(object, mark))
+        return otherwise;
+    memset((void *)object, 0, sizeof(uint32_t));
+    return SUCCESS;
 }
 
 /* ---- the library ---- */
@@ -71,17 +89,11 @@ int cusparseLtInit(cusparseLtHandle_t *handle)
         return NOT_INITIALIZED;
     if (vs_library_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 8)
         return NOT_SUPPORTED; /* structured sparsity began with Ampere */
-    memcpy(handle, &(struct lt_handle){HANDLE}, sizeof(struct lt_handle));
+    memcpy(handle, &(uint32_t){HANDLE}, sizeof(uint32_t));
     return SUCCESS;
 }
 
-int cusparseLtDestroy(const cusparseLtHandle_t *handle)
-{
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    memset((void *)handle, 0, sizeof(struct lt_handle));
-    return SUCCESS;
-}
+int cusparseLtDestroy(const cusparseLtHandle_t *handle) { return end(handle, HANDLE, NOT_INITIALIZED); }
 
 int cusparseLtGetVersion(const cusparseLtHandle_t *handle, int *version)
 {
@@ -106,22 +118,12 @@ static unsigned bytes_of(int type)
     }
 }
 
-static int matrix_init(const cusparseLtHandle_t *handle, cusparseLtMatDescriptor_t *to,
-                       const struct lt_matrix *m)
-{
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!to || m->rows < 1 || m->columns < 1 || !bytes_of(m->type))
-        return INVALID_VALUE;
-    memcpy(to, m, sizeof *m);
-    return SUCCESS;
-}
-
 int cusparseLtDenseDescriptorInit(const cusparseLtHandle_t *handle, cusparseLtMatDescriptor_t *to,
                                   int64_t rows, int64_t columns, int64_t ld, uint32_t alignment,
                                   int type, int order)
 {
-    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, false, rows, columns});
+    struct lt_matrix m = {MATRIX, type, false, rows, columns};
+    return put(handle, rows >= 1 && columns >= 1 && bytes_of(type), to, &m, sizeof m);
 }
 
 int cusparseLtStructuredDescriptorInit(const cusparseLtHandle_t *handle,
@@ -129,17 +131,15 @@ int cusparseLtStructuredDescriptorInit(const cusparseLtHandle_t *handle,
                                        int64_t columns, int64_t ld, uint32_t alignment, int type,
                                        int order, int sparsity)
 {
-    if (sparsity != CUSPARSELT_SPARSITY_50_PERCENT)
-        return INVALID_VALUE;
-    return matrix_init(handle, to, &(struct lt_matrix){MATRIX, type, true, rows, columns});
+    struct lt_matrix m = {MATRIX, type, true, rows, columns};
+    return sparsity != CUSPARSELT_SPARSITY_50_PERCENT
+               ? INVALID_VALUE
+               : put(handle, rows >= 1 && columns >= 1 && bytes_of(type), to, &m, sizeof m);
 }
 
 int cusparseLtMatDescriptorDestroy(const cusparseLtMatDescriptor_t *matrix)
 {
-    if (!is(matrix, MATRIX))
-        return INVALID_VALUE;
-    memset((void *)matrix, 0, sizeof(uint32_t));
-    return SUCCESS;
+    return end(matrix, MATRIX, INVALID_VALUE);
 }
 
 /* Half of the numbers, and their positions: two bits for each kept 16-bit number, two for each kept
@@ -148,16 +148,12 @@ int cusparseLtSpMMACompressedSize2(const cusparseLtHandle_t *handle,
                                    const cusparseLtMatDescriptor_t *matrix, unsigned long *bytes,
                                    unsigned long *buffer)
 {
-    struct lt_matrix m;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!is(matrix, MATRIX) || !bytes || !buffer)
-        return INVALID_VALUE;
-    memcpy(&m, matrix, sizeof m);
-    if (!m.structured)
-        return INVALID_VALUE;
-    uint64_t numbers = (uint64_t)m.rows * (uint64_t)m.columns;
-    unsigned each = bytes_of(m.type);
+    const struct lt_matrix *m = (const void *)matrix;
+    int e = checked(handle, is(matrix, MATRIX) && m->structured && bytes && buffer);
+    if (e)
+        return e;
+    uint64_t numbers = (uint64_t)m->rows * (uint64_t)m->columns;
+    unsigned each = bytes_of(m->type);
     *bytes = numbers * each / 2 + (each == 4 ? numbers / 4 : numbers / 8);
     *buffer = 0;
     vs_library_assume("cusparseLtSpMMACompress", 0, "the buffer of the compression can be measured on a real GPU only");
@@ -179,14 +175,10 @@ int cusparseLtSpMMACompress2(const cusparseLtHandle_t *handle, const cusparseLtM
                              int is_sparse_a, int op, const void *dense, void *compressed,
                              void *buffer, struct CUstream_st *stream)
 {
-    struct lt_matrix m;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!is(matrix, MATRIX) || !dense || !compressed)
-        return INVALID_VALUE;
-    memcpy(&m, matrix, sizeof m);
-    return run("cusparseLtSpMMACompress", m.type, 0,
-               1.6 * (double)m.rows * (double)m.columns * bytes_of(m.type), stream);
+    const struct lt_matrix *m = (const void *)matrix;
+    int e = checked(handle, is(matrix, MATRIX) && dense && compressed);
+    return e ? e : run("cusparseLtSpMMACompress", m->type, 0,
+                       1.6 * (double)m->rows * (double)m->columns * bytes_of(m->type), stream);
 }
 
 /* ---- products ---- */
@@ -197,45 +189,30 @@ int cusparseLtMatmulDescriptorInit(const cusparseLtHandle_t *handle, cusparseLtM
                                    const cusparseLtMatDescriptor_t *c,
                                    const cusparseLtMatDescriptor_t *d, int compute)
 {
-    struct lt_matrix ma, mb;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!to || !is(a, MATRIX) || !is(b, MATRIX) || !is(c, MATRIX) || !is(d, MATRIX))
-        return INVALID_VALUE;
-    memcpy(&ma, a, sizeof ma);
-    memcpy(&mb, b, sizeof mb);
-    int64_t m = op_a ? ma.columns : ma.rows, k = op_a ? ma.rows : ma.columns;
-    int64_t inner = op_b ? mb.columns : mb.rows, n = op_b ? mb.rows : mb.columns;
-    if (k != inner || ma.structured == mb.structured)
-        return INVALID_VALUE;
-    struct lt_matmul made = {MATMUL, compute, m, n, k, ma.type};
-    memcpy(to, &made, sizeof made);
-    return SUCCESS;
+    const struct lt_matrix *ma = (const void *)a, *mb = (const void *)b;
+    int e = checked(handle, is(a, MATRIX) && is(b, MATRIX) && is(c, MATRIX) && is(d, MATRIX));
+    if (e)
+        return e;
+    int64_t inner = op_b ? mb->columns : mb->rows, n = op_b ? mb->rows : mb->columns;
+    struct lt_matmul made = {MATMUL, ma->type, op_a ? ma->columns : ma->rows, n, op_a ? ma->rows : ma->columns};
+    return put(handle, made.k == inner && ma->structured != mb->structured, to, &made, sizeof made);
 }
 
 int cusparseLtMatmulDescSetAttribute(const cusparseLtHandle_t *handle, cusparseLtMatmulDescriptor_t *matmul,
                                      int attribute, const void *data, size_t bytes)
 {
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
     bool known = attribute >= 0 && attribute <= CUSPARSELT_MATMUL_D_OUT_SCALE_POINTER;
-    return is(matmul, MATMUL) && known && data && bytes ? SUCCESS : INVALID_VALUE;
+    return checked(handle, is(matmul, MATMUL) && known && data && bytes);
 }
 
 int cusparseLtMatmulAlgSelectionInit(const cusparseLtHandle_t *handle,
                                      cusparseLtMatmulAlgSelection_t *to,
                                      const cusparseLtMatmulDescriptor_t *matmul, int algorithm)
 {
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!to || !is(matmul, MATMUL) || algorithm != CUSPARSELT_MATMUL_ALG_DEFAULT)
-        return INVALID_VALUE;
-    struct lt_selection made = {SELECTION, {0}};
-    made.values[CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID] = ALGORITHMS;
-    made.values[CUSPARSELT_MATMUL_SEARCH_ITERATIONS] = 5;
-    made.values[CUSPARSELT_MATMUL_SPLIT_K] = 1;
-    memcpy(to, &made, sizeof made);
-    return SUCCESS;
+    static const struct lt_selection made = {SELECTION, {[CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID] = ALGORITHMS,
+                                                         [CUSPARSELT_MATMUL_SEARCH_ITERATIONS] = 5,
+                                                         [CUSPARSELT_MATMUL_SPLIT_K] = 1}};
+    return put(handle, is(matmul, MATMUL) && algorithm == CUSPARSELT_MATMUL_ALG_DEFAULT, to, &made, sizeof made);
 }
 
 static bool attribute_ok(const cusparseLtMatmulAlgSelection_t *selection, int attribute,
@@ -249,60 +226,39 @@ int cusparseLtMatmulAlgGetAttribute(const cusparseLtHandle_t *handle,
                                     const cusparseLtMatmulAlgSelection_t *selection, int attribute,
                                     void *data, size_t bytes)
 {
-    struct lt_selection s;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!attribute_ok(selection, attribute, data, bytes))
-        return INVALID_VALUE;
-    memcpy(&s, selection, sizeof s);
-    memcpy(data, &s.values[attribute], bytes);
-    return SUCCESS;
+    size_t at = offsetof(struct lt_selection, values) + sizeof(int) * (size_t)attribute;
+    bool ok = attribute_ok(selection, attribute, data, bytes);
+    return put(handle, ok, data, ok ? (const char *)selection + at : NULL, bytes);
 }
 
 int cusparseLtMatmulAlgSetAttribute(const cusparseLtHandle_t *handle,
                                     cusparseLtMatmulAlgSelection_t *selection, int attribute,
                                     const void *data, size_t bytes)
 {
-    struct lt_selection s;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!attribute_ok(selection, attribute, data, bytes) || attribute == CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID)
-        return INVALID_VALUE;
-    memcpy(&s, selection, sizeof s);
-    memcpy(&s.values[attribute], data, bytes);
-    memcpy(selection, &s, sizeof s);
-    return SUCCESS;
+    size_t at = offsetof(struct lt_selection, values) + sizeof(int) * (size_t)attribute;
+    bool ok = attribute_ok(selection, attribute, data, bytes) && attribute != CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID;
+    return put(handle, ok, ok ? (char *)selection + at : NULL, data, bytes);
 }
 
 int cusparseLtMatmulPlanInit(const cusparseLtHandle_t *handle, cusparseLtMatmulPlan_t *to,
                              const cusparseLtMatmulDescriptor_t *matmul,
                              const cusparseLtMatmulAlgSelection_t *selection)
 {
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!to || !is(matmul, MATMUL) || !is(selection, SELECTION))
-        return INVALID_VALUE;
     struct lt_plan made = {.mark = PLAN};
-    memcpy(&made.matmul, matmul, sizeof made.matmul);
-    memcpy(to, &made, sizeof made);
-    return SUCCESS;
+    bool ok = is(matmul, MATMUL) && is(selection, SELECTION);
+    if (ok)
+        memcpy(&made.matmul, matmul, sizeof made.matmul);
+    return put(handle, ok, to, &made, sizeof made);
 }
 
-int cusparseLtMatmulPlanDestroy(const cusparseLtMatmulPlan_t *plan)
-{
-    if (!is(plan, PLAN))
-        return INVALID_VALUE;
-    memset((void *)plan, 0, sizeof(uint32_t));
-    return SUCCESS;
-}
+int cusparseLtMatmulPlanDestroy(const cusparseLtMatmulPlan_t *plan) { return end(plan, PLAN, INVALID_VALUE); }
 
 int cusparseLtMatmulGetWorkspace(const cusparseLtHandle_t *handle, const cusparseLtMatmulPlan_t *plan,
                                  unsigned long *bytes)
 {
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!is(plan, PLAN) || !bytes)
-        return INVALID_VALUE;
+    int e = checked(handle, is(plan, PLAN) && bytes);
+    if (e)
+        return e;
     *bytes = 0;
     vs_library_assume("cusparseLtMatmul", 0, "cuSPARSELt's workspace can be measured on a real GPU only");
     return SUCCESS;
@@ -313,16 +269,13 @@ int cusparseLtMatmul(const cusparseLtHandle_t *handle, const cusparseLtMatmulPla
                      const void *c, void *d, void *workspace, struct CUstream_st **streams,
                      int32_t stream_count)
 {
-    struct lt_plan p;
-    if (!is(handle, HANDLE))
-        return NOT_INITIALIZED;
-    if (!is(plan, PLAN) || !a || !b || !d || stream_count < 0 || (stream_count && !streams))
-        return INVALID_VALUE;
-    memcpy(&p, plan, sizeof p);
-    const struct lt_matmul *m = &p.matmul;
-    double area = (double)m->m * (double)m->k + (double)m->k * (double)m->n + (double)m->m * (double)m->n;
-    return run("cusparseLtMatmul", m->type, (double)m->m * (double)m->n * (double)m->k,
-               area * bytes_of(m->type), stream_count ? streams[0] : NULL);
+    const struct lt_plan *p = (const void *)plan;
+    int e = checked(handle, is(plan, PLAN) && a && b && d && stream_count >= 0 && (!stream_count || streams));
+    if (e)
+        return e;
+    double m = (double)p->matmul.m, n = (double)p->matmul.n, k = (double)p->matmul.k;
+    return run("cusparseLtMatmul", p->matmul.type, m * n * k, (m * k + k * n + m * n) * bytes_of(p->matmul.type),
+               stream_count ? streams[0] : NULL);
 }
 
 /* A search tries each configuration once; the first is kept. */
