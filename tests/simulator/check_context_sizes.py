@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A row that cmake/context_sizes.py cannot read stops the build, with its line and what is wrong.
+"""A row that cmake/size_tables.py cannot read stops the build, with its line and what is wrong.
 
-usage: check_context_sizes.py cmake/context_sizes.py
+usage: check_context_sizes.py cmake/size_tables.py
 """
 import os
 import subprocess
@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 GOOD = "driver\t*\t*\tcontext\th100-80g\t400\tassumed\ta guess\n"
+LIBRARY = "cudnn\t9.1.0-9.5.9\tsm_90\tconvolution\tk\t100\tassumed\ta guess\n"
 
 
 def write(folder, table):
@@ -34,7 +35,13 @@ with tempfile.TemporaryDirectory() as scratch:
                            ("driver\t*", "driver\t1.0.0-2.0.0", "versions and architecture of a context must be *"),
                            ("\ta guess", "", "7 columns instead of 8")):
         check(scratch, GOOD + GOOD.replace(good, bad), f"sizes.tsv:2: {why}")
-    ran = write(scratch, GOOD + "cudnn\t*\t90\thandle\t*\t300\n")  # not a context
+    for good, bad, why in (("9.1.0-9.5.9", "9.1", "the versions are 9.1; write 9.1.0-9.5.0, or *"),
+                           ("sm_90", "90", "the architecture is 90; write sm_90, or *"),
+                           ("\t100", "\t3MiB", "'3MiB' is not a number of bytes"), ("\t100", "\t", "'' is not a number"),
+                           ("assumed", "guessed", "the kind is guessed"), ("\ta guess", "\ta guess\tmore", "9 columns")):
+        check(scratch, GOOD + LIBRARY.replace(good, bad), f"sizes.tsv:2: {why}")
+    ran = write(scratch, "# a comment\n" + GOOD + LIBRARY)
     assert ran.returncode == 0, ran.stderr
     with open(os.path.join(scratch, "out.h"), encoding="utf-8") as f:
-        assert f.read().endswith('VS_SIM_CONTEXT("h100-80g", 400, "assumed", "a guess")\n')
+        assert f.read().endswith('VS_SIM_CONTEXT("h100-80g", 400, "assumed", "a guess")\n'
+                                 'VS_LIBRARY_SIZE("cudnn", 90100, 90509, 90, "convolution", "k", 100, 0, "a guess")\n')

@@ -8,7 +8,7 @@
  * difference that H100 has. NVML's figures are those of nvidia-smi in public logs.
  *
  * The size of a context is the row of the GPU in src/simulator/libraries/sizes/sizes.tsv, which the
- * build copies into a header (cmake/context_sizes.py). A GPU without a row has the size by a rule. */
+ * build copies into a header (cmake/size_tables.py). A GPU without a row has the size by a rule. */
 #include "simulator/driver/vs_sim_spec.h"
 
 #include <errno.h>
@@ -105,9 +105,9 @@ static const struct { /* by GPU */
     uint64_t bytes;
     const char *kind, *source;
 } context_sizes[] = {
-#define VS_SIM_CONTEXT(gpu, bytes, kind, source) {gpu, bytes, kind, source},
-#include "generated/vs_sim_context_table.h"
-#undef VS_SIM_CONTEXT
+#define VS_SIM_CONTEXT(...) {__VA_ARGS__},
+#define VS_LIBRARY_SIZE(...)
+#include "generated/vs_sim_size_table.h"
 };
 
 #define PRESET_COUNT (sizeof presets / sizeof presets[0])

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sizes that can be measured on a real device only: workspaces, memory of handles, communicators and contexts.
- * They stand in sizes.tsv, one row each with its source (docs/internals/simulator.md describes the columns); the
- * file is linked into each stand-in library. Where no row was measured, a caller's rule or a row of
+ * They stand in sizes.tsv, one row each with its source (docs/internals/simulator.md describes the columns). Where no row was measured, a caller's rule or a row of
  * kind "assumed" applies, and the run's notes name it. */
 #ifndef VS_LIBRARY_SIZES_H
 #define VS_LIBRARY_SIZES_H
@@ -21,20 +20,20 @@ struct vs_size_query {
     const char *key;     /* the problem, in the words that the library's stand-in writes */
 };
 
-struct vs_size_answer {
+struct vs_size_row {
+    const char *library;
+    int first, last;     /* versions */
+    int architecture;    /* 0: any */
+    const char *what, *key; /* key "*": every one */
     uint64_t bytes;
-    bool measured; /* false: the row's kind is "assumed" */
-    char source[256];
+    bool measured;       /* false: the row's kind is "assumed" */
+    const char *source;
 };
 
-/* vs_size_find: the row for *query* in *table* (the text of a sizes.tsv, with its end): the first
- * measured one, else the first assumed one. A row's key "*" matches every key. False without one. */
-bool vs_size_find(const char *table, const char *end, const struct vs_size_query *query,
-                  struct vs_size_answer *answer);
-
-/* vs_size_check: whether every row of a table is well formed; otherwise *line* is the number of the
- * first bad line, from 1. */
-bool vs_size_check(const char *table, const char *end, unsigned *line);
+/* vs_size_find: the row for *query* of *count* rows: the first measured one, else the first assumed one.
+ * NULL without one. */
+const struct vs_size_row *vs_size_find(const struct vs_size_row *table, size_t count,
+                                       const struct vs_size_query *query);
 
 /* vs_library_size: the size of *what* for this library (vs_library.package, its version and the
  * current device): measured, or *assumed* with a note of *why*. */
