@@ -23,7 +23,6 @@
 #include "analysis/state/replay.h"
 #include "analysis/state/user_level.h"
 #include "base/reading/vs_xalloc.h"
-#include "trace/read/seek.h"
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
@@ -211,7 +210,6 @@ struct before {
 
 struct vs_oom_watch {
     uint64_t nth;             /* the failure to diagnose; 0: not known; UINT64_MAX: read again */
-    bool idle; /* no failure is near the end: the trace is read again if there is one, without a history */
     struct vs_replay *replay; /* of the reading, once it has begun */
     const struct vs_growth_tracker *growth; /* of the reading */
     struct vs_growth_tracker *kept_growth;
@@ -242,7 +240,7 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
 {
     const struct vs_failure *failure = &replay->failures[replay->failure_count - 1];
     if (!replay->failure_count || failure->event != replay->events || failure->account == VS_HOST_INDEX ||
-        watch->times == KEPT_TIMES_MAX || watch->idle)
+        watch->times == KEPT_TIMES_MAX)
         return;
     /* Whether the failure that was kept is still the one to diagnose, although this one came
      * after it. */
@@ -276,9 +274,6 @@ static void watch_failure(struct vs_oom_watch *watch, struct vs_replay *replay)
     vs_peak_states_raised(replay);
 }
 
-#define FAILURES (VS_KIND_BIT(VS_EVENT_framework_oom) | VS_KIND_BIT(VS_EVENT_alloc_failed) | \
-                  VS_KIND_BIT(VS_EVENT_overhead_failed))
-
 static void on_birth(void *context, const struct vs_replay *replay, const struct vs_published *change)
 {
     struct vs_oom_watch *watch = context;
@@ -294,9 +289,6 @@ void vs_oom_watch_begin(void *context, struct vs_replay *replay,
     struct vs_oom_watch *watch = context;
     watch->replay = replay;
     watch->growth = growth;
-    watch->idle = watch->nth != UINT64_MAX && !vs_reader_ends_with(replay->reader, FAILURES);
-    if (watch->idle)
-        return;
     vs_replay_subscribe(replay, VS_CHANGE_BORN, on_birth, watch);
     vs_history_open(&watch->now.history, replay);
 }
@@ -348,7 +340,9 @@ struct vs_oom_watch *vs_oom_watch_open(uint64_t nth)
 struct vs_observer vs_oom_watch_observer(struct vs_oom_watch *watch)
 {
     uint64_t kinds = VS_KIND_BIT(VS_EVENT_module) | VS_KIND_BIT(VS_EVENT_device_sample) |
-                     VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead) | FAILURES;
+                     VS_KIND_BIT(VS_EVENT_context) | VS_KIND_BIT(VS_EVENT_overhead) |
+                     VS_KIND_BIT(VS_EVENT_framework_oom) | VS_KIND_BIT(VS_EVENT_alloc_failed) |
+                     VS_KIND_BIT(VS_EVENT_overhead_failed);
     return (struct vs_observer){kinds, NULL, after_event, watch};
 }
 

@@ -180,26 +180,6 @@ bool vs_reader_ended(const struct vs_reader *r)
     return r->ended && !r->held;
 }
 
-bool vs_reader_ends_with(const struct vs_reader *r, uint64_t kinds)
-{
-    struct vs_frame_list frames = {0};
-    struct vs_frame_scratch scratch = {0};
-    struct vs_frame_bytes last = {.problem = "does not exist"};
-    struct vs_columns *columns = vs_xcalloc(1, sizeof *columns);
-    vs_frame_list_load(&frames, &r->file, r->header.header_bytes);
-    if (frames.count && !r->recovery.found)
-        vs_frame_unpack(&r->file, frames.items[frames.count - 1].offset, &scratch, &last);
-    bool found = last.problem || last.header.codec != VS_COLUMNS ||
-                 !vs_columns_place(columns, last.data, last.bytes);
-    for (; !found && kinds; kinds &= kinds - 1)
-        found = columns->kinds[__builtin_ctzll(kinds)].count;
-    vs_frame_list_free(&frames);
-    vs_frame_scratch_free(&scratch);
-    free(last.data);
-    free(columns);
-    return found;
-}
-
 uint64_t vs_reader_event_number(const struct vs_reader *r)
 {
     return r->events - r->held;

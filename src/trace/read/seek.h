@@ -32,9 +32,6 @@ bool vs_reader_finished(const struct vs_reader *reader);
  * set. */
 bool vs_reader_ended(const struct vs_reader *reader);
 
-/* vs_reader_ends_with: whether the last frame has events of *kinds* (bits), or cannot tell without decoding. */
-bool vs_reader_ends_with(const struct vs_reader *reader, uint64_t kinds);
-
 /* vs_reader_frames: the list of event frames, loaded on first use. */
 const struct vs_frame_list *vs_reader_frames(struct vs_reader *reader);
 
