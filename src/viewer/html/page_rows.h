@@ -26,23 +26,20 @@
  * place that is large enough, so that the axis is hardly longer than the memory held at its peak --- */
 
 struct vs_axis_gap {
+    struct vs_axis_gap *left, *right;
     uint64_t start, size;
-    uint64_t largest; /* size of the largest gap of the subtree */
-    uint32_t left, right; /* indices; 0: none */
-    uint32_t priority;
+    uint64_t largest; /* no gap of the subtree is larger */
 };
 
 /* Zero-initialise. A treap of the free gaps by their start; the last one has no end. */
 struct vs_axis {
-    struct vs_axis_gap *gaps; /* [0] is not used */
-    size_t count, capacity;
-    uint32_t root, unused; /* unused: list of gaps, linked by *left* */
-    uint64_t end;          /* highest end of a place so far */
-    uint64_t seed;         /* of the treap's priorities */
+    struct vs_arena memory; /* of the gaps */
+    struct vs_axis_gap *root, *unused; /* unused: a list by *left* */
+    uint64_t end;           /* highest end of a place so far */
 };
 
 /* vs_axis_take: the lowest place for *size* bytes (rounded up to 512); false if there is none: an
- * absurd size of a damaged trace. Cost: the logarithm of the number of gaps. */
+ * absurd size of a damaged trace. Cost: the logarithm of the number of gaps, in the mean. */
 bool vs_axis_take(struct vs_axis *axis, uint64_t size, uint64_t *place);
 
 /* vs_axis_give: frees the place that vs_axis_take returned for *size*. */
