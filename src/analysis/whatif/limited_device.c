@@ -16,7 +16,7 @@
 #define UNITS (VS_DRIVER_PAGE / UNIT)
 
 struct vs_driver_slab {
-    uint64_t bits[UNITS / 64];
+    uint8_t is_used[UNITS];
     unsigned used;
 };
 
@@ -201,42 +201,16 @@ const struct vs_device_ops vs_limited_device_ops = {
 
 /* --- single driver allocations --- */
 
-static void mark(struct vs_driver_slab *slab, unsigned first, unsigned count, bool used)
-{
-    for (unsigned i = first, n; i < first + count; i += n) {
-        n = 64 - i % 64 < first + count - i ? 64 - i % 64 : first + count - i;
-        uint64_t bits = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << (i % 64);
-        slab->bits[i / 64] = used ? slab->bits[i / 64] | bits : slab->bits[i / 64] & ~bits;
-    }
-    slab->used += used ? count : -count;
-}
-
-/* The unit from *from* on where the next used (or unused) run begins; UNITS: none. */
-static unsigned next_unit(const struct vs_driver_slab *slab, unsigned from, bool used)
-{
-    uint64_t flip = used ? 0 : UINT64_MAX;
-    if (from >= UNITS)
-        return UNITS;
-    uint64_t word = (slab->bits[from / 64] ^ flip) >> (from % 64);
-    if (word)
-        return from + (unsigned)__builtin_ctzll(word);
-    for (unsigned i = from / 64 + 1; i < UNITS / 64; i++) {
-        word = slab->bits[i] ^ flip;
-        if (word)
-            return 64 * i + (unsigned)__builtin_ctzll(word);
-    }
-    return UNITS;
-}
-
 /* The first *count* free units; UNITS: none, and *largest* is the longest run. */
 static unsigned find(const struct vs_driver_slab *slab, unsigned count, uint16_t *largest)
 {
-    unsigned longest = 0;
-    for (unsigned at = next_unit(slab, 0, false), end; at < UNITS;
-         at = next_unit(slab, end, false)) {
-        end = next_unit(slab, at, true);
-        if (end - at >= count)
-            return at;
+    const uint8_t *units = slab->is_used, *all = units + UNITS, *at = units, *end;
+    long longest = 0;
+    for (; at < all && (at = memchr(at, false, (size_t)(all - at))); at = end) {
+        end = memchr(at, true, (size_t)(all - at));
+        end = end ? end : all;
+        if (end - at >= (long)count)
+            return (unsigned)(at - units);
         longest = end - at > longest ? end - at : longest;
     }
     *largest = (uint16_t)longest;
@@ -247,7 +221,8 @@ static void slab_take(struct vs_limited_device *d, size_t index, unsigned at, un
                       uint64_t *addr)
 {
     struct vs_driver_slab *slab = &d->slabs[index];
-    mark(slab, at, count, true);
+    memset(slab->is_used + at, true, count);
+    slab->used += count;
     if (UNITS - slab->used < d->room[index])
         d->room[index] = (uint16_t)(UNITS - slab->used);
     *addr = SLAB_ADDR | index << 12 | at;
@@ -299,7 +274,8 @@ void vs_limited_give(struct vs_limited_device *d, uint64_t addr, uint64_t bytes)
     }
     size_t index = (addr & ~SLAB_ADDR) >> 12;
     struct vs_driver_slab *slab = &d->slabs[index];
-    mark(slab, (unsigned)(addr & 0xfff), (unsigned)((bytes + UNIT - 1) / UNIT), false);
+    memset(slab->is_used + (addr & 0xfff), false, (bytes + UNIT - 1) / UNIT);
+    slab->used -= (unsigned)((bytes + UNIT - 1) / UNIT);
     give(d, slab->used ? 0 : VS_DRIVER_PAGE, bytes);
     /* an upper bound of its longest run; a page without users is not used before the others */
     d->room[index] = slab->used ? (uint16_t)(UNITS - slab->used) : 0;
