@@ -6,40 +6,15 @@
 #include "analysis/naming/naming.h"
 #include "analysis/report/site_text.h"
 #include "analysis/report/summary.h"
-#include "analysis/state/phases.h"
+#include "analysis/state/reading.h"
 #include "tools/replay/replay_command.h"
 
 #define FRAMES_SHOWN 6
 
 struct place_search {
-    struct vs_reader *reader;
     struct vs_summary summary;
-    struct vs_phases phases;
-    struct vs_line_mark mark;
+    struct vs_replay_view *view;
 };
-
-static void follow(struct place_search *f, const struct vs_event *e)
-{
-    vs_line_mark_event(&f->mark, f->reader, e);
-    switch (e->kind) {
-    case VS_EVENT_process: f->phases.main_tid = (uint32_t)e->process.pid; break;
-    case VS_EVENT_range_push:
-        vs_phases_push(&f->phases, e->tid, vs_reader_string(f->reader, e->range_push.name),
-                       e->range_push.domain, e->time_ns);
-        break;
-    case VS_EVENT_range_pop:
-        vs_phases_pop(&f->phases, e->tid, e->range_pop.domain, e->time_ns);
-        break;
-    case VS_EVENT_range_start:
-        vs_phases_start(&f->phases, e->range_start.range, e->tid,
-                        vs_reader_string(f->reader, e->range_start.name), e->time_ns);
-        break;
-    case VS_EVENT_range_end:
-        vs_phases_end(&f->phases, e->range_end.range, e->time_ns);
-        break;
-    default: break;
-    }
-}
 
 static uint64_t stack_of(const struct vs_event *e)
 {
@@ -53,40 +28,40 @@ static uint64_t stack_of(const struct vs_event *e)
     }
 }
 
+static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
+{
+    struct place_search *search = context;
+    for (size_t i = 0; i < search->view->count; i++) {
+        struct vs_replay_row *row = &search->view->rows[i];
+        char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
+        struct vs_report_site site = {.api = ""};
+        if (row->outcome.fail_event != replay->events)
+            continue;
+        vs_summary_frames(&search->summary, stack_of(event), replay->mark.name, &site);
+        if (site.frame_count || site.line)
+            vs_text_site(chain, &site, FRAMES_SHOWN);
+        vs_phases_text(&replay->phases, vs_phases_place(&replay->phases, event->tid), text);
+        row->place = vs_text_copy(search->summary.memory, text);
+        row->where = vs_text_copy(search->summary.memory, chain);
+    }
+    return VS_OK;
+}
+
 enum vs_err vs_replay_places(struct vs_reader *reader, struct vs_arena *memory,
                              struct vs_replay_view *view)
 {
-    struct place_search f = {.reader = reader, .summary = {.memory = memory}};
-    struct vs_replay *replay = vs_replay_open(reader); /* of no event: it only has the reader */
-    struct vs_event event;
     uint64_t last = 0;
     for (size_t i = 0; i < view->count; i++)
         last = view->rows[i].outcome.fail_event > last ? view->rows[i].outcome.fail_event : last;
-    if (!last) {
-        vs_replay_close(replay);
+    if (!last)
         return VS_OK;
-    }
-    vs_phases_init(&f.phases);
-    f.summary.symbols = vs_symbols_open(reader);
-    enum vs_err err = VS_OK;
-    f.summary.replay = replay;
     vs_reader_rewind(reader);
-    for (uint64_t n = 1; !err && n <= last && !(err = vs_reader_next(reader, &event)); n++) {
-        follow(&f, &event);
-        for (size_t i = 0; i < view->count; i++)
-            if (view->rows[i].outcome.fail_event == n) {
-                char text[VS_PLACE_TEXT_MAX], chain[VS_CHAIN_TEXT_MAX] = "";
-                struct vs_report_site site = {.api = ""};
-                vs_summary_frames(&f.summary, stack_of(&event), f.mark.name, &site);
-                if (site.frame_count || site.line)
-                    vs_text_site(chain, &site, FRAMES_SHOWN);
-                vs_phases_text(&f.phases, vs_phases_place(&f.phases, event.tid), text);
-                view->rows[i].place = vs_text_copy(memory, text);
-                view->rows[i].where = vs_text_copy(memory, chain);
-            }
-    }
-    vs_symbols_close(f.summary.symbols);
+    struct vs_replay *replay = vs_replay_open(reader);
+    struct place_search search = {{.memory = memory, .symbols = vs_symbols_open(reader), .replay = replay}, view};
+    const struct vs_time_window window = {.to = {.given = true, .by_event = true, .value = last}};
+    const struct vs_observer observer = {VS_KINDS_EVERY, NULL, after_event, &search};
+    enum vs_err err = vs_reading_run(reader, replay, &window, &observer, 1);
+    vs_symbols_close(search.summary.symbols);
     vs_replay_close(replay);
-    vs_phases_free(&f.phases);
-    return err == VS_ERR_END ? VS_OK : err;
+    return err;
 }
