@@ -91,7 +91,6 @@ void vs_view_whatif(struct vs_view_trace *trace, const struct vs_view_options *o
     out->changes = changes;
     const char *number = report->device_count > 1 ? vs_xarena_printf(memory, " --device %llu",
                                                                      (unsigned long long)device->device) : "";
-    out->rest = vs_xarena_printf(memory, "%s%s %s", number,
-                                 report->condition == VS_TRACE_COMPLETE ? "" : " --partial",
-                                 vs_whatif_quoted(memory, trace->path));
+    out->rest = vs_xarena_printf(memory, "%s%s", number, report->condition == VS_TRACE_COMPLETE ? "" : " --partial");
+    out->path = trace->path;
 }

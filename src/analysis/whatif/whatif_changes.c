@@ -113,23 +113,6 @@ static const char *expression_of(struct vs_arena *memory, const char *text)
     return vs_xarena_text(memory, out);
 }
 
-const char *vs_whatif_quoted(struct vs_arena *memory, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (*text && !text[strspn(text, plain)])
-        return vs_xarena_text(memory, text);
-    char *out = vs_xarena(memory, 4 * strlen(text) + 3), *at = out;
-    *at++ = '\'';
-    for (; *text; text++) {
-        if (*text == '\'')
-            at = stpcpy(at, "'\\''");
-        else
-            *at++ = *text;
-    }
-    strcpy(at, "'");
-    return out;
-}
-
 static bool is_plain(const char *text)
 {
     size_t length = strlen(text);
@@ -202,8 +185,7 @@ static struct vs_whatif_setting *add(struct change_list *list, enum vs_tried wha
     struct vs_whatif_change *change = &list->items[list->count];
     if (list->count + 1 < CHANGES_MAX)
         list->count++;
-    *change = (struct vs_whatif_change){.what = what, .text = text};
-    change->options = value ? vs_xarena_printf(list->memory, "%s %s", option, vs_whatif_quoted(list->memory, value)) : option;
+    *change = (struct vs_whatif_change){.what = what, .text = text, .option = option, .value = value};
     vs_whatif_setting_init(&change->setting);
     return &change->setting;
 }
@@ -233,8 +215,7 @@ static void add_policy(struct change_list *list, enum vs_policy_id policy)
 {
     const char *name = vs_policies[policy]->name;
     if (policy != VS_POLICY_EXPANDABLE && strcmp(name, vs_whatif_recorded_name(list->recorded)) != 0)
-        vs_whatif_setting_policy(add(list, VS_TRIED_POLICY, name, vs_xarena_printf(list->memory, "--policy %s", name),
-                                     NULL), policy);
+        vs_whatif_setting_policy(add(list, VS_TRIED_POLICY, name, "--policy", name), policy);
 }
 
 /* What is about the whole program, and for the recorded run rather than for its allocator. */
@@ -318,7 +299,7 @@ static void add_together(struct change_list *list, const struct chosen_frame *fr
     text = vs_xarena_printf(list->memory, "%zu call site%s freed at the end of the step%s%s", sites,
                             sites == 1 ? "" : "s", best ? ", with " : "", best ? best->text : "");
     if (best) {
-        option = vs_xarena_printf(list->memory, "%s --free-site", best->options);
+        option = vs_xarena_printf(list->memory, "%s %s --free-site", best->option, best->value);
         all.server = best->setting.server;
         all.config = best->setting.config;
     }

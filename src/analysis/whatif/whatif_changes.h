@@ -38,7 +38,8 @@ enum vs_tried {
 struct vs_whatif_change {
     enum vs_tried what;
     const char *text;    /* "" where *what* says all */
-    const char *options; /* of `vramscope replay`, quoted for a shell; "" for the recorded setting */
+    const char *option;  /* of `vramscope replay`; "" for the recorded setting */
+    const char *value;   /* of the last one; NULL: it has none */
     struct vs_whatif_setting setting;
     struct vs_whatif_outcome outcome;
 };
@@ -49,9 +50,6 @@ struct vs_whatif_changes {
     size_t tried, left_out; /* tried: the ones without a change included */
     const struct vs_whatif_recorded *recorded;
 };
-
-/* vs_whatif_quoted: *text* as one word of a shell, in *memory*. */
-const char *vs_whatif_quoted(struct vs_arena *memory, const char *text);
 
 /* vs_tried_name: "setting", "free_at_step_end", …, as on the page. */
 const char *vs_tried_name(enum vs_tried what);

@@ -29,7 +29,7 @@ struct vs_page_whatif {
     uint64_t device; /* index in the report's devices */
     const char *why; /* nothing was replayed; NULL */
     const struct vs_whatif_changes *changes; /* empty with *why* */
-    const char *rest; /* of a command, after its options: " --device 1 train.vst" */
+    const char *rest, *path; /* of a command, after its options: " --device 1", and the trace */
 };
 
 /* What a page shows. */

@@ -7,6 +7,7 @@
 #include "analysis/whatif/whatif_changes.h"
 #include "base/reading/vs_xalloc.h"
 #include "viewer/common/json_writer.h"
+#include "viewer/common/text_style.h"
 #include "viewer/html/page_data.h"
 
 void vs_page_whatif_columns(const struct vs_page_source *source, struct vs_section *section)
@@ -44,8 +45,15 @@ void vs_page_whatif_write(struct vs_json *json, const struct vs_page_source *sou
     for (size_t i = 0; i < changes->count; i++) {
         const struct vs_whatif_change *change = &changes->items[i];
         const struct vs_whatif_outcome *o = &change->outcome;
-        char *command = vs_xprintf("vramscope replay%s%s%s", *change->options ? " " : "", change->options,
-                                   whatif->rest);
+        char *command = NULL;
+        size_t bytes = 0;
+        FILE *words = vs_xstream(&command, &bytes);
+        fprintf(words, "vramscope replay%s%s%s", *change->option ? " " : "", change->option, change->value ? " " : "");
+        if (change->value)
+            vs_text_shell(words, change->value);
+        fprintf(words, "%s ", whatif->rest);
+        vs_text_shell(words, whatif->path);
+        vs_xstream_end(words);
         vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_TEXT("what", vs_tried_name(change->what)), VS_J_TEXT("text", change->text),
                         VS_J_TEXT("command", command), VS_J_BOOL("survives", o->survives),
