@@ -48,9 +48,9 @@ struct vs_top_names {
     struct vs_top_name *items;
     size_t count, capacity;
     pid_t child;          /* 0: none */
-    int fd;               /* its answers */
-    char *answer;         /* bytes so far */
-    size_t answer_bytes, answer_capacity;
+    int fd;               /* a byte for each answer */
+    struct vs_top_answer *answers; /* shared with it */
+    size_t taken;
 };
 
 /* vs_top_names_fill: sets the names of the sites in *view*: those known, and substitutes. Starts a

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Names of call sites in the live view. Reading debug information takes seconds and may fail, so a
- * child process does it: it has a copy of everything that was read, and sends a name after the
- * other through a pipe. Until then a call site without the user's
+ * child process does it: it has a copy of everything that was read, and puts a name after the
+ * other into shared memory, each with a byte in a pipe. Until then a call site without the user's
  * Python has no name. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,11 +22,11 @@
 #define NAMED_MAX 24u /* call sites of a device that get a name */
 #define WANTED_MAX 96u
 
-/* What the child sends: this, then the bytes of name and chain. */
-struct name_answer {
+struct vs_top_answer {
     uint64_t key;
-    uint32_t name_bytes, chain_bytes;
+    char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
 };
+#define ANSWERS_BYTES (WANTED_MAX * sizeof(struct vs_top_answer))
 
 static struct vs_top_name *add_name(struct vs_top_names *names, struct vs_watch *watch,
                                     const struct vs_watch_site *site)
@@ -52,43 +53,19 @@ static void set_name(struct vs_top_name *item, const char *name, const char *cha
 
 /* --- the child --- */
 
-static bool send_all(int fd, const void *bytes, size_t count)
-{
-    const char *p = bytes;
-    while (count) {
-        ssize_t n = write(fd, p, count);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        count -= (size_t)n;
-    }
-    return true;
-}
-
-static void look_up_all(struct vs_watch *watch, const struct vs_watch_site *sites, size_t count,
-                        int fd)
-{
-    static char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
-    for (size_t i = 0; i < count; i++) {
-        vs_watch_name(watch, &sites[i], name, chain);
-        struct name_answer answer = {sites[i].key, (uint32_t)strlen(name), (uint32_t)strlen(chain)};
-        if (!send_all(fd, &answer, sizeof answer) || !send_all(fd, name, answer.name_bytes) ||
-            !send_all(fd, chain, answer.chain_bytes))
-            return;
-    }
-}
-
 /* Starts a child that looks up *sites*. Without one, the substitutes stay. */
 static void start_child(struct vs_top_names *names, struct vs_watch *watch,
                         const struct vs_watch_site *sites, size_t count)
 {
-    int fds[2];
+    int fds[2] = {-1, -1};
     pid_t parent = getpid();
-    if (pipe2(fds, O_CLOEXEC))
+    struct vs_top_answer *answers = mmap(NULL, ANSWERS_BYTES, PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (answers == MAP_FAILED)
         return;
-    pid_t child = fork();
+    for (size_t i = 0; i < count; i++)
+        answers[i].key = sites[i].key;
+    pid_t child = pipe2(fds, O_CLOEXEC) ? -1 : fork();
     if (!child) {
         sigset_t none;
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -101,18 +78,24 @@ static void start_child(struct vs_top_names *names, struct vs_watch *watch,
             dup2(null, fd);
         if (getppid() != parent)
             _exit(1);
-        look_up_all(watch, sites, count, fds[1]);
+        for (size_t i = 0; i < count; i++) {
+            vs_watch_name(watch, &sites[i], answers[i].name, answers[i].chain);
+            if (write(fds[1], "", 1) != 1)
+                break;
+        }
         _exit(0);
     }
     close(fds[1]);
     if (child < 0) {
         close(fds[0]);
+        munmap(answers, ANSWERS_BYTES);
         return;
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
     names->child = child;
     names->fd = fds[0];
-    names->answer_bytes = 0;
+    names->answers = answers;
+    names->taken = 0;
 }
 
 static void end_child(struct vs_top_names *names)
@@ -120,31 +103,11 @@ static void end_child(struct vs_top_names *names)
     if (!names->child)
         return;
     close(names->fd);
+    munmap(names->answers, ANSWERS_BYTES);
     kill(names->child, SIGKILL);
     while (waitpid(names->child, NULL, 0) < 0 && errno == EINTR)
         ;
     names->child = 0;
-}
-
-/* Takes the first whole answer; returns its length. */
-static size_t take_answer(struct vs_top_names *names, const char *bytes, size_t count)
-{
-    struct name_answer answer;
-    char name[VS_WATCH_NAME_MAX], chain[VS_WATCH_CHAIN_MAX];
-    if (count < sizeof answer)
-        return 0;
-    memcpy(&answer, bytes, sizeof answer);
-    if (answer.name_bytes >= sizeof name || answer.chain_bytes >= sizeof chain ||
-        count < sizeof answer + answer.name_bytes + answer.chain_bytes)
-        return 0;
-    memcpy(name, bytes + sizeof answer, answer.name_bytes);
-    name[answer.name_bytes] = 0;
-    memcpy(chain, bytes + sizeof answer + answer.name_bytes, answer.chain_bytes);
-    chain[answer.chain_bytes] = 0;
-    const uint64_t *at = vs_map_get(&names->by_key, answer.key);
-    if (at)
-        set_name(&names->items[*at], name, chain);
-    return sizeof answer + answer.name_bytes + answer.chain_bytes;
 }
 
 static void set_names(const struct vs_top_names *names, struct vs_watch_device *device)
@@ -158,28 +121,18 @@ static void set_names(const struct vs_top_names *names, struct vs_watch_device *
 
 bool vs_top_names_read(struct vs_top_names *names, struct vs_watch_view *view)
 {
+    char done[WANTED_MAX];
     bool any = false;
     ssize_t n = -1;
-    if (!names->child)
-        return false;
-    do {
-        if (names->answer_capacity - names->answer_bytes < 4096) {
-            names->answer_capacity += 16384;
-            names->answer = vs_xrealloc(names->answer, names->answer_capacity, 1);
+    while (names->child && (n = read(names->fd, done, sizeof done)) > 0) {
+        for (any = true; n--; names->taken++) {
+            const struct vs_top_answer *answer = &names->answers[names->taken];
+            const uint64_t *at = vs_map_get(&names->by_key, answer->key);
+            if (at)
+                set_name(&names->items[*at], answer->name, answer->chain);
         }
-        n = read(names->fd, names->answer + names->answer_bytes,
-                 names->answer_capacity - names->answer_bytes);
-        names->answer_bytes += n > 0 ? (size_t)n : 0;
-    } while (n > 0);
-    bool ended = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    size_t done = 0, length;
-    while ((length = take_answer(names, names->answer + done, names->answer_bytes - done))) {
-        done += length;
-        any = true;
     }
-    memmove(names->answer, names->answer + done, names->answer_bytes - done);
-    names->answer_bytes -= done;
-    if (ended)
+    if (n == 0 || (errno != EAGAIN && errno != EINTR))
         end_child(names);
     for (size_t d = 0; any && d < view->device_count; d++)
         set_names(names, &view->devices[d]);
@@ -227,7 +180,6 @@ void vs_top_names_free(struct vs_top_names *names)
         free(names->items[i].chain);
     }
     free(names->items);
-    free(names->answer);
     vs_map_free(&names->by_key);
     *names = (struct vs_top_names){0};
 }
