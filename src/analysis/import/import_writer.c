@@ -4,17 +4,19 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum vs_err vs_import_begin(struct vs_import_writer *w, FILE *out, const char *name,
-                            uint64_t realtime_ns, const uint64_t seed[2])
+enum vs_err vs_import_begin(struct vs_import_writer *w, const char *source, uint64_t realtime_ns,
+                            const uint64_t seed[2])
 {
     struct vs_composer_start start = {.time_ns = VS_IMPORT_START_NS, .realtime_ns = realtime_ns};
-    *w = (struct vs_import_writer){.tid = VS_IMPORT_TID};
+    w->tid = VS_IMPORT_TID;
     memcpy(start.uuid, seed, sizeof start.uuid);
-    enum vs_err err = vs_composer_open(out, &start, &w->composer);
+    enum vs_err err = vs_composer_open(w->out, &start, &w->composer);
     if (err)
         return err;
+    vs_import_stacks_open(&w->stacks, w->composer);
     VS_IMPORT(w, process, .start_realtime_ns = realtime_ns, .start_ns = VS_IMPORT_START_NS,
-              .page_bytes = 4096, .exe = vs_import_string(w, name));
+              .page_bytes = 4096, .exe = vs_import_string(w, w->name));
+    vs_import_option(w, "source", vs_import_string(w, source));
     return VS_OK;
 }
 
@@ -58,8 +60,16 @@ void vs_import_note(struct vs_import_writer *w, bool warning, const char *format
     VS_IMPORT(w, note, .severity = warning ? 1 : 2, .text = vs_import_string(w, text));
 }
 
-void vs_import_end(struct vs_import_writer *w)
+enum vs_err vs_import_close(struct vs_import_writer *w, enum vs_err err)
 {
-    w->now_ns += 1000; /* so that what ended last did so before the end of the trace */
-    VS_IMPORT(w, end, .reason = VS_END_IMPORTED);
+    if (!w->composer)
+        return err;
+    if (!err) {
+        w->now_ns += 1000; /* so that what ended last did so before the end of the trace */
+        VS_IMPORT(w, end, .reason = VS_END_IMPORTED);
+    }
+    enum vs_err names = vs_import_stacks_close(&w->stacks);
+    w->result->events = vs_composer_events(w->composer);
+    enum vs_err last = vs_composer_close(w->composer);
+    return err ? err : names ? names : last;
 }

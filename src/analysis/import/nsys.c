@@ -46,8 +46,7 @@ static const struct nsys_table {
 };
 
 struct nsys_import {
-    struct vs_import_writer writer;
-    struct vs_import_stacks stacks;
+    struct vs_import_writer *writer;
     struct vs_import_result *result;
     sqlite3 *db;
     sqlite3_stmt *row, *string, *frames;
@@ -116,7 +115,7 @@ static uint64_t string(struct nsys_import *m, int column)
     const char *text = step(m, m->string) ? (const char *)sqlite3_column_text(m->string, 0) : NULL;
     const char *version = text && column == CALL_NAME && vs_text_begins(text, "cuda") ? strstr(text, "_v") : NULL;
     size_t length = version ? (size_t)(version - text) : text ? strlen(text) : 0;
-    uint64_t made = vs_composer_string(m->writer.composer, text, length);
+    uint64_t made = vs_composer_string(m->writer->composer, text, length);
     vs_xmap_put(&m->strings, id + 1, made);
     return made;
 }
@@ -133,7 +132,7 @@ static uint64_t stack_of(struct nsys_import *m)
     sqlite3_reset(m->frames);
     sqlite3_bind_int64(m->frames, 1, (int64_t)(id - 1));
     for (unsigned depth = 0; depth < FRAMES_MAX && step(m, m->frames); depth++)
-        stack = vs_import_named_frame(&m->stacks, stack, (const char *)sqlite3_column_text(m->frames, 0),
+        stack = vs_import_named_frame(&m->writer->stacks, stack, (const char *)sqlite3_column_text(m->frames, 0),
                                       (const char *)sqlite3_column_text(m->frames, 1), 0);
     vs_xmap_put(&m->chains, id, stack);
     return stack;
@@ -150,13 +149,13 @@ static bool on_memory(struct nsys_import *m)
     uint64_t api = string(m, CALL_NAME), stack = stack_of(m), stream = number(m, STREAM);
     if (operation == 0) {
         bool pool = kind == 2 && number(m, POOL);
-        vs_import_device(&m->writer, (unsigned)device);
-        VS_IMPORT(&m->writer, alloc, .addr = addr, .requested = bytes, .size = bytes, .stream = stream, .api = api,
+        vs_import_device(m->writer, (unsigned)device);
+        VS_IMPORT(m->writer, alloc, .addr = addr, .requested = bytes, .size = bytes, .stream = stream, .api = api,
                   .family = pool ? VS_FAMILY_ASYNC : families[kind], .device = device, .context = 1 + device, .stack = stack);
         vs_xmap_put(&m->live, addr, 1);
         m->result->allocs++;
     } else if (vs_map_remove(&m->live, addr, NULL)) {
-        VS_IMPORT(&m->writer, free, .addr = addr, .device = device, .stream = stream, .api = api, .stack = stack);
+        VS_IMPORT(m->writer, free, .addr = addr, .device = device, .stream = stream, .api = api, .stack = stack);
         m->result->frees++;
     } else {
         m->result->unmatched++;
@@ -169,22 +168,22 @@ static bool on_range(struct nsys_import *m, bool begins)
     uint64_t type = number(m, TYPE), row = number(m, ROW);
     uint64_t domain_id = (number(m, DOMAIN) & (NUMBER_MAX - 1)) + 1;
     const char *text = (const char *)sqlite3_column_text(m->row, TEXT);
-    uint64_t name = text ? vs_import_string(&m->writer, text) : string(m, TEXT_ID);
+    uint64_t name = text ? vs_import_string(m->writer, text) : string(m, TEXT_ID);
     const uint64_t *known = vs_map_get(&m->domains, domain_id);
     uint64_t domain = known ? *known : 0;
     bool point = begins && !is_null(m, OTHER_TIME) && number(m, OTHER_TIME) <= number(m, TIME);
     if (type == NVTX_DOMAIN)
         vs_xmap_put(&m->domains, domain_id, name);
     else if (type == NVTX_MARK || point)
-        VS_IMPORT(&m->writer, mark, .name = name, .domain = domain);
+        VS_IMPORT(m->writer, mark, .name = name, .domain = domain);
     else if (type == NVTX_PUSH_POP && begins)
-        VS_IMPORT(&m->writer, range_push, .name = name, .domain = domain);
+        VS_IMPORT(m->writer, range_push, .name = name, .domain = domain);
     else if (type == NVTX_PUSH_POP)
-        VS_IMPORT(&m->writer, range_pop, .domain = domain);
+        VS_IMPORT(m->writer, range_pop, .domain = domain);
     else if (begins)
-        VS_IMPORT(&m->writer, range_start, .range = row, .name = name, .domain = domain);
+        VS_IMPORT(m->writer, range_start, .range = row, .name = name, .domain = domain);
     else
-        VS_IMPORT(&m->writer, range_end, .range = row);
+        VS_IMPORT(m->writer, range_end, .range = row);
     return true;
 }
 
@@ -248,7 +247,7 @@ static void read_gpus(struct nsys_import *m)
     while (step(m, m->row)) {
         const char *name = (const char *)sqlite3_column_text(m->row, 1);
         if (number(m, 0) < DEVICES && name)
-            m->gpus[number(m, 0)] = (struct vs_event_device){.name = vs_import_string(&m->writer, name),
+            m->gpus[number(m, 0)] = (struct vs_event_device){.name = vs_import_string(m->writer, name),
                                                              .total_bytes = number(m, 2)};
     }
     sqlite3_finalize(m->row);
@@ -267,16 +266,16 @@ static void read_rows(struct nsys_import *m, uint64_t rows_max)
         } else if (is_null(m, TIME) || number(m, TIME) >= NUMBER_MAX || number(m, OTHER_TIME) >= NUMBER_MAX) {
             m->result->skipped++;
         } else {
-            m->writer.now_ns = number(m, TIME);
+            m->writer->now_ns = number(m, TIME);
             uint64_t thread = number(m, event <= RANGE_BEGINS ? PROCESS : CALL_THREAD) & 0xffffff;
-            m->writer.tid = thread ? (uint32_t)thread : VS_IMPORT_TID;
+            m->writer->tid = thread ? (uint32_t)thread : VS_IMPORT_TID;
             m->result->skipped += !(event == MEMORY ? on_memory(m) : on_range(m, event == RANGE_BEGINS));
         }
     }
 }
 
 /* Whether there is no event of the process that was asked for; *why* names those that have some. */
-static bool lacks_process(struct nsys_import *m, char *why)
+static bool lacks_process(struct nsys_import *m)
 {
     sqlite3_stmt *s = has(m, tables[MEMORY].name, "globalPid")
         ? prepare(m, "SELECT group_concat(p, ', '), sum(p = ?1) FROM (SELECT DISTINCT globalPid >> 24 & 16777215 AS p "
@@ -287,17 +286,17 @@ static bool lacks_process(struct nsys_import *m, char *why)
     bool missing = step(m, s) && sqlite3_column_int64(s, 1) == 0;
     const char *others = missing ? (const char *)sqlite3_column_text(s, 0) : NULL;
     if (missing)
-        snprintf(why, VS_IMPORT_WHY_MAX, "it has no events of memory of process %u, but of %.100s", (unsigned)m->process,
+        snprintf(m->writer->why, VS_IMPORT_WHY_MAX, "it has no events of memory of process %u, but of %.100s", (unsigned)m->process,
                  others ? others : "none");
     sqlite3_finalize(s);
     return missing;
 }
 
-static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *name, uint64_t size, char *why)
+static enum vs_err read_database(struct nsys_import *m, uint64_t size)
 {
     static const char of_memory[] = "SELECT globalPid >> 24 & 16777215 FROM CUDA_GPU_MEMORY_USAGE_EVENTS "
                                     "GROUP BY 1 ORDER BY count(*) DESC LIMIT 1";
-    if (m->process && !m->code && lacks_process(m, why))
+    if (m->process && !m->code && lacks_process(m))
         return VS_ERR_FORMAT;
     if (!m->process)
         m->process = first_number(m, tables[MEMORY].name, "globalPid", of_memory);
@@ -305,16 +304,14 @@ static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *n
                                      "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME");
     sqlite3_stmt *rows = prepare_rows(m);
     if (!rows && !m->code)
-        snprintf(why, VS_IMPORT_WHY_MAX, "an SQLite database without events of memory by Nsight Systems: nsys profile "
+        snprintf(m->writer->why, VS_IMPORT_WHY_MAX, "an SQLite database without events of memory by Nsight Systems: nsys profile "
                                          "--cuda-memory-usage=true, then nsys export --type sqlite");
     if (!rows)
         return VS_ERR_FORMAT;
-    enum vs_err err = vs_import_begin(&m->writer, out, name, since_ns, (uint64_t[]){size ^ since_ns, m->process});
-    vs_import_stacks_open(&m->stacks, m->writer.composer);
-    m->writer.gpus = m->gpus;
+    enum vs_err err = vs_import_begin(m->writer, "nsys-sqlite", since_ns, (uint64_t[]){size ^ since_ns, m->process});
+    m->writer->gpus = m->gpus;
     if (!err) {
-        vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "nsys-sqlite"));
-        vs_import_note(&m->writer, false, "imported from %.300s, an export of Nsight Systems: process %u", name,
+        vs_import_note(m->writer, false, "imported from %.300s, an export of Nsight Systems: process %u", m->writer->name,
                        (unsigned)m->process);
         read_gpus(m);
         m->row = rows;
@@ -331,27 +328,23 @@ static enum vs_err read_database(struct nsys_import *m, FILE *out, const char *n
                  "(%s >> 24 & 16777215) = %u", of_process ? "globalTid" : "0", (unsigned)m->process * of_process);
         uint64_t refused = first_number(m, "CUPTI_ACTIVITY_KIND_RUNTIME", "returnValue", calls);
         if (refused)
-            vs_import_note(&m->writer, true, "CUDA calls that returned out of memory: %llu; Nsight Systems does not record "
+            vs_import_note(m->writer, true, "CUDA calls that returned out of memory: %llu; Nsight Systems does not record "
                            "their sizes", (unsigned long long)refused);
-        vs_import_end(&m->writer);
-        err = vs_import_stacks_close(&m->stacks);
-        m->result->events = vs_composer_events(m->writer.composer);
     }
     sqlite3_finalize(rows);
-    enum vs_err last = vs_composer_close(m->writer.composer);
-    return err ? err : last;
+    return err;
 }
 
-enum vs_err vs_nsys(FILE *in, FILE *out, const char *name, uint64_t process, struct vs_import_result *result, char *why)
+enum vs_err vs_nsys(struct vs_import_writer *w)
 {
     struct nsys_import *m = vs_xcalloc(1, sizeof *m);
     struct stat file = {0};
     char path[64];
-    *m = (struct nsys_import){.result = result, .process = process};
-    snprintf(path, sizeof path, "file:/proc/self/fd/%d?immutable=1", fileno(in));
-    bool regular = fstat(fileno(in), &file) == 0 && S_ISREG(file.st_mode);
-    result->bytes_read = (uint64_t)file.st_size;
-    m->steps_max = STEPS_LEAST + STEPS_PER_BYTE * result->bytes_read;
+    *m = (struct nsys_import){.writer = w, .result = w->result, .process = w->process};
+    snprintf(path, sizeof path, "file:/proc/self/fd/%d?immutable=1", fileno(w->in));
+    bool regular = fstat(fileno(w->in), &file) == 0 && S_ISREG(file.st_mode);
+    m->result->bytes_read = (uint64_t)file.st_size;
+    m->steps_max = STEPS_LEAST + STEPS_PER_BYTE * m->result->bytes_read;
     sqlite3_hard_heap_limit64(HEAP_MAX);
     m->code = regular ? sqlite3_open_v2(path, &m->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) : SQLITE_CANTOPEN;
     if (!m->code) {
@@ -362,15 +355,15 @@ enum vs_err vs_nsys(FILE *in, FILE *out, const char *name, uint64_t process, str
         m->code = sqlite3_exec(m->db, "PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384",
                                NULL, NULL, NULL);
     }
-    enum vs_err err = m->code ? VS_ERR_CORRUPT : read_database(m, out, name, result->bytes_read, why);
-    int saved_errno = errno, code = m->code & 0xff;
+    enum vs_err err = m->code ? VS_ERR_CORRUPT : read_database(m, m->result->bytes_read);
+    int code = m->code & 0xff;
     if (code) {
-        snprintf(why, VS_IMPORT_WHY_MAX, "%s", !regular                 ? "SQLite reads no pipe: give the file itself"
+        snprintf(m->writer->why, VS_IMPORT_WHY_MAX, "%s", !regular                 ? "SQLite reads no pipe: give the file itself"
                                                : code == SQLITE_INTERRUPT ? "damaged: it takes more work than its size allows"
                                                                           : sqlite3_errmsg(m->db));
         err = code == SQLITE_IOERR ? VS_ERR_IO : VS_ERR_CORRUPT;
     }
-    result->history = result->timed = true;
+    m->result->history = m->result->timed = true;
     sqlite3_finalize(m->string);
     sqlite3_finalize(m->frames);
     sqlite3_close(m->db);
@@ -379,6 +372,5 @@ enum vs_err vs_nsys(FILE *in, FILE *out, const char *name, uint64_t process, str
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         vs_map_free(maps[i]);
     free(m);
-    errno = saved_errno;
     return err;
 }

@@ -34,8 +34,7 @@ struct pprof_bytes {
 };
 
 struct pprof_import {
-    struct vs_import_writer writer;
-    struct vs_import_stacks stacks;
+    struct vs_import_writer *writer;
     struct vs_import_result *result;
     struct pprof_bytes file;
     struct vs_arena texts;
@@ -123,10 +122,10 @@ static uint64_t stack_of(struct pprof_import *p, struct pprof_bytes locations)
              count <= FRAMES_MAX && (field = next_field(p, &location, &bytes)) != 0;)
             if (field == LOCATION_LINE)
                 lines[count++] = bytes;
-    uint64_t stack = count > FRAMES_MAX ? vs_composer_more(p->writer.composer) : 0;
+    uint64_t stack = count > FRAMES_MAX ? vs_composer_more(p->writer->composer) : 0;
     for (count -= count > FRAMES_MAX; count-- > 0;) {
         struct pprof_bytes function = by_id(p, &p->functions, number_in(p, lines[count], LINE_FUNCTION));
-        stack = vs_import_named_frame(&p->stacks, stack, string_in(p, function, FUNCTION_NAME),
+        stack = vs_import_named_frame(&p->writer->stacks, stack, string_in(p, function, FUNCTION_NAME),
                                       string_in(p, function, FUNCTION_FILE), number_in(p, lines[count], LINE_NUMBER));
     }
     return stack;
@@ -158,13 +157,13 @@ static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
         p->result->skipped++;
         return;
     }
-    vs_import_device(&p->writer, (unsigned)device);
-    uint64_t stack = stack_of(p, locations), api = vs_import_string(&p->writer, VS_HEAP_PROFILE_API);
+    vs_import_device(p->writer, (unsigned)device);
+    uint64_t stack = stack_of(p, locations), api = vs_import_string(p->writer, VS_HEAP_PROFILE_API);
     p->result->start_bytes += size;
     p->result->start_blocks += count;
     for (uint64_t block; count; p->address += block, size -= block, count--) {
         block = size / count;
-        VS_IMPORT(&p->writer, alloc, .addr = p->address, .requested = block, .size = block, .device = device,
+        VS_IMPORT(p->writer, alloc, .addr = p->address, .requested = block, .size = block, .device = device,
                   .family = VS_FAMILY_DEVICE, .context = 1 + device, .stack = stack, .api = api);
     }
 }
@@ -191,17 +190,15 @@ static bool unpack(struct pprof_import *p, FILE *in, uint64_t seed[2])
     return code == Z_STREAM_END;
 }
 
-enum vs_err vs_pprof(FILE *in, FILE *out, const char *name, struct vs_import_result *result, char *why)
+enum vs_err vs_pprof(struct vs_import_writer *w)
 {
-    struct pprof_import p = {.result = result, .address = ADDRESS_FIRST};
+    struct pprof_import p = {.writer = w, .result = w->result, .address = ADDRESS_FIRST};
     uint64_t seed[2], field;
-    p.damaged = !unpack(&p, in, seed);
-    enum vs_err err = vs_import_begin(&p.writer, out, name, 0, seed), last = VS_OK;
+    p.damaged = !unpack(&p, w->in, seed);
+    enum vs_err err = vs_import_begin(w, "pprof", 0, seed);
     if (!err && !p.damaged) {
-        vs_import_stacks_open(&p.stacks, p.writer.composer);
-        vs_import_option(&p.writer, "source", vs_import_string(&p.writer, "pprof"));
-        vs_import_note(&p.writer, false, "imported from %.300s, a heap profile: what was in use when it was written. "
-                       "Earlier peaks, frees and the memory of a pool around these blocks are not in it", name);
+        vs_import_note(w, false, "imported from %.300s, a heap profile: what was in use when it was written. Earlier "
+                       "peaks, frees and the memory of a pool around these blocks are not in it", w->name);
         read_tables(&p);
         for (struct pprof_bytes profile = p.file, bytes; (field = next_field(&p, &profile, &bytes)) != 0;) {
             const char *type = field == TYPE ? string_in(&p, bytes, TYPE_NAME) : "";
@@ -211,25 +208,18 @@ enum vs_err vs_pprof(FILE *in, FILE *out, const char *name, struct vs_import_res
             if (field == SAMPLE)
                 read_sample(&p, bytes);
         }
-        vs_import_end(&p.writer);
-        last = vs_import_stacks_close(&p.stacks);
-        result->events = vs_composer_events(p.writer.composer);
     }
-    if (!err && !result->start_blocks)
-        err = ferror(in) ? VS_ERR_IO : VS_ERR_FORMAT;
-    err = err ? err : p.damaged ? VS_ERR_CORRUPT : last;
-    snprintf(why, VS_IMPORT_WHY_MAX, "%s",
-             ferror(in) ? strerror(errno)
-             : p.damaged ? "packed by gzip, and damaged, no heap profile of pprof, or one of more than 32 MiB"
-             : err == VS_ERR_FORMAT
-                 ? "packed by gzip; as a heap profile of pprof it has nothing in use on a device" : "");
-    last = vs_composer_close(p.writer.composer);
-    int saved_errno = errno;
+    if (ferror(w->in))
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
+    else if (p.damaged)
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "packed by gzip, and damaged, no heap profile of pprof, or one of more than "
+                 "32 MiB");
+    else if (!err && !p.result->start_blocks)
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "packed by gzip; as a heap profile of pprof it has nothing in use on a device");
     free((void *)(uintptr_t)p.file.at);
     free(p.strings);
     vs_arena_free_all(&p.texts);
     vs_map_free(&p.locations);
     vs_map_free(&p.functions);
-    errno = saved_errno;
-    return err ? err : last;
+    return err || !*w->why ? err : ferror(w->in) ? VS_ERR_IO : VS_ERR_FORMAT;
 }

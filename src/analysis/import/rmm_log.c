@@ -27,7 +27,7 @@ struct rmm_line {
 };
 
 struct rmm_import {
-    struct vs_import_writer writer;
+    struct vs_import_writer *writer;
     struct vs_import_result *result;
     struct vs_map live, threads; /* address -> size; thread id -> number from 1 */
     uint64_t allocate, deallocate; /* string ids */
@@ -112,12 +112,12 @@ static bool next_line(struct rmm_import *m, FILE *in, char text[LINE_MAX_BYTES])
     return c != EOF || length;
 }
 
-static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const char *name)
+static enum vs_err read_lines(struct rmm_import *m)
 {
     char text[LINE_MAX_BYTES];
     struct rmm_line line;
     enum vs_err err = VS_OK;
-    while (!err && next_line(m, in, text)) {
+    while (!err && next_line(m, m->writer->in, text)) {
         if (!*text || strcmp(text, VS_RMM_HEADER) == 0) /* of several logs in one file */
             continue;
         if (!parse_line(text, &line)) {
@@ -125,18 +125,17 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
                 m->result->skipped_first = m->line;
             continue;
         }
-        if (!m->writer.composer) {
+        if (!m->writer->composer) {
             uint64_t seed[2] = {line.time_ns ^ line.addr, line.size ^ line.thread << 32};
             m->first_ns = m->last_ns = line.time_ns;
-            err = vs_import_begin(&m->writer, out, name, 0, seed);
+            err = vs_import_begin(m->writer, "rmm-csv", 0, seed);
             if (err)
                 break;
-            vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "rmm-csv"));
-            vs_import_device(&m->writer, 0);
-            m->allocate = vs_import_string(&m->writer, "rmm allocate");
-            m->deallocate = vs_import_string(&m->writer, "rmm deallocate");
-            vs_import_note(&m->writer, false, "imported from %.300s, a log of RMM: it names no device, "
-                           "so all of its memory is counted on device 0", name);
+            vs_import_device(m->writer, 0);
+            m->allocate = vs_import_string(m->writer, "rmm allocate");
+            m->deallocate = vs_import_string(m->writer, "rmm deallocate");
+            vs_import_note(m->writer, false, "imported from %.300s, a log of RMM: it names no device, "
+                           "so all of its memory is counted on device 0", m->writer->name);
         }
         uint64_t now_ns = line.time_ns + m->days_ns;
         if (now_ns + DAY_NS / 2 < m->last_ns) {
@@ -144,21 +143,21 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
             now_ns += DAY_NS;
         }
         m->last_ns = now_ns > m->last_ns ? now_ns : m->last_ns;
-        m->writer.now_ns = m->last_ns - m->first_ns;
-        m->writer.tid = (uint32_t)vs_xmap_number(&m->threads, line.thread + 1,
+        m->writer->now_ns = m->last_ns - m->first_ns;
+        m->writer->tid = (uint32_t)vs_xmap_number(&m->threads, line.thread + 1,
                                                  VS_IMPORT_TID + m->threads.count);
         if (line.action == RMM_ALLOCATE) {
-            VS_IMPORT(&m->writer, alloc, .addr = line.addr, .requested = line.size,
+            VS_IMPORT(m->writer, alloc, .addr = line.addr, .requested = line.size,
                       .size = line.size, .family = VS_FAMILY_DEVICE, .context = 1, .stream = 0,
                       .api = m->allocate);
             m->result->allocs++;
             vs_xmap_put(&m->live, line.addr, line.size);
         } else if (line.action == RMM_FAILURE) {
-            VS_IMPORT(&m->writer, alloc_failed, .requested = line.size, .family = VS_FAMILY_DEVICE,
+            VS_IMPORT(m->writer, alloc_failed, .requested = line.size, .family = VS_FAMILY_DEVICE,
                       .context = 1, .api = m->allocate, .error = CUDA_ERROR_OUT_OF_MEMORY);
             m->result->failures++;
         } else if (vs_map_remove(&m->live, line.addr, NULL)) {
-            VS_IMPORT(&m->writer, free, .addr = line.addr, .api = m->deallocate);
+            VS_IMPORT(m->writer, free, .addr = line.addr, .api = m->deallocate);
             m->result->frees++;
         } else {
             m->result->unmatched++;
@@ -167,29 +166,21 @@ static enum vs_err read_lines(struct rmm_import *m, FILE *in, FILE *out, const c
     return err;
 }
 
-enum vs_err vs_rmm_log(FILE *in, FILE *out, const char *name, struct vs_import_result *result,
-                       char *why)
+enum vs_err vs_rmm_log(struct vs_import_writer *w)
 {
-    struct rmm_import m = {.result = result};
-    enum vs_err err = read_lines(&m, in, out, name);
-    if (!err && ferror(in)) {
-        snprintf(why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
+    struct rmm_import m = {.writer = w, .result = w->result};
+    enum vs_err err = read_lines(&m);
+    if (!err && ferror(w->in)) {
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
         err = VS_ERR_IO;
     }
-    if (!err && !m.writer.composer) {
-        snprintf(why, VS_IMPORT_WHY_MAX, "no line of it is an entry of an RMM log (" VS_RMM_HEADER ")");
+    if (!err && !w->composer) {
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "no line of it is an entry of an RMM log (" VS_RMM_HEADER ")");
         err = VS_ERR_FORMAT;
     }
-    if (!err)
-        vs_import_end(&m.writer);
-    result->timed = result->history = true;
-    result->devices = 1;
-    if (m.writer.composer)
-        result->events = vs_composer_events(m.writer.composer);
-    enum vs_err last = vs_composer_close(m.writer.composer);
-    int saved_errno = errno;
+    w->result->timed = w->result->history = true;
+    w->result->devices = 1;
     vs_map_free(&m.live);
     vs_map_free(&m.threads);
-    errno = saved_errno;
-    return err ? err : last;
+    return err;
 }

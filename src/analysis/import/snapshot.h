@@ -81,10 +81,11 @@ enum vs_err vs_snapshot_take(const struct vs_pickle_value *root, struct vs_snaps
 
 void vs_snapshot_free(struct vs_snapshot *snapshot);
 
-/* vs_snapshot_trace: writes all of *snapshot* to *out* and counts in *result*. VS_ERR_CORRUPT
- * (*why*), VS_ERR_IO (errno; *why* ""). */
-enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
-                              struct vs_import_result *result, char *why) VS_MUST_CHECK;
+struct vs_import_writer;
+
+/* vs_snapshot_trace: writes all of *snapshot* and counts in the writer's result. VS_ERR_CORRUPT (its
+ * *why*), VS_ERR_IO (errno; *why* ""). */
+enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, struct vs_import_writer *writer) VS_MUST_CHECK;
 
 /* The state of a device's memory before the first entry of its history. A snapshot has the state at
  * its end; the history is undone on the segments, and a block that is freed, or in use at the end,

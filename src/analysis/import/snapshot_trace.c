@@ -32,8 +32,7 @@ struct device_state {
 struct snapshot_import {
     const struct vs_snapshot *snapshot;
     struct vs_import_result *result;
-    struct vs_import_writer writer;
-    struct vs_import_stacks stacks;
+    struct vs_import_writer *writer;
     struct device_state devices[VS_DEVICES_MAX];
     size_t next_annotation;
     const struct vs_pickle_text *metadata; /* in force */
@@ -49,7 +48,7 @@ static void device_alloc(struct snapshot_import *m, unsigned device, enum vs_fam
                          uint64_t addr, uint64_t size, uint64_t stack)
 {
     m->devices[device].reserved += size;
-    VS_IMPORT(&m->writer, alloc, .addr = addr, .requested = size, .size = size, .family = family,
+    VS_IMPORT(m->writer, alloc, .addr = addr, .requested = size, .size = size, .family = family,
               .device = device, .context = 1 + device, .stack = stack,
               .api = family == VS_FAMILY_VMM ? m->mem_create : m->cuda_malloc);
 }
@@ -58,7 +57,7 @@ static void device_free(struct snapshot_import *m, unsigned device, uint64_t add
                         uint64_t api)
 {
     m->devices[device].reserved -= size;
-    VS_IMPORT(&m->writer, free, .addr = addr, .device = device, .api = api);
+    VS_IMPORT(m->writer, free, .addr = addr, .device = device, .api = api);
 }
 
 static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snapshot_piece *piece,
@@ -67,7 +66,7 @@ static void map_piece(struct snapshot_import *m, unsigned device, struct vs_snap
     piece->number = ++m->memories;
     device_alloc(m, device, VS_FAMILY_VMM, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
                  stack);
-    VS_IMPORT(&m->writer, vmm_map, .addr = piece->addr, .size = piece->end - piece->addr,
+    VS_IMPORT(m->writer, vmm_map, .addr = piece->addr, .size = piece->end - piece->addr,
               .memory = piece->number, .device = device, .stack = stack);
 }
 
@@ -76,7 +75,7 @@ static enum vs_err change_mapping(struct snapshot_import *m, unsigned device,
 {
     struct vs_snapshot_start *start = &m->devices[device].start;
     bool map = entry->action == VS_SNAPSHOT_SEGMENT_MAP;
-    uint64_t stack = vs_import_stack(&m->stacks, entry->frames);
+    uint64_t stack = vs_import_stack(&m->writer->stacks, entry->frames);
     size_t first, count;
     enum vs_err err = vs_snapshot_pieces(start, entry->addr, entry->size, &first, &count);
     for (size_t i = first; !err && i < first + count; i++) {
@@ -85,7 +84,7 @@ static enum vs_err change_mapping(struct snapshot_import *m, unsigned device,
             map_piece(m, device, piece, stack);
         if (map || !piece->number)
             continue;
-        VS_IMPORT(&m->writer, vmm_unmap, .addr = piece->addr, .size = piece->end - piece->addr,
+        VS_IMPORT(m->writer, vmm_unmap, .addr = piece->addr, .size = piece->end - piece->addr,
                   .memory = piece->number, .device = device);
         device_free(m, device, VS_ADDR_MEMORY + piece->number, piece->end - piece->addr,
                     m->mem_release);
@@ -101,7 +100,7 @@ static void end_block(struct snapshot_import *m, unsigned device, struct vs_tile
     struct device_state *d = &m->devices[device];
     d->allocated -= block->size;
     block->allocated = false;
-    VS_IMPORT(&m->writer, framework_free, .addr = block->addr, .size = block->size,
+    VS_IMPORT(m->writer, framework_free, .addr = block->addr, .size = block->size,
               .device = device, .total_allocated = d->allocated, .total_reserved = d->reserved);
 }
 
@@ -114,7 +113,7 @@ static void begin_block(struct snapshot_import *m, unsigned device, uint64_t add
         end_block(m, device, old);
     d->allocated += size;
     uint64_t reserved = d->reserved > d->start_reserved ? d->reserved : d->start_reserved;
-    VS_IMPORT(&m->writer, framework_alloc, .addr = addr, .size = size, .device = device,
+    VS_IMPORT(m->writer, framework_alloc, .addr = addr, .size = size, .device = device,
               .total_allocated = d->allocated, .total_reserved = reserved, .stack = stack,
               .framework_stream = stream, .requested = requested);
     vs_tiles_add(&d->tiles, addr, size, true);
@@ -145,19 +144,19 @@ static void out_of_memory(struct snapshot_import *m, unsigned device,
                           const struct vs_snapshot_entry *entry)
 {
     struct device_state *d = &m->devices[device];
-    uint64_t stack = vs_import_stack(&m->stacks, entry->frames), bytes = d->reserved + entry->addr;
+    uint64_t stack = vs_import_stack(&m->writer->stacks, entry->frames), bytes = d->reserved + entry->addr;
     if (!d->bytes)
-        vs_import_note(&m->writer, false,
+        vs_import_note(m->writer, false,
                        "the size of device %u is not in the snapshot: %s were free or held by PyTorch "
                        "when it ran out of memory; the CUDA context and other processes have the rest",
                        device, vs_size_text(bytes));
     if (bytes > d->bytes)
         d->bytes = bytes;
-    VS_IMPORT(&m->writer, alloc_failed, .requested = entry->size, .family = VS_FAMILY_DEVICE,
+    VS_IMPORT(m->writer, alloc_failed, .requested = entry->size, .family = VS_FAMILY_DEVICE,
               .device = device, .context = 1 + device, .api = m->cuda_malloc, .stack = stack,
               .error = CUDA_ERROR_OUT_OF_MEMORY, .device_free_bytes = entry->addr,
               .device_total_bytes = d->bytes);
-    VS_IMPORT(&m->writer, framework_oom, .requested = entry->size, .device = device,
+    VS_IMPORT(m->writer, framework_oom, .requested = entry->size, .device = device,
               .total_allocated = d->allocated, .total_reserved = d->reserved, .stack = stack,
               .framework_stream = entry->stream);
     m->result->failures++;
@@ -167,7 +166,7 @@ static void out_of_memory(struct snapshot_import *m, unsigned device,
 
 static uint64_t text_id(struct snapshot_import *m, const struct vs_pickle_text *text)
 {
-    return vs_composer_string(m->writer.composer, text->bytes, text->length);
+    return vs_composer_string(m->writer->composer, text->bytes, text->length);
 }
 
 static bool same_text(const struct vs_pickle_text *a, const struct vs_pickle_text *b)
@@ -180,12 +179,12 @@ static void change_metadata(struct snapshot_import *m, const struct vs_pickle_te
 {
     if (same_text(m->metadata, text))
         return;
-    uint64_t domain = vs_import_string(&m->writer, "user_metadata");
+    uint64_t domain = vs_import_string(m->writer, "user_metadata");
     if (m->metadata)
-        VS_IMPORT(&m->writer, range_pop, .domain = domain);
+        VS_IMPORT(m->writer, range_pop, .domain = domain);
     m->metadata = text;
     if (text)
-        VS_IMPORT(&m->writer, range_push, .name = text_id(m, text), .domain = domain);
+        VS_IMPORT(m->writer, range_push, .name = text_id(m, text), .domain = domain);
 }
 
 /* --- the state at the start --- */
@@ -205,7 +204,7 @@ static void write_blocks(struct snapshot_import *m, unsigned device, uint64_t en
         m->result->start_blocks++;
         m->result->start_bytes += block->size;
         begin_block(m, device, block->addr, block->requested, block->size, 0,
-                    block->frames || !m->before ? vs_import_stack(&m->stacks,
+                    block->frames || !m->before ? vs_import_stack(&m->writer->stacks,
                     block->frames) : m->before);
     }
 }
@@ -228,12 +227,12 @@ static void write_start(struct snapshot_import *m, unsigned device)
             continue;
         }
         device_alloc(m, device, VS_FAMILY_DEVICE, segment.addr, segment.size,
-                     vs_import_stack(&m->stacks, segment.frames));
+                     vs_import_stack(&m->writer->stacks, segment.frames));
         write_blocks(m, device, segment.addr + segment.size, &next);
     }
     for (size_t i = 0; i < empty; i++)
         device_alloc(m, device, VS_FAMILY_DEVICE, start->segments[i].addr, start->segments[i].size,
-                     vs_import_stack(&m->stacks, start->segments[i].frames));
+                     vs_import_stack(&m->writer->stacks, start->segments[i].frames));
     write_blocks(m, device, UINT64_MAX, &next);
     d->start_reserved = 0;
 }
@@ -242,7 +241,7 @@ static void begin_device(struct snapshot_import *m, unsigned device)
 {
     struct device_state *d = &m->devices[device];
     struct vs_snapshot_start *start = &d->start;
-    vs_import_device(&m->writer, device);
+    vs_import_device(m->writer, device);
     vs_vec_sort(start->blocks, start->block_count, sizeof *start->blocks, vs_order_u64);
     vs_vec_sort(start->segments, start->segment_count, sizeof *start->segments, vs_order_u64);
     for (size_t i = 0; i < start->segment_count; i++)
@@ -273,7 +272,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
         m->result->allocs++;
         begin_block(m, device, entry->addr, entry->size,
                     vs_tiles_size(&d->tiles, entry->addr, entry->size), entry->stream,
-                    vs_import_stack(&m->stacks, entry->frames));
+                    vs_import_stack(&m->writer->stacks, entry->frames));
         return VS_OK;
     case VS_SNAPSHOT_FREE_REQUESTED:
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
@@ -287,7 +286,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
             return VS_OK;
         }
         device_alloc(m, device, VS_FAMILY_DEVICE, entry->addr, entry->size,
-                     vs_import_stack(&m->stacks, entry->frames));
+                     vs_import_stack(&m->writer->stacks, entry->frames));
         vs_tiles_segment(&d->tiles, entry->addr, entry->size);
         return VS_OK;
     case VS_SNAPSHOT_SEGMENT_MAP:
@@ -299,7 +298,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
 
 static void set_time(struct snapshot_import *m, uint64_t time_us)
 {
-    m->writer.now_ns = time_us > m->first_us ? (time_us - m->first_us) * 1000 : 0;
+    m->writer->now_ns = time_us > m->first_us ? (time_us - m->first_us) * 1000 : 0;
 }
 
 /* The device whose next entry is the earliest; device_count at the end. */
@@ -328,13 +327,13 @@ static void annotate_until(struct snapshot_import *m, uint64_t time_us)
         uint64_t domain = text_id(m, one->name); /* of several threads: each name is one of its own */
         set_time(m, one->time_us);
         if (one->start) {
-            VS_IMPORT(&m->writer, range_push, .name = text_id(m, one->name), .domain = domain);
+            VS_IMPORT(m->writer, range_push, .name = text_id(m, one->name), .domain = domain);
             continue;
         }
-        VS_IMPORT(&m->writer, range_pop, .domain = domain);
+        VS_IMPORT(m->writer, range_pop, .domain = domain);
         if (!m->step_domain || !same_text(one->name, s->optimizer))
             continue;
-        VS_IMPORT(&m->writer, range_pop, .domain = m->step_domain);
+        VS_IMPORT(m->writer, range_pop, .domain = m->step_domain);
         m->step_domain = 0;
     }
 }
@@ -351,12 +350,12 @@ static enum vs_err write_history(struct snapshot_import *m)
         if (s->timed)
             set_time(m, entry->time_us);
         else
-            m->writer.now_ns = ++step * 1000;
+            m->writer->now_ns = ++step * 1000;
         /* PyTorch marks each optimizer's step: where the program marks none itself, a step of training
          * ends with the step of its first optimizer */
         if (!m->step_domain && s->optimizer && !s->steps && s->timed) {
-            m->step_domain = vs_import_string(&m->writer, "steps");
-            VS_IMPORT(&m->writer, range_push, .name = vs_import_string(&m->writer, "step"),
+            m->step_domain = vs_import_string(m->writer, "steps");
+            VS_IMPORT(m->writer, range_push, .name = vs_import_string(m->writer, "step"),
                       .domain = m->step_domain);
         }
         err = apply(m, device, entry);
@@ -366,41 +365,40 @@ static enum vs_err write_history(struct snapshot_import *m)
     return err;
 }
 
-static void write_notes(struct snapshot_import *m, const char *name)
+static void write_notes(struct snapshot_import *m)
 {
     const struct vs_import_result *r = m->result;
     char blocks[VS_SIZE_TEXT_MAX];
-    vs_import_note(&m->writer, false, "imported from %.300s, a PyTorch memory snapshot", name);
+    vs_import_note(m->writer, false, "imported from %.300s, a PyTorch memory snapshot", m->writer->name);
     if (r->history && r->overwritten)
-        vs_import_note(&m->writer, true,
+        vs_import_note(m->writer, true,
                        "the history has lost its beginning (its length is max_entries of "
                        "torch.cuda.memory._record_memory_history): %s blocks (%s) were allocated "
                        "before it",
                        vs_count_format(blocks, r->start_blocks),
                        vs_size_text(r->start_bytes));
     if (r->history && !r->timed)
-        vs_import_note(&m->writer, true, "the history has no times: its entries follow each other "
+        vs_import_note(m->writer, true, "the history has no times: its entries follow each other "
                        "by 1 µs");
 }
 
-static enum vs_err begin_all(struct snapshot_import *m, const char *name)
+static enum vs_err begin_all(struct snapshot_import *m)
 {
     enum vs_err err = VS_OK;
-    m->cuda_malloc = vs_import_string(&m->writer, "cudaMalloc");
-    m->cuda_free = vs_import_string(&m->writer, "cudaFree");
-    m->mem_create = vs_import_string(&m->writer, "cuMemCreate");
-    m->mem_release = vs_import_string(&m->writer, "cuMemRelease");
-    vs_import_option(&m->writer, "source", vs_import_string(&m->writer, "torch-snapshot"));
+    m->cuda_malloc = vs_import_string(m->writer, "cudaMalloc");
+    m->cuda_free = vs_import_string(m->writer, "cudaFree");
+    m->mem_create = vs_import_string(m->writer, "cuMemCreate");
+    m->mem_release = vs_import_string(m->writer, "cuMemRelease");
     if (m->snapshot->conf)
-        vs_import_option(&m->writer, "PYTORCH_ALLOC_CONF",
-                         vs_import_text(m->writer.composer, m->snapshot->conf));
-    uint64_t domain = vs_import_string(&m->writer, VS_BEFORE_DOMAIN),
-             range = vs_import_string(&m->writer, VS_BEFORE_RANGE);
+        vs_import_option(m->writer, "PYTORCH_ALLOC_CONF",
+                         vs_import_text(m->writer->composer, m->snapshot->conf));
+    uint64_t domain = vs_import_string(m->writer, VS_BEFORE_DOMAIN),
+             range = vs_import_string(m->writer, VS_BEFORE_RANGE);
     if (m->result->history) {
-        uint32_t module = vs_composer_module(m->writer.composer, vs_import_string(&m->writer, ""),
-                                             vs_import_string(&m->writer, "allocated " VS_BEFORE_RANGE));
-        m->before = vs_composer_node(m->writer.composer, 0, module, 0);
-        VS_IMPORT(&m->writer, range_push, .name = range, .domain = domain);
+        uint32_t module = vs_composer_module(m->writer->composer, vs_import_string(m->writer, ""),
+                                             vs_import_string(m->writer, "allocated " VS_BEFORE_RANGE));
+        m->before = vs_composer_node(m->writer->composer, 0, module, 0);
+        VS_IMPORT(m->writer, range_push, .name = range, .domain = domain);
     }
     for (unsigned i = 0; i < m->snapshot->device_count && !err; i++) {
         struct device_state *d = &m->devices[i];
@@ -414,20 +412,20 @@ static enum vs_err begin_all(struct snapshot_import *m, const char *name)
             begin_device(m, i);
     }
     if (m->result->history)
-        VS_IMPORT(&m->writer, range_pop, .domain = domain);
+        VS_IMPORT(m->writer, range_pop, .domain = domain);
     if (!err)
-        write_notes(m, name);
+        write_notes(m);
     return err;
 }
 
-enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, const char *name,
-                              struct vs_import_result *result, char *why)
+enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, struct vs_import_writer *w)
 {
     struct snapshot_import *m = vs_xcalloc(1, sizeof *m);
     uint64_t seed[2];
     m->snapshot = snapshot;
-    m->result = result;
-    result->timed = snapshot->timed;
+    m->writer = w;
+    m->result = w->result;
+    m->result->timed = snapshot->timed;
     /* A hash of the file's contents, and the time of its first entry. */
     XXH3_state_t state;
     XXH3_128bits_reset(&state);
@@ -449,30 +447,18 @@ enum vs_err vs_snapshot_trace(const struct vs_snapshot *snapshot, FILE *out, con
     XXH128_hash_t hash = XXH3_128bits_digest(&state);
     seed[0] = hash.low64;
     seed[1] = hash.high64;
-    enum vs_err err = vs_import_begin(&m->writer, out, name, m->first_us * 1000, seed), last;
-    vs_import_stacks_open(&m->stacks, m->writer.composer);
+    enum vs_err err = vs_import_begin(w, "torch-snapshot", m->first_us * 1000, seed);
     if (!err)
-        err = begin_all(m, name);
+        err = begin_all(m);
     if (!err)
         err = write_history(m);
     if (err == VS_ERR_CORRUPT)
-        snprintf(why, VS_IMPORT_WHY_MAX,
+        snprintf(w->why, VS_IMPORT_WHY_MAX,
                  "its expandable segments map the same addresses too many times");
-    if (!err)
-        vs_import_end(&m->writer);
-    if (m->writer.composer) {
-        last = vs_import_stacks_close(&m->stacks);
-        err = err ? err : last;
-        result->events = vs_composer_events(m->writer.composer);
-    }
-    last = vs_composer_close(m->writer.composer);
-    int saved_errno = errno;
-    err = err ? err : last;
     for (unsigned i = 0; i < VS_DEVICES_MAX; i++) {
         vs_snapshot_start_free(&m->devices[i].start);
         vs_tiles_free(&m->devices[i].tiles);
     }
     free(m);
-    errno = saved_errno;
     return err;
 }
