@@ -4,6 +4,7 @@
  * error, which is shown if there is no other explanation. */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,69 +48,54 @@ static char *read_end(const char *path)
     return bytes;
 }
 
-/* Whether a line is the last one of a Python traceback: "ValueError: …", "[rank0]: a.b.Error: …". */
-static bool names_exception(const char *line)
+/* The last one of a Python traceback: "ValueError: …", "[rank0]: a.b.Error: …". */
+#define EXCEPTION "^(\\[rank[^]]*\\]: )?[[:alnum:]_.]*(Error|[[:alnum:]_.]Exception):.*$"
+
+/* The line of *text*, before *end*, that *expression* matches and that does not contain *but*: the last of them, or
+ * the first. NULL: none. *length*: of it. */
+static const char *find_line(const char *text, const char *end, const char *expression, const char *but, bool last,
+                             int *length)
 {
-    size_t length = strcspn(line, "\n");
-    if (strncmp(line, "[rank", 5) == 0) {
-        const char *after = memmem(line, length, "]: ", 3);
-        length -= after ? (size_t)(after + 3 - line) : 0;
-        line = after ? after + 3 : line;
+    const char *found = NULL;
+    regex_t compiled;
+    regmatch_t at;
+    *length = 0;
+    if (regcomp(&compiled, expression, REG_EXTENDED | REG_NEWLINE))
+        return NULL;
+    while ((last || !found) && text < end && !regexec(&compiled, text, 1, &at, 0) && text + at.rm_so < end) {
+        size_t bytes = (size_t)(at.rm_eo - at.rm_so);
+        if (!memmem(text + at.rm_so, bytes, but, strlen(but))) {
+            found = text + at.rm_so;
+            *length = (int)bytes;
+        }
+        text += at.rm_eo + 1;
     }
-    size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-    if (name < 5 || name >= length || line[name] != ':')
-        return false;
-    if (name >= 16 && strncmp(line + name - 16, "ChildFailedError", 16) == 0)
-        return false; /* torchrun's, about a worker's */
-    return strncmp(line + name - 5, "Error", 5) == 0 ||
-           (name > 9 && strncmp(line + name - 9, "Exception", 9) == 0);
+    regfree(&compiled);
+    return found;
 }
 
-/* What a library of the simulated GPU says about a call that it refused: the cause of the exception
- * that follows. "does not support" is listed below the table. */
-static bool names_cause(const char *line)
-{
-    size_t length = strcspn(line, "\n");
-    return strncmp(line, "vramscope: ", 11) == 0 && !memmem(line, length, "does not support", 16);
-}
-
-/* The last lines of the program's standard error. A launcher writes a lot after its workers'
- * exceptions: the last of those is put before, and before it the first message of ours. */
+/* The last lines of the program's standard error. A launcher, whose own exception is about a worker's, writes a lot
+ * after its workers' exceptions: the last of those is put before, and before it the first message of ours. What a
+ * library of the simulated GPU says about a call that it refused is the cause of the exception that follows; "does
+ * not support" is listed below the table. */
 static char *read_errors(const char *path, struct vs_fit_run *run)
 {
     char *all = read_end(path), *text = NULL, *start;
-    const char *exception = NULL, *cause = NULL;
-    int lines = 1;
+    int lines = 1, first, length;
     if (!all)
         return NULL;
-    for (start = all + strlen(all); start > all; start--)
+    const char *end = start = all + strlen(all);
+    for (; start > all; start--)
         if (start[-1] == '\n' && lines++ == ERROR_LINES)
             break;
-    for (const char *line = all; line < start; line += strcspn(line, "\n") + 1) {
-        if (names_exception(line))
-            exception = line;
-        if (names_cause(line) && !cause)
-            cause = line;
-    }
-    for (const char *line = start; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        if (names_exception(line))
-            exception = NULL; /* it is shown anyway */
+    const char *cause = find_line(all, start, "^vramscope: .*$", "does not support", false, &first);
+    const char *exception = find_line(start, end, EXCEPTION, "ChildFailedError:", true, &length);
+    exception = exception ? NULL : find_line(all, start, EXCEPTION, "ChildFailedError:", true, &length);
     run->wants_devices = strstr(all, "invalid device ordinal") != NULL;
-    int length = exception ? (int)strcspn(exception, "\n") : 0, first = cause ? (int)strcspn(cause, "\n") : 0;
-    text = vs_xprintf("%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", length,
+    text = vs_xprintf("%.*s%s%.*s%s%s", first, cause ? cause : "", cause ? "\n…\n" : "", exception ? length : 0,
                       exception ? exception : "", exception ? "\n…\n" : "", start);
     free(all);
     return text;
-}
-
-/* Whether the messages are those of a program that found no simulated GPU, or none at all. */
-static bool lacks_driver(const char *errors)
-{
-    static const char *const parts[] = {"nsufficient", "no CUDA-capable device", "no CUDA device"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strstr(errors, parts[i]))
-            return true;
-    return !*errors;
 }
 
 /* A cause that the program's own message does not name. */
@@ -121,7 +107,8 @@ static void add_hint(const char *who, struct vs_fit_run *run)
         hint = "the program wants more GPUs than there are; add devices=N, as in --gpu "
                "h100-80g,devices=4";
     else if (run->started && !run->trace_count && (run->status < 125 || run->status > 127) &&
-             lacks_driver(errors))
+             (!*errors || strstr(errors, "nsufficient") || strstr(errors, "no CUDA-capable device") ||
+              strstr(errors, "no CUDA device"))) /* it found no GPU, or looked for none */
         hint = "the program did not use a GPU";
     if (!hint)
         return;

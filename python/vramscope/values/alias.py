@@ -18,13 +18,6 @@ def start(torch):
         _ORIGIN, torch.device("cpu"), _SPAN - _ORIGIN)
 
 
-def _over_everything(dtype):
-    size = (_SPAN - _ORIGIN) // dtype.itemsize
-    flat = _torch.empty(0, dtype=dtype, device="cpu").set_(_storage, 0, (size,), (1,))
-    _whole[dtype] = flat
-    return flat
-
-
 def of(tensor):
     """An alias of a strided CUDA tensor."""
     dtype = tensor.dtype
@@ -33,7 +26,8 @@ def of(tensor):
         return _torch.empty_strided(tensor.size(), tensor.stride(), dtype=dtype, device="cpu")
     flat = _whole.get(dtype)
     if flat is None:
-        flat = _over_everything(dtype)
+        size = (_SPAN - _ORIGIN) // dtype.itemsize
+        flat = _whole[dtype] = _torch.empty(0, dtype=dtype, device="cpu").set_(_storage, 0, (size,), (1,))
     here = flat.as_strided(tensor.size(), tensor.stride(), (address - _ORIGIN) // dtype.itemsize)
     if tensor.is_conj():
         here = _torch._conj(here)

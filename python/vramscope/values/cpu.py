@@ -23,15 +23,6 @@ def start(torch):
     DEVICE = torch.device("cpu")
 
 
-def flat(results):
-    """The tensors among the results of an operation, in order."""
-    if isinstance(results, _torch.Tensor):
-        return [results]
-    if isinstance(results, (tuple, list)):
-        return [t for r in results for t in flat(r)]
-    return []
-
-
 def run(plan, args, kwargs, given, given_named):
     """The results of *plan*'s operation on CPU tensors. *given*: the arguments on the device."""
     equivalent = EQUIVALENTS.get(plan.name)
@@ -76,22 +67,16 @@ def _random(plan, args, kwargs, given, given_named):
 
 # ---- equivalents of operations that the CPU lacks ----
 
-def _softmax(x, dim, half_to_float):
-    return _torch.ops.aten._softmax.default(x.float() if half_to_float else x, dim, False)
+def _of_halves(name):
+    """A softmax, and its gradient, whose result may be wider than its input."""
+    def forward(x, dim, half_to_float):
+        return getattr(_torch.ops.aten, name).default(x.float() if half_to_float else x, dim, False)
 
+    def backward(grad, output, dim, input_dtype):
+        operation = getattr(_torch.ops.aten, f"{name}_backward_data").default
+        return operation(grad, output, dim, output.dtype).to(input_dtype)
 
-def _log_softmax(x, dim, half_to_float):
-    return _torch.ops.aten._log_softmax.default(x.float() if half_to_float else x, dim, False)
-
-
-def _softmax_backward(grad, output, dim, input_dtype):
-    result = _torch.ops.aten._softmax_backward_data.default(grad, output, dim, output.dtype)
-    return result.to(input_dtype)
-
-
-def _log_softmax_backward(grad, output, dim, input_dtype):
-    result = _torch.ops.aten._log_softmax_backward_data.default(grad, output, dim, output.dtype)
-    return result.to(input_dtype)
+    return {name: forward, f"{name}_backward_data": backward}
 
 
 def _batch_norm(x, weight, bias, mean, variance, training, momentum, epsilon):
@@ -121,10 +106,8 @@ def _rms_norm_backward(grad, x, shape, rstd, weight, wanted):
 
 EQUIVALENTS = {
     "_fused_rms_norm_backward": _rms_norm_backward,
-    "_softmax": _softmax,
-    "_log_softmax": _log_softmax,
-    "_softmax_backward_data": _softmax_backward,
-    "_log_softmax_backward_data": _log_softmax_backward,
+    **_of_halves("_softmax"),
+    **_of_halves("_log_softmax"),
     "cudnn_batch_norm": _batch_norm,
     "cudnn_batch_norm_backward": _batch_norm_backward,
     **attention.EQUIVALENTS,

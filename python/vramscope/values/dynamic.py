@@ -6,10 +6,9 @@ it reads back), and the driver answers a count that it reads back directly. If t
 another shape than the CPU's, it is replaced by memory of that shape, and counted as assumed. Data
 that is not known gives the largest possible shape.
 """
-import struct
 import threading
 
-from . import blame, cpu, driver, notes
+from . import blame, driver, notes
 from .known import ASSUMED, KNOWN, UNKNOWN
 from . import alias
 
@@ -37,20 +36,11 @@ def run(self, plan, keys, args, kwargs, tensors):
         return self.ordinary(plan, keys, args, kwargs, tensors)
     if self.capturing():
         return self.device(plan, keys, args, kwargs)
-    results, copies, state = None, [], ASSUMED
-    small = self.is_small(tensors)
+    computed = self.quietly(plan, self.values, plan, args, kwargs, tensors) if self.is_small(tensors) else None
+    results, copies, state = computed or (None, [], ASSUMED)
     by_mask = plan.indices or plan.name == "masked_select"  # it alone gives the shape
-    with self.exclude(self.own), self.no_autograd():
-        try:
-            driver.settle(self.torch, self.device_of(tensors))
-            if small:
-                state = self.input_state(plan, args, kwargs, tensors)
-                results = self.compute(plan, args, kwargs, copies)
-        except Exception as error:
-            notes.failure(plan.name, error)
-            results, copies = None, []
-        shape_state = self.state_of(self.flat(args[1])) if by_mask else state
-        answer(plan, args, results)
+    shape_state = self.state_of(self.flat(args[1])) if by_mask else state
+    answer(self, plan, args, results)
     outer, _thread.inside = getattr(_thread, "inside", False), True
     _thread.counted = results is not None  # operations that this one calls may count its elements
     try:
@@ -59,13 +49,13 @@ def run(self, plan, keys, args, kwargs, tensors):
         _thread.answers, _thread.inside = False, outer
         driver.drop_answers()
     if shape_state != KNOWN and not outer:
-        _blame(self, results, result)
+        self.quietly(plan, _blame, self, results, result)
     _thread.counted |= results is not None
+    if results is None:
+        self.quietly(plan, self.not_computed, plan, args, kwargs, result)
+        return result
     with self.exclude(self.own), self.no_autograd():
         try:
-            if results is None:
-                self.not_computed(plan, args, kwargs, result)
-                return result
             result = _reshaped(self, plan, result, results, copies)
             self.finish(plan, result, results, copies, state)
         except self.torch.OutOfMemoryError:
@@ -77,24 +67,17 @@ def run(self, plan, keys, args, kwargs, tensors):
 
 def _blame(self, results, result):
     """Reports a result whose shape follows from values that were not computed."""
-    try:
-        shown = self.flat(result) if results is None else cpu.flat(results)
-        if shown:
-            blame.decided_shape(shown[0].shape, not getattr(_thread, "counted", False))
-    except Exception as error:
-        notes.failure("the report of a shape", error)
+    shown = self.flat(result if results is None else results)
+    if shown:
+        blame.decided_shape(shown[0].shape, not getattr(_thread, "counted", False))
 
 
-def answer(plan, args, results):
+def answer(self, plan, args, results):
     """Has the driver answer the count that the operation reads back: without results, the largest
     possible. What is in the device's memory may be any number."""
-    if plan.name not in _COUNTED:
-        return
-    first = cpu.flat(results)
-    count = first[0].shape[0] if first else args[0].numel()
-    _thread.answers = driver.present
-    driver.answer(struct.pack("<i", count))
-    driver.answer(struct.pack("<q", count))
+    if plan.name in _COUNTED:
+        _thread.answers = driver.present
+        driver.answer(args[0].numel() if results is None else self.flat(results)[0].shape[0])
 
 
 def _reshaped(self, plan, result, results, copies):
@@ -102,9 +85,7 @@ def _reshaped(self, plan, result, results, copies):
     targets, values = self.flat(result), self.flat(results)
     if all(t.shape == v.shape for t, v in zip(targets, values)):
         return result
-    notes.assumed += 1
-    notes.once("assumed", plan.name, "shape computed by the host; temporary memory of the operation "
-               "may differ", sum(v.nbytes for v in values))
+    notes.by_host(plan.name, "shape", values)
     fresh = []
     written = {id(t) for t, _ in copies}
     for target, value in zip(targets, values):
@@ -114,9 +95,7 @@ def _reshaped(self, plan, result, results, copies):
             fresh.append(target.resize_(value.shape))
         else:
             fresh.append(self.torch.empty(value.shape, dtype=target.dtype, device=target.device))
-    if type(result) in self.plain:
-        return fresh[0]
-    return type(result)(fresh)
+    return self.like(result, fresh)
 
 
 def read(self, plan, keys, args, kwargs, tensors):
@@ -171,10 +150,7 @@ def _equal(self, plan, keys, args, kwargs, tensors):
         self.device(plan, keys, args, kwargs)
         with self.no_autograd():
             state = self.state_of(tensors)
-            same = True
-            if self.is_small(tensors):
-                here = [self.to_cpu(a, False, []) for a in args]
-                same = cpu.run(plan, here, {}, args, kwargs)
+            same = self.compute(plan, args, kwargs, []) if self.is_small(tensors) else True
             if state != KNOWN:
                 blame.read(same)
             return same

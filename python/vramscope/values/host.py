@@ -109,8 +109,7 @@ class Host:
 
     def without_content(self, plan, keys, args, kwargs, tensors):
         """An operation with a tensor that has no content."""
-        written = [a for place in plan.written for a in self.shadow.flat(
-            kwargs.get(place) if type(place) is str else args[place] if place < len(args) else None)]
+        written = self.shadow.flat(plan.targets(args, kwargs))
         if plan.overwrites and not self.has_none_among(args[1:]):
             result = self.shadow.device(plan, keys, args, kwargs)
             for t in written:

@@ -52,25 +52,22 @@ class Table:
 
     def fresh(self, tensor, state):
         """*tensor* has a new storage of its own, all written with this state."""
-        number = self.number(tensor)
-        self.entries[number] = state
-        if self.captured:
-            self._renewed(number)
+        self.forget(tensor)
+        self.entries[self.number(tensor)] = state
 
     def forget(self, tensor):
         """*tensor* has a new storage of which nothing is written."""
         number = self.number(tensor)
         self.entries.pop(number, None)
-        if self.captured:
-            self._renewed(number)
-
-    def _renewed(self, number):
-        """What captured work wrote under this number was another storage."""
-        if self.capture is None:
+        if self.capture is not None:
+            self._captures(number)
+        elif self.captured:  # what captured work wrote under this number was another storage
             self.captured.pop(number, None)
-        else:
-            self.captured[number] = True
-            self.capture.add(number)
+
+    def _captures(self, number):
+        """The work that is being captured writes this storage."""
+        self.capture.add(number)
+        self.captured[number] = True
 
     def put(self, tensor, state):
         """All elements of *tensor*, at most the limit, were just written with this state."""
@@ -107,8 +104,7 @@ class Table:
         number = self.number(tensor)
         self._doubt(number)
         if self.capture is not None:
-            self.capture.add(number)
-            self.captured[number] = True
+            self._captures(number)
 
     def _doubt(self, number):
         state = self.entries.get(number)

@@ -69,25 +69,22 @@ class Plan:
         self.redispatch = None
         self.foreign = foreign
 
-    def call(self, keys, *args, **kwargs):
-        """What the dispatcher calls."""
-        if self.redispatch is None:
-            self._fill_in(self.handler.torch)
-        try:
-            return self.handler.run(self, keys, args, kwargs)
-        except BaseException as error:
-            hide.strip(error)
-            raise
+    def targets(self, args, kwargs):
+        """The arguments that it writes, apart from those of STAYS."""
+        return [kwargs.get(place) if type(place) is str else args[place] for place in self.written
+                if place != STAYS.get(self.name) and (type(place) is str or place < len(args))]
 
-    def call_inside(self, keys, *args, **kwargs):
-        """The same for the key that counts inside __torch_dispatch__."""
-        if self.redispatch is None:
-            self._fill_in(self.handler.torch)
-        try:
-            return self.handler.run_inside(self, keys, args, kwargs)
-        except BaseException as error:
-            hide.strip(error)
-            raise
+    def kernel(self, below):
+        """What the dispatcher calls for a key. *below*: the keys below it."""
+        def call(keys, *args, **kwargs):
+            if self.redispatch is None:
+                self._fill_in(self.handler.torch)
+            try:
+                return self.handler.run(self, keys & below, args, kwargs)
+            except BaseException as error:
+                hide.strip(error)
+                raise
+        return call
 
     def _fill_in(self, torch):
         namespace, base, overload = self.place

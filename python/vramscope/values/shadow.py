@@ -34,13 +34,13 @@ class Shadow:
         self.table = Table(torch, limit)
         self.plain = (torch.Tensor, torch.nn.Parameter)
         self.own = functools.reduce(operator.or_, map(C.DispatchKeySet, keys))
-        self.below, self.below_inner = (C._dispatch_keyset_full_after(k) - self.own for k in (keys[0], keys[-1]))
+        self.below = [C._dispatch_keyset_full_after(k) - self.own for k in keys]  # of each key, from above
         self.exclude = C._ExcludeDispatchKeyGuard
         self.no_autograd = C._AutoDispatchBelowAutograd
         self.capturing = C._cuda_isCurrentStreamCapturing
         self.python = C.DispatchKey.Python
         self.modes = C._len_torch_dispatch_stack
-        self.over_python = self.below.has(self.python)
+        self.over_python = self.below[0].has(self.python)
         self.calls = threading.local()
         self.host = host.Host(self) if driver.data_is_small() else None
         numbers.start(torch)
@@ -86,6 +86,10 @@ class Shadow:
                 self.flat(r, found)
         return found
 
+    def like(self, result, tensors):
+        """*tensors* in the form of *result*, which has as many."""
+        return tensors[0] if type(result) in self.plain else type(result)(tensors)
+
     def has_values(self, tensor):
         """Can *tensor* have values: a strided one on the device, not larger than the limit?"""
         return (tensor.is_cuda and tensor.layout is self.torch.strided and
@@ -117,11 +121,13 @@ class Shadow:
         if kind in self.plain:
             if not arg.is_cuda:
                 return arg
-            here = alias.of(arg)
+            strided = arg.layout is self.torch.strided
+            here = alias.of(arg) if strided else sparse.made_of(
+                self.torch, self.to_cpu(sparse.parts(self.torch, arg), False, None), arg)
             if written:
                 here = here.clone()
                 copies.append((arg, here))
-            elif self.table.of(arg) == UNKNOWN:
+            elif strided and self.table.of(arg) == UNKNOWN:
                 here = self.torch.zeros_like(here)
             return here
         if kind is list or kind is tuple:
@@ -130,12 +136,24 @@ class Shadow:
             return cpu.DEVICE
         return arg
 
-    def compute(self, plan, args, kwargs, copies):
+    def compute(self, plan, args, kwargs, copies, run=cpu.run):
         """The results on the CPU. Raises what the CPU's operation raises."""
         written = plan.written
         here = [self.to_cpu(a, i in written, copies) for i, a in enumerate(args)]
         named = {k: self.to_cpu(a, k in written, copies) for k, a in kwargs.items()}
-        return cpu.run(plan, here, named, args, kwargs)
+        return run(plan, here, named, args, kwargs)
+
+    def values(self, plan, args, kwargs, tensors):
+        """(results of the CPU, copies of what it writes, state), or None if it cannot compute them."""
+        try:
+            driver.settle(self.torch, self.device_of(tensors))
+            copies = []
+            state = self.input_state(plan, args, kwargs, tensors)
+            return self.compute(plan, args, kwargs, copies), copies, state
+        except Exception as error:
+            notes.failure(plan.name, error)
+            plan.failed += 1
+            return None
 
     def write(self, target, value, state, settle_state):
         """Puts a result into device memory. False if the shapes differ."""
@@ -173,9 +191,7 @@ class Shadow:
         """The small outputs of an operation that was not computed."""
         notes.skipped += 1
         if plan.written:
-            for place in plan.written:
-                if place != plans.STAYS.get(plan.name):
-                    self.doubt(args, kwargs, place)
+            self.doubt(plan.targets(args, kwargs))
             return
         for i, t in enumerate(self.flat(result)):
             if not t.is_cuda:
@@ -212,44 +228,20 @@ class Shadow:
         """Runs it on the CPU and on the device. An operation that writes into its inputs, draws
         random numbers or is made of others runs on the CPU first; of any other the results must be
         small to be computed: a product of two small matrices may be large."""
-        if plan.written or plan.parts or plan.random:
-            return self.before(plan, keys, args, kwargs, tensors)
-        result = self.alone(plan, keys, args, kwargs)
-        self.quietly(plan, self.after, plan, args, kwargs, tensors, result)
-        return result
-
-    def after(self, plan, args, kwargs, tensors, result):
-        """Computes the values of *result*, which the device has returned, if they are small."""
-        if not self.is_small(self.flat(result)):
-            self.not_computed(plan, args, kwargs, result)
-            return
-        copies = []
-        try:
-            driver.settle(self.torch, self.device_of(tensors))
-            state = self.input_state(plan, args, kwargs, tensors)
-            results = self.compute(plan, args, kwargs, copies)
-        except Exception as error:
-            notes.failure(plan.name, error)
-            plan.failed += 1
-            self.not_computed(plan, args, kwargs, result)
-        else:
-            self.finish(plan, result, results, copies, state)
-
-    def before(self, plan, keys, args, kwargs, tensors):
-        """Computes the values, then runs the operation on the device."""
-        def values():
-            driver.settle(self.torch, self.device_of(tensors))
-            state = self.input_state(plan, args, kwargs, tensors)
-            copies = []
-            return self.compute(plan, args, kwargs, copies), copies, state
-
-        computed = self.quietly(plan, values)
+        first = plan.written or plan.parts or plan.random
+        computed = self.quietly(plan, self.values, plan, args, kwargs, tensors) if first else None
         result = (self.device if plan.parts else self.alone)(plan, keys, args, kwargs)
-        if computed is None:
-            plan.failed += 1
-            self.quietly(plan, self.not_computed, plan, args, kwargs, result)
-        else:
-            self.quietly(plan, self.finish, plan, result, *computed)
+
+        def settle():
+            found = computed
+            if not first and self.is_small(self.flat(result)):
+                found = self.values(plan, args, kwargs, tensors)
+            if found is None:
+                self.not_computed(plan, args, kwargs, result)
+            else:
+                self.finish(plan, result, *found)
+
+        self.quietly(plan, settle)
         return result
 
     def device_of(self, tensors):
@@ -258,14 +250,8 @@ class Shadow:
                 return t.device.index
         return self.torch.cuda.current_device()
 
-    def copy(self, plan, keys, args, kwargs, tensors):
-        """Runs a copy; afterwards it is done once more on the CPU, since the device converts with
-        a kernel."""
-        result = self.alone(plan, keys, args, kwargs)
-        self.quietly(plan, self.copied, args[0], args[1])
-        return result
-
     def copied(self, target, source):
+        """A copy is done once more on the CPU, since the device converts with a kernel."""
         driver.settle(self.torch, (target if target.is_cuda else source).device.index)
         if not source.is_cuda:
             alias.of(target).copy_(source)
@@ -297,10 +283,8 @@ class Shadow:
         return call.result
 
     def run(self, plan, keys, args, kwargs):
-        """Runs one operation. *keys*: as the dispatcher computed them. Raises what the operation
-        raises on the device, and nothing else: after an error of this package the program gets the
-        device's result."""
-        keys = keys & self.below
+        """Runs one operation. *keys*: those below ours. Raises what the operation raises on the device,
+        and nothing else: after an error of this package the program gets the device's result."""
         call = Call()
         try:
             stack = self.calls.stack
@@ -323,14 +307,10 @@ class Shadow:
             stack.pop()
         return call.result if call.done else self.bare(plan, keys, args, kwargs)
 
-    def run_inside(self, plan, keys, args, kwargs):
-        """The same inside __torch_dispatch__, where the first key is excluded."""
-        return self.run(plan, keys & self.below_inner, args, kwargs)
-
     def bare(self, plan, keys, args, kwargs):
         """The operation alone, after an error before it."""
         try:
-            dynamic.answer(plan, args, None)
+            dynamic.answer(self, plan, args, None)
             return plan.redispatch(keys, *numbers.replaced(args, plan.tensors), **kwargs)
         finally:
             driver.drop_answers()
@@ -365,18 +345,15 @@ class Shadow:
             return result
         result = self.device(plan, keys, args, kwargs)
         if plan.written:
-            for place in plan.written:
-                self.doubt(args, kwargs, place)
+            self.doubt(plan.targets(args, kwargs))
         elif (type(result) in self.plain and result.is_cuda
               and result.layout is self.torch.strided):
             self.table.forget(result)
         return result
 
-    def doubt(self, args, kwargs, place):
-        """What the operation writes at this place was not computed."""
-        arg = (kwargs.get(place) if type(place) is str
-               else args[place] if place < len(args) else None)
-        for t in self.flat(arg):
+    def doubt(self, values):
+        """What was written into the tensors among *values* was not computed."""
+        for t in self.flat(values):
             if t.is_cuda and t.layout is self.torch.strided:
                 self.table.doubt(t)
 
@@ -391,12 +368,8 @@ class Shadow:
         what its schema says or, if it says and returns nothing, any of its tensors."""
         result = self.device(plan, keys, args, kwargs)
         notes.skipped += 1
-        for place in plan.written:
-            self.doubt(args, kwargs, place)
         results = self.flat(result)
-        for t in results if results or plan.written else tensors:
-            if t.is_cuda and t.layout is self.torch.strided:
-                self.table.doubt(t)
+        self.doubt([plan.targets(args, kwargs), results if results or plan.written else tensors])
         return result
 
     def created(self, plan, keys, args, kwargs, tensors):
@@ -421,7 +394,9 @@ class Shadow:
                 if self.host and not self.is_small(args[:1]):
                     self.host.mark(args[0])
             return result
-        return self.copy(plan, keys, args, kwargs, tensors)
+        result = self.alone(plan, keys, args, kwargs)
+        self.quietly(plan, self.copied, args[0], args[1])
+        return result
 
 
 from . import dynamic, host  # noqa: E402  (they use the class above)

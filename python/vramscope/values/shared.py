@@ -5,7 +5,7 @@ Storages of another process are filled by that process: they count as known. Cop
 devices of one process (torch.nn.parallel.comm, torch.cuda.nccl) are functions of torch._C and no
 operations: NCCL moves their data, and their results are known if what went in was.
 """
-from . import hide, notes
+from . import hide
 from .known import KNOWN
 
 _MOVING = ("_broadcast", "_broadcast_out", "_broadcast_coalesced", "_nccl_reduce",
@@ -18,34 +18,13 @@ def start(torch, shadow):
         if storage.nbytes() <= shadow.limit:
             shadow.table.entries[storage._cdata] = KNOWN
 
-    for name in _MOVING:
-        if hasattr(torch._C, name):
-            _follow(torch._C, name, shadow)
-
-
-def _follow(owner, name, shadow):
-    @hide.replace(owner, name)
-    def moving(original, *args, **kwargs):
-        state = None
-        try:
+    for name in filter(lambda name: hasattr(torch._C, name), _MOVING):
+        @hide.after(torch._C, name, name)
+        def moved(result, *args, name=name, **__):
             inputs = shadow.flat(args[0])
-            if name == "_nccl_broadcast":
-                inputs = [inputs[args[1]]]
-            state = shadow.state_of(inputs)
-        except Exception as error:
-            notes.failure(name, error)
-        result = original(*args, **kwargs)
-        try:
-            if state:
-                _put(shadow, [args, result], state)
-        except Exception as error:
-            notes.failure(name, error)
-        return result
-
-
-def _put(shadow, values, state):
-    """Inputs that the function does not write keep their state, which is not less."""
-    with shadow.exclude(shadow.own), shadow.no_autograd():
-        for t in shadow.flat(values):
-            if shadow.has_values(t) and shadow.table.of(t) != state:
-                shadow.table.put(t, state)
+            state = shadow.state_of([inputs[args[1]]] if name == "_nccl_broadcast" else inputs)
+            with shadow.exclude(shadow.own), shadow.no_autograd():
+                for t in shadow.flat([args, result]) if state else ():
+                    # inputs that the function does not write keep their state, which is not less
+                    if shadow.has_values(t) and shadow.table.of(t) != state:
+                        shadow.table.put(t, state)

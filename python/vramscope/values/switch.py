@@ -59,7 +59,7 @@ def _begin(torch, limit):
     _include(torch)
     _follow_threads(torch)
     _stay_out_of_fake_kernels(torch)
-    os.register_at_fork(after_in_child=lambda: torch.cuda._initialized and _exclude(torch))
+    os.register_at_fork(after_in_child=lambda: torch.cuda._initialized and _include(torch, False))
     notes.at_exit()
     if INNER_KEY in _keys:
         atexit.register(_list_replaced, torch)
@@ -77,14 +77,9 @@ def _choose_keys(C):
     return keys
 
 
-def _include(torch):
+def _include(torch, on=True):
     for name in _keys:
-        torch._C._dispatch_tls_set_dispatch_key_included(name, True)
-
-
-def _exclude(torch):
-    for name in _keys:
-        torch._C._dispatch_tls_set_dispatch_key_included(name, False)
+        torch._C._dispatch_tls_set_dispatch_key_included(name, on)
 
 
 def _follow_threads(torch):
@@ -106,7 +101,7 @@ def _stay_out_of_fake_kernels(torch):
     def _set_meta_in_tls_dispatch_include(on):
         original(on)
         if on:
-            _exclude(torch)  # the caller restores all keys
+            _include(torch, False)  # the caller restores all keys
 
     C._set_meta_in_tls_dispatch_include = _set_meta_in_tls_dispatch_include
 
@@ -169,8 +164,8 @@ def _handle(torch, handler, full):
     foreign = (namespace not in plans.PYTORCH_NAMESPACES and
                not torch._C._dispatch_has_kernel_for_dispatch_key(full, "CPU"))
     plan = plans.Plan(handler, namespace, base, overload, foreign)
-    for key, call in zip(_keys, (plan.call, plan.call_inside)):
-        _impl(torch, full, call, key, with_keyset=True)
+    for key, below in zip(_keys, handler.below):
+        _impl(torch, full, plan.kernel(below), key, with_keyset=True)
 
 
 def _impl(torch, full, kernel, key, **options):

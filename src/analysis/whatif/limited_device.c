@@ -94,39 +94,11 @@ static enum vs_err segment_free(void *ctx, uint64_t addr, size_t bytes)
     return VS_OK;
 }
 
-static enum vs_err wait(void *ctx)
-{
-    (void)ctx;
-    return VS_OK;
-}
-
-static enum vs_err wait_for(void *ctx, uint64_t stream_or_event)
-{
-    (void)ctx;
-    (void)stream_or_event;
-    return VS_OK;
-}
-
-static enum vs_err event_record(void *ctx, uint64_t stream, uint64_t *event)
+static enum vs_err wait_for(void *ctx, uint64_t stream)
 {
     (void)ctx;
     (void)stream;
-    *event = 1;
     return VS_OK;
-}
-
-static enum vs_err event_query(void *ctx, uint64_t event, bool *ready)
-{
-    (void)ctx;
-    (void)event;
-    *ready = true;
-    return VS_OK;
-}
-
-static void event_release(void *ctx, uint64_t event)
-{
-    (void)ctx;
-    (void)event;
 }
 
 static enum vs_err memory_info(void *ctx, uint64_t *free_bytes, uint64_t *total_bytes)
@@ -184,11 +156,6 @@ static enum vs_err memory_map(void *ctx, uint64_t addr, uint64_t bytes_each,
 const struct vs_device_ops vs_limited_device_ops = {
     .segment_alloc = segment_alloc,
     .segment_free = segment_free,
-    .synchronize = wait,
-    .event_record = event_record,
-    .event_query = event_query,
-    .event_synchronize = wait_for,
-    .event_release = event_release,
     .memory_info = memory_info,
     .range_reserve = range_reserve,
     .range_release = addresses_back,

@@ -144,7 +144,7 @@ static void begin_block(struct vs_requests_reading *r, uint32_t slot, const stru
         block->undecided = true;
         if (!r->undecided++)
             r->undecided_since = r->number;
-        if (r->segments_only)
+        if (r->process->segments_only)
             vs_reading_segment(r, live);
         if (live->family != VS_FAMILY_VMM)
             vs_reading_holder(r, live->addr, live->addr, live->size);
@@ -303,35 +303,15 @@ enum vs_err vs_requests_after(void *context, struct vs_replay *replay, const str
 {
     struct vs_requests_reading *r = context;
     struct vs_whatif_recorded *recorded = &r->log->recorded;
-    const struct vs_policy *policy;
     struct vs_limit_spec spec;
-    const char *name, *value;
     switch (e->kind) {
-    case VS_EVENT_process:
-        recorded->exe = e->process.exe;
-        policy = vs_policy_of_trace(vs_reader_string(replay->reader, e->process.policy));
-        recorded->cached = policy && !r->framework;
-        for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++)
-            if (vs_policies[i] == policy)
-                recorded->policy = (enum vs_policy_id)i;
-        break;
-    case VS_EVENT_option:
-        name = vs_reader_string(replay->reader, e->option.name);
-        value = vs_reader_string(replay->reader, e->option.value);
-        if (strcmp(name, "limit") == 0)
-            strncpy(r->limit, value, sizeof r->limit - 1);
-        else if (strcmp(name, "source") == 0)
-            r->segments_only = strcmp(value, "torch-snapshot") == 0;
-        else if (strcmp(name, r->framework ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0 && *value)
-            strncpy(recorded->conf, value, sizeof recorded->conf - 1);
-        break;
     case VS_EVENT_device:
         if (e->device.device != r->device)
             break;
         if (!recorded->device_name)
             recorded->device_name = e->device.name;
         recorded->total_bytes = r->memory.total = e->device.total_bytes;
-        if (r->limit[0] && vs_limit_parse(r->limit, &spec) == VS_OK)
+        if (r->process->limit[0] && vs_limit_parse(r->process->limit, &spec) == VS_OK)
             recorded->limit_bytes = vs_limit_bytes(&spec, (uint32_t)r->device,
                                                    e->device.total_bytes);
         break;
@@ -396,7 +376,7 @@ enum vs_err vs_requests_after(void *context, struct vs_replay *replay, const str
             end_step(r);
         break;
     case VS_EVENT_end: /* a program that ends well got over all of them */
-        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->until_event)
+        if (e->end.reason == VS_END_EXIT && !e->end.status && !r->process->until_event)
             r->open_count = 0;
         break;
     default: break;
@@ -410,7 +390,8 @@ enum vs_err vs_requests_after(void *context, struct vs_replay *replay, const str
             recorded->held_peak = held;
     }
     /* the framework's failure follows the device's */
-    r->stopped = r->until_event && r->number >= r->until_event && !r->refused_tid;
+    uint64_t until = r->process->until_event;
+    r->stopped = until && r->number >= until && !r->refused_tid;
     return VS_OK;
 }
 
@@ -422,6 +403,12 @@ enum vs_err vs_requests_conclude(struct vs_requests_reading *r)
         failed(r, VS_REQUEST_FAILED, r->refused_event, r->refused_bytes, 0, 0);
     const struct vs_replay *replay = r->replay;
     r->log->slot_count = (uint32_t)(r->framework ? replay->framework_live : replay->device_live).slots;
+    recorded->exe = r->process->exe;
+    recorded->cached = r->process->policy && !r->framework;
+    for (int i = 0; i < VS_POLICY_COUNT && recorded->cached; i++)
+        if (vs_policies[i] == r->process->policy)
+            recorded->policy = (enum vs_policy_id)i;
+    memcpy(recorded->conf, r->process->conf[r->framework], sizeof recorded->conf);
     recorded->recording = replay->recording;
     recorded->events = r->stopped ? r->number : replay->events;
     recorded->total_bytes = r->memory.total;
@@ -441,14 +428,17 @@ enum vs_err vs_requests_conclude(struct vs_requests_reading *r)
     return vs_request_store_seal(&r->log->store);
 }
 
-void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, uint64_t device,
-                       enum vs_whatif_requests requests)
+void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, struct vs_replay *replay,
+                       const struct vs_requests_process *process, uint64_t device, enum vs_whatif_requests requests)
 {
-    *r = (struct vs_requests_reading){.log = log, .device = device,
-                                      .framework = requests == VS_WHATIF_FRAMEWORK};
-    log->recorded.requests = requests;
-    log->recorded.device = device;
-    log->recorded.limit_bytes = VS_WHATIF_NONE;
+    *r = (struct vs_requests_reading){.log = log, .replay = replay, .process = process, .device = device,
+                                      .event = replay->event, .number = replay->events,
+                                      .framework = requests == VS_WHATIF_FRAMEWORK,
+                                      .before_steps = !replay->phases.steps.begun};
+    log->recorded = (struct vs_whatif_recorded){.requests = requests, .device = device, .steps = process->steps,
+                                                .limit_bytes = VS_WHATIF_NONE};
+    if (!r->before_steps)
+        vs_reading_entry(r, VS_REQUEST_STEP);
 }
 
 void vs_requests_end(struct vs_requests_reading *r)

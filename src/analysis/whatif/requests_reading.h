@@ -173,10 +173,20 @@ struct vs_open_failure {
     uint64_t event, bytes, steps_begun, live; /* live: bytes in use then */
 };
 
+/* What a trace says before its devices. */
+struct vs_requests_process {
+    uint64_t exe; /* string id */
+    const struct vs_policy *policy; /* of vramscope's cache; NULL: none */
+    uint64_t steps;       /* that have ended */
+    uint64_t until_event; /* as in the query */
+    bool segments_only;   /* an imported snapshot: all memory of the device is the framework's */
+    char limit[128], conf[2][256]; /* options; conf: by enum vs_whatif_requests */
+};
+
 struct vs_requests_reading {
     struct vs_whatif_log *log;
     struct vs_replay *replay;
-    uint64_t until_event; /* as in the query */
+    const struct vs_requests_process *process;
     bool stopped;         /* there: no more events */
     const struct vs_event *event; /* the present one */
     uint64_t number, device;
@@ -206,19 +216,17 @@ struct vs_requests_reading {
 
     struct vs_open_failure open[VS_OPEN_FAILURES];
     size_t open_count;
-    bool segments_only; /* an imported snapshot: all memory of the device is the framework's */
-    char limit[128];
 };
 
 /* --- requests_read.c --- */
 
-/* vs_requests_begin: *r* reads the requests of *device* into *log*, of which everything but the store's
- * start is zero. Its observer, and its subscriber of VS_REQUESTS_CHANGES, have *r* as context, whose
- * replay must be set. _conclude: after the last event; _end frees what *r* has, not the log. */
+/* vs_requests_begin: *r* reads the requests of *device*, of which there were none so far, into *log*, of which
+ * everything but the store's start is zero. Its observer, and its subscriber of VS_REQUESTS_CHANGES, have *r* as
+ * context. _conclude: after the last event; _end frees what *r* has, not the log. */
 #define VS_REQUESTS_CHANGES \
     (VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD | VS_CHANGE_RELEASED)
-void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, uint64_t device,
-                       enum vs_whatif_requests requests);
+void vs_requests_begin(struct vs_requests_reading *r, struct vs_whatif_log *log, struct vs_replay *replay,
+                       const struct vs_requests_process *process, uint64_t device, enum vs_whatif_requests requests);
 vs_observe vs_requests_before, vs_requests_after;
 void vs_requests_changed(void *r, const struct vs_replay *replay, const struct vs_published *change);
 enum vs_err vs_requests_conclude(struct vs_requests_reading *r) VS_MUST_CHECK;

@@ -94,7 +94,7 @@ void vs_reading_released(struct vs_requests_reading *r, bool asked_device, uint6
     /* a collection of old segments comes before the driver is asked, whether or not there is
      * room */
     const struct vs_whatif_recorded *recorded = &r->log->recorded;
-    bool collects = strstr(recorded->conf, "garbage_collection_threshold");
+    bool collects = strstr(r->process->conf[r->framework], "garbage_collection_threshold");
     bool over = (recorded->total_bytes && r->release_used + need > recorded->total_bytes) ||
                 (recorded->limit_bytes != VS_WHATIF_NONE &&
                  r->release_limited + need > recorded->limit_bytes);

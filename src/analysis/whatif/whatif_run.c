@@ -18,10 +18,8 @@
  * memory. */
 
 struct ruled_site {
-    enum vs_whatif_site_rule rule; /* 0: none */
-    uint64_t bytes_min;
-    bool failed_too;
-    uint32_t first, last;          /* live blocks, slot + 1; 0: none */
+    const struct vs_whatif_site *rule; /* NULL: none */
+    uint32_t first, last;              /* live blocks, slot + 1; 0: none */
 };
 
 struct site_rules {
@@ -207,8 +205,8 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
 {
     struct setting_slot *slot = &r->slots[e->slot];
     slot->server = NOWHERE;
-    const struct ruled_site *site = r->rules.any ? &r->rules.sites[e->site] : NULL;
-    if (site && site->rule == VS_WHATIF_ABSENT && e->bytes >= site->bytes_min)
+    const struct vs_whatif_site *rule = r->rules.any ? r->rules.sites[e->site].rule : NULL;
+    if (rule && rule->rule == VS_WHATIF_ABSENT && e->bytes >= rule->bytes_min)
         return VS_OK;
     enum vs_err err = serve(r, e, slot);
     if (err == VS_ERR_DEVICE_OOM) {
@@ -217,7 +215,7 @@ static enum vs_err take_request(struct setting_run *r, const struct vs_request_e
     }
     if (err)
         return err;
-    if (site && site->rule) {
+    if (rule) {
         uint32_t number = e->slot + 1, last = r->rules.sites[e->site].last;
         r->rules.slots[e->slot] = (struct ruled_slot){.before = last, .site = e->site, .linked =
                                                       true, .step = r->rules.steps};
@@ -234,7 +232,7 @@ static enum vs_err take_failed(struct setting_run *r, const struct vs_request_en
 {
     bool last = e->event == r->log->recorded.last_failure;
     struct setting_slot slot;
-    if (r->rules.any && r->rules.sites[e->site].failed_too)
+    if (r->rules.any && r->rules.sites[e->site].rule && r->rules.sites[e->site].rule->failed_too)
         return VS_OK;
     enum vs_err err = serve(r, e, &slot);
     if (err && err != VS_ERR_DEVICE_OOM)
@@ -324,9 +322,8 @@ static void take_step(struct setting_run *r, uint64_t ended)
     rules->steps++;
     for (size_t i = 0; ended && i < rules->site_count; i++) {
         struct ruled_site *site = &rules->sites[i];
-        for (uint32_t slot = site->rule == VS_WHATIF_FREE_AT_STEP_END ? site->first : 0, after;
-             slot;
-             slot = after) {
+        bool ends = site->rule && site->rule->rule == VS_WHATIF_FREE_AT_STEP_END;
+        for (uint32_t slot = ends ? site->first : 0, after; slot; slot = after) {
             after = rules->slots[slot - 1].after;
             if (!rules->slots[slot - 1].step)
                 continue; /* from before the first step */
@@ -414,11 +411,8 @@ void vs_whatif_run(const struct vs_whatif_log *log, const struct vs_whatif_setti
     }
     for (size_t i = 0; i < r.rules.site_count; i++)
         for (size_t k = 0; k < setting->site_count; k++)
-            if (setting->sites[k].stack == log->stacks[i]) {
-                r.rules.sites[i].rule = setting->sites[k].rule;
-                r.rules.sites[i].bytes_min = setting->sites[k].bytes_min;
-                r.rules.sites[i].failed_too = setting->sites[k].failed_too;
-            }
+            if (setting->sites[k].stack == log->stacks[i])
+                r.rules.sites[i].rule = &setting->sites[k];
     struct vs_request_cursor cursor = {0};
     struct vs_request_entry entry;
     enum vs_err err;

@@ -3,17 +3,14 @@
  * Several readings of requests in one reading of the trace: for each device one of the program's
  * requests and one of a framework's, from the time when the device appears. The first tensor on a device
  * ends the program's. A framework's is given up when the program has allocated for long without it:
- * to keep all that memory in mind as possible segments would be slow. What the trace says before a
- * device appears is in a reading of no device, which those of devices are copies of. */
+ * to keep all that memory in mind as possible segments would be slow. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/whatif/requests_reading.h"
 #include "base/reading/vs_xalloc.h"
-#include "base/vs_arena.h"
 
 #define LEVELS 2 /* enum vs_whatif_requests */
-#define NO_DEVICE (UINT64_MAX - 1)
 #define WITHOUT_FRAMEWORK_MAX 16384 /* allocations on a device, after which it is expected to have none */
 
 struct watched_device {
@@ -26,7 +23,7 @@ struct watched_device {
 
 struct vs_whatif_watch {
     struct vs_replay *replay;
-    struct vs_requests_reading *base[LEVELS]; /* of no device */
+    struct vs_requests_process process;
     struct watched_device devices[VS_DEVICES_MAX]; /* by account */
     unsigned device_count;
     bool patient; /* nothing is given up */
@@ -34,15 +31,6 @@ struct vs_whatif_watch {
     uint64_t edges[VS_WHATIF_BUCKETS];
     size_t edge_count;
 };
-
-static struct vs_requests_reading *open_reading(uint64_t device, int level)
-{
-    struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
-    struct vs_whatif_log *log = vs_xcalloc(1, sizeof *log);
-    vs_request_store_init(&log->store);
-    vs_requests_begin(r, log, device, (enum vs_whatif_requests)level);
-    return r;
-}
 
 static void close_reading(struct vs_requests_reading **at)
 {
@@ -55,41 +43,18 @@ static void close_reading(struct vs_requests_reading **at)
     free(r);
 }
 
-/* A copy of the reading of no device for *device*: so far it has facts of the process and steps only. */
-static struct vs_requests_reading *copy_base(const struct vs_requests_reading *base, uint64_t device)
-{
-    struct vs_requests_reading *r = open_reading(device, base->framework);
-    struct vs_whatif_log *log = r->log;
-    const struct vs_request_store *from = &base->log->store;
-    log->recorded = base->log->recorded;
-    log->recorded.device = device;
-    *r = *base;
-    /* what the base owns: empty, unless a damaged trace has a device of its number */
-    r->blocks = NULL;
-    r->gone = NULL;
-    r->block_capacity = r->gone_capacity = 0;
-    r->sites = r->lanes = r->memory.pages = (struct vs_map){0};
-    r->holders = (struct vs_segments){0};
-    r->log = log;
-    r->device = device;
-    r->event = base->replay->event;
-    r->number = base->replay->events;
-    log->store = *from;
-    log->store.open = from->open ? vs_pages_map(VS_REQUEST_CHUNK) : NULL;
-    if (from->open && !log->store.open)
-        vs_out_of_memory();
-    if (from->open)
-        memcpy(log->store.open, from->open, from->used);
-    return r;
-}
-
 /* Readings for the devices that have appeared. */
 static void look_for_devices(struct vs_whatif_watch *watch)
 {
     for (; watch->device_count < watch->replay->account_count; watch->device_count++)
-        for (int level = 0; level < LEVELS && !watch->base[level]->log->store.chunks; level++)
-            watch->devices[watch->device_count].levels[level] =
-                copy_base(watch->base[level], watch->replay->accounts[watch->device_count]->device);
+        for (int level = 0; level < LEVELS; level++) {
+            struct vs_requests_reading *r = vs_xcalloc(1, sizeof *r);
+            struct vs_whatif_log *log = vs_xcalloc(1, sizeof *log);
+            vs_request_store_init(&log->store);
+            vs_requests_begin(r, log, watch->replay, &watch->process,
+                              watch->replay->accounts[watch->device_count]->device, (enum vs_whatif_requests)level);
+            watch->devices[watch->device_count].levels[level] = r;
+        }
 }
 
 static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
@@ -114,20 +79,12 @@ static void on_change(void *context, const struct vs_replay *replay, const struc
         close_reading(&device->levels[VS_WHATIF_FRAMEWORK]);
 }
 
-/* Of a device. */
-static bool changes_memory(const struct vs_event *event)
-{
-    return vs_event_has(event, VS_PROPERTY_ALLOCATES | VS_PROPERTY_FREES);
-}
-
 static enum vs_err before_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_whatif_watch *watch = context;
     while (watch->edge_count < VS_WHATIF_BUCKETS &&
            event->time_ns >= watch->start_ns + watch->edge_count * watch->width_ns)
         watch->edges[watch->edge_count++] = replay->events + 1;
-    for (int level = 0; level < LEVELS && !changes_memory(event); level++)
-        (void)!vs_requests_before(watch->base[level], replay, event);
     for (unsigned i = 0; i < watch->device_count; i++)
         for (int level = 0; level < LEVELS; level++) {
             struct vs_requests_reading *r = watch->devices[i].levels[level];
@@ -137,14 +94,33 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
     return VS_OK;
 }
 
+static void learn(struct vs_requests_process *process, const struct vs_replay *replay, const struct vs_event *event)
+{
+    process->steps += replay->step_ended;
+    if (event->kind == VS_EVENT_process) {
+        process->exe = event->process.exe;
+        process->policy = vs_policy_of_trace(vs_reader_string(replay->reader, event->process.policy));
+    }
+    if (event->kind != VS_EVENT_option)
+        return;
+    const char *name = vs_reader_string(replay->reader, event->option.name);
+    const char *value = vs_reader_string(replay->reader, event->option.value);
+    if (strcmp(name, "limit") == 0)
+        strncpy(process->limit, value, sizeof process->limit - 1);
+    else if (strcmp(name, "source") == 0)
+        process->segments_only = strcmp(value, "torch-snapshot") == 0;
+    for (int level = 0; level < LEVELS && *value; level++)
+        if (strcmp(name, level == VS_WHATIF_FRAMEWORK ? "PYTORCH_ALLOC_CONF" : "alloc_conf") == 0)
+            strncpy(process->conf[level], value, sizeof process->conf[level] - 1);
+}
+
 static enum vs_err after_event(void *context, struct vs_replay *replay, const struct vs_event *event)
 {
     struct vs_whatif_watch *watch = context;
-    uint64_t until = watch->base[0]->until_event;
+    uint64_t until = watch->process.until_event;
     bool all_stopped = until && replay->events >= until;
     look_for_devices(watch);
-    for (int level = 0; level < LEVELS && !changes_memory(event); level++)
-        (void)!vs_requests_after(watch->base[level], replay, event);
+    learn(&watch->process, replay, event);
     for (unsigned i = 0; i < watch->device_count; i++)
         for (int level = 0; level < LEVELS; level++) {
             struct vs_requests_reading *r = watch->devices[i].levels[level];
@@ -169,16 +145,12 @@ struct vs_whatif_watch *vs_whatif_watch_open(uint64_t start_ns, uint64_t end_ns)
     struct vs_whatif_watch *watch = vs_xcalloc(1, sizeof *watch);
     watch->start_ns = start_ns;
     watch->width_ns = (end_ns > start_ns ? end_ns - start_ns : 0) / VS_WHATIF_BUCKETS + 1;
-    for (int level = 0; level < LEVELS; level++)
-        watch->base[level] = open_reading(NO_DEVICE, level);
     return watch;
 }
 
 void vs_whatif_watch_begin(struct vs_whatif_watch *watch, struct vs_replay *replay)
 {
     watch->replay = replay;
-    for (int level = 0; level < LEVELS; level++)
-        watch->base[level]->replay = replay;
     vs_replay_subscribe(replay, VS_REQUESTS_CHANGES, on_change, watch);
 }
 
@@ -247,8 +219,7 @@ enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_quer
         struct vs_whatif_watch *watch = vs_whatif_watch_open(0, 0);
         struct vs_replay *replay = vs_replay_open(reader);
         const struct vs_observer observer = {VS_KINDS_EVERY, before_event, after_event, watch};
-        for (int level = 0; level < LEVELS; level++)
-            watch->base[level]->until_event = query->until_event;
+        watch->process.until_event = query->until_event;
         watch->patient = pass > 0;
         vs_whatif_watch_begin(watch, replay);
         vs_reader_rewind(reader);
@@ -263,10 +234,8 @@ enum vs_err vs_whatif_open(struct vs_reader *reader, const struct vs_whatif_quer
 
 void vs_whatif_watch_close(struct vs_whatif_watch *watch)
 {
-    for (int level = 0; watch && level < LEVELS; level++) {
-        close_reading(&watch->base[level]);
-        for (unsigned i = 0; i < VS_DEVICES_MAX; i++)
+    for (unsigned i = 0; watch && i < watch->device_count; i++)
+        for (int level = 0; level < LEVELS; level++)
             close_reading(&watch->devices[i].levels[level]);
-    }
     free(watch);
 }

@@ -106,20 +106,6 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
 
 /* --- lines below the table --- */
 
-/* Whether every GPU has a run with the text of run *line*, so that their names say nothing. */
-static bool is_for_all(const struct vs_fit_set *set, char *const *texts, size_t line)
-{
-    for (size_t i = 0; i < set->count; i++) {
-        bool has = false;
-        for (size_t k = 0; k < set->count && !has; k++)
-            has = strcmp(set->runs[k].gpu, set->runs[i].gpu) == 0 &&
-                  strcmp(texts[k], texts[line]) == 0;
-        if (!has)
-            return false;
-    }
-    return true;
-}
-
 /* A kind of line. *make* writes what follows the title for one run, with its separator; nothing: no line. Runs of
  * the same text share a line. Further lines are indented as far as the first INDENT letters of the title,
  * of one word, are wide; rows that follow the first newline are printed as they are. */
@@ -133,7 +119,7 @@ struct fit_line {
 static void print_line(const struct vs_fit_set *set, const struct fit_line *row, const struct vs_style *style)
 {
     const char *title = row->title;
-    char **texts = vs_xcalloc(set->count + 1, sizeof *texts), *line, lead[INDENT + 1] = "";
+    char **texts = vs_xcalloc(set->count + 1, sizeof *texts), *line, *names, lead[INDENT + 1] = "";
     size_t bytes;
     memcpy(lead, title, INDENT);
     for (size_t i = 0; i < set->count; i++) {
@@ -142,24 +128,27 @@ static void print_line(const struct vs_fit_set *set, const struct fit_line *row,
         vs_xstream_end(out);
     }
     for (size_t i = 0; i < set->count; i++) {
-        bool seen = !*texts[i], all = is_for_all(set, texts, i);
+        bool seen = !*texts[i];
         for (size_t k = 0; k < i && !seen; k++)
             seen = strcmp(texts[k], texts[i]) == 0;
         if (seen)
             continue;
-        FILE *out = vs_xstream(&line, &bytes);
-        fputs(title + INDENT, out);
-        const char *before = " on ";
-        for (size_t k = i; !all && k < set->count; k++) {
-            bool named = strcmp(texts[k], texts[i]) != 0;
-            for (size_t m = i; m < k && !named; m++)
-                named = strcmp(texts[m], texts[i]) == 0 &&
-                        strcmp(set->runs[m].gpu, set->runs[k].gpu) == 0;
-            if (named)
-                continue;
-            fprintf(out, "%s%s", before, set->runs[k].gpu);
-            before = ", ";
+        /* names that are all of them say nothing */
+        size_t gpus = 0, named = 0;
+        FILE *out = vs_xstream(&names, &bytes);
+        for (size_t k = 0; k < set->count; k++) {
+            const char *gpu = set->runs[k].gpu;
+            bool first = vs_fit_set_first(set, gpu) == &set->runs[k], has = false;
+            for (size_t m = k; first && m < set->count && !has; m++)
+                has = strcmp(texts[m], texts[i]) == 0 && strcmp(set->runs[m].gpu, gpu) == 0;
+            gpus += first;
+            if (has)
+                fprintf(out, "%s%s", named++ ? ", " : " on ", gpu);
         }
+        vs_xstream_end(out);
+        out = vs_xstream(&line, &bytes);
+        fprintf(out, "%s%s", title + INDENT, named < gpus ? names : "");
+        free(names);
         fputs(texts[i], out);
         vs_xstream_end(out);
         char *rows = strchr(line, '\n');
