@@ -8,7 +8,7 @@ file of VRAMSCOPE_SIMULATE_NOTES. Without the variable nothing is written. Lines
 import atexit
 import os
 
-computed = skipped = failed = assumed = read = decided = 0
+computed = skipped = failed = read = decided = 0
 host = 0  # bytes of tensors of the CPU whose random numbers were not drawn
 
 _said = set()
@@ -57,8 +57,6 @@ def count(kind, name, text):
 
 def by_host(name, what, values):
     """The host gave the result of the operation *name* its *what*, with the tensors *values*."""
-    global assumed
-    assumed += 1
     once("assumed", name, f"{what} computed by the host; temporary memory of the operation may differ",
          sum(v.nbytes for v in values))
 
@@ -92,7 +90,7 @@ def _end(pid):
     _write_counts()
     if computed or skipped or failed or host:
         write("values", "counts", f"computed={computed} skipped={skipped} failed={failed} "
-              f"read={read} decided={decided} assumed={assumed} host={host}")
+              f"read={read} decided={decided} host={host}")
 
 
 def at_exit():

@@ -245,10 +245,8 @@ class Shadow:
         return result
 
     def device_of(self, tensors):
-        for t in tensors:
-            if t.is_cuda:
-                return t.device.index
-        return self.torch.cuda.current_device()
+        found = next((t.device.index for t in tensors if t.is_cuda), None)
+        return self.torch.cuda.current_device() if found is None else found
 
     def copied(self, target, source):
         """A copy is done once more on the CPU, since the device converts with a kernel."""
