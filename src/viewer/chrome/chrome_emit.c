@@ -4,7 +4,6 @@
 #include "viewer/chrome/chrome_emit.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +21,11 @@ unsigned vs_length_of(uint64_t ns)
 uint64_t vs_length_begins(unsigned index)
 {
     return index < 8 ? index : (UINT64_C(8) | index % 8) << (index / 8 - 1);
+}
+
+static uint64_t bytes_of(const struct vs_emit *emit)
+{
+    return emit->json.flushed + emit->json.length;
 }
 
 static uint64_t since_start(const struct vs_emit *emit, uint64_t time_ns)
@@ -44,7 +48,6 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
         vs_perfetto_event(emit->perfetto, emit, event, args);
         return;
     }
-    char number[24];
     bool slice = event->phase == 'X';
     uint64_t end_ns = event->time_ns + event->duration_ns;
     uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
@@ -54,10 +57,8 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
                     VS_J_US_IF(slice, "dur", end_ns > from ? end_ns - from : 0),
                     VS_J_TEXT_IF(event->category != NULL, "cat", event->category),
                     VS_J_TEXT_IF(event->phase == 'i', "s", event->instant_of_all ? "p" : "t"));
-    if (strchr("ben", event->phase)) {
-        snprintf(number, sizeof number, "%" PRIu64, event->id);
-        vs_json_object(json, "id2", VS_J_TEXT("local", number));
-    }
+    if (strchr("ben", event->phase))
+        vs_json_object(json, "id2", VS_J_DIGITS("local", event->id));
     if (args->key || stack) {
         vs_json_begin_object(json, "args");
         vs_json_put_members(json, args);
@@ -66,10 +67,8 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
                             VS_J_TEXT("stack", stack->text));
         vs_json_end_object(json);
     }
-    if (stack && !emit->clock) { /* the numbers of frames are a trace's own */
-        snprintf(number, sizeof number, "%" PRIu32, stack->frame);
-        vs_json_string(json, "sf", number);
-    }
+    if (stack && !emit->clock) /* the numbers of frames are a trace's own */
+        vs_json_members(json, VS_J_DIGITS("sf", stack->frame));
     vs_json_end_object(json);
 }
 
@@ -109,10 +108,10 @@ bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
         event = &placed;
     if (event->track && event->phase == 'b' && !emit->perfetto)
         name_lane(emit, event);
-    uint64_t before = emit->json.bytes;
+    uint64_t before = bytes_of(emit);
     put_event(emit, event, args);
     if (lengths)
-        lengths->bytes[vs_length_of(event->duration_ns)] += emit->json.bytes - before;
+        lengths->bytes[vs_length_of(event->duration_ns)] += bytes_of(emit) - before;
     return true;
 }
 
@@ -245,7 +244,7 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
         begun_ns = vs_rank_time(emit->clock, begun_ns);
         time_ns = vs_rank_time(emit->clock, time_ns);
     }
-    uint64_t before = emit->json.bytes;
+    uint64_t before = bytes_of(emit);
     vs_json_object(&emit->json, NULL, HEAD(emit, 's', "ac2g", call->pid, call->tid, begun_ns), VS_J_TEXT("cat", "ac2g"),
                    VS_J_UINT("id", id));
     vs_json_object(&emit->json, NULL, HEAD(emit, 'f', "ac2g", work->pid, work->tid, time_ns), VS_J_TEXT("cat", "ac2g"),
@@ -253,7 +252,7 @@ static void arrow(struct vs_flows *flows, struct vs_emit *emit, const struct vs_
     emit->written += 2;
     if (emit->lengths)
         emit->lengths->bytes[vs_length_of(call->duration_ns < work->duration_ns ? call->duration_ns : work->duration_ns)] +=
-            emit->json.bytes - before;
+            bytes_of(emit) - before;
 }
 
 void vs_flow_add(struct vs_flows *flows, struct vs_emit *emit, bool is_work, struct vs_flow_end end)

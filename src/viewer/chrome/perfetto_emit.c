@@ -197,7 +197,7 @@ static void end_event(struct vs_perfetto *p, struct vs_emit *emit, int type, uin
     vs_proto_uint(&p->packets, EVENT_TYPE, (uint64_t)type);
     vs_proto_uint(&p->packets, EVENT_TRACK, track);
     vs_proto_end(&p->packets, p->event);
-    emit->json.bytes += end_packet(p);
+    emit->json.flushed += end_packet(p);
 }
 
 void vs_perfetto_event(struct vs_perfetto *p, struct vs_emit *emit,

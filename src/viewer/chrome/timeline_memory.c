@@ -86,6 +86,8 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
     end_of = stpcpy(stpcpy(end_of, ": "), vs_size_text(live->size));
     stpcpy(stpcpy(end_of, " "), kind);
     vs_text_hex(addr, live->addr);
+    if (memcmp(&m->place, &live->place, sizeof m->place) != 0) /* most are of the place of the one before */
+        vs_phases_text(&replay->phases, m->place = live->place, m->place_text);
     const char *track = tensor ? "lives of tensors" : host ? "lives of host memory" : "lives of blocks";
     uint64_t begin = live->time_ns > m->from_ns ? live->time_ns : m->from_ns;
     struct vs_emitted out = {.phase = 'b', .name = name, .category = "memory", .track = track,
@@ -95,7 +97,7 @@ static void lifetime(struct vs_timeline_memory *m, const struct vs_live *live, c
     vs_emit_event(m->emit, &out, VS_J_UINT("Bytes", live->size), VS_J_UINT("Requested", live->requested),
                   VS_J_TEXT("Addr", addr), VS_J_TEXT("kind", kind),
                   VS_J_TEXT("call site", label),
-                  VS_J_TEXT("phase", vs_place_text(&replay->phases, live->place)), VS_J_TEXT("end", end));
+                  VS_J_TEXT("phase", m->place_text), VS_J_TEXT("end", end));
     out.phase = 'e';
     out.time_ns += out.duration_ns;
     out.stack = NULL;

@@ -30,6 +30,8 @@ struct vs_timeline_memory {
     struct vs_replay *replay;
     struct vs_kinds *kinds;
     size_t failures_open;
+    struct vs_place place; /* and its text */
+    char place_text[VS_PLACE_TEXT_MAX];
 };
 
 /* vs_timeline_memory_follow: *replay* is at its beginning if *whole*: then tensors get their kinds. */

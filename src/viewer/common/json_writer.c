@@ -12,25 +12,35 @@
 #include "base/vs_utf8.h"
 #include "viewer/common/text_style.h"
 
+#define SHORT_TEXT 16 /* bytes: of most keys */
+
 void vs_json_flush(struct vs_json *json)
 {
     fwrite_unlocked(json->text, 1, json->length, json->out);
+    json->flushed += json->length;
     json->length = 0;
 }
 
-static void put(struct vs_json *json, const char *text, size_t count)
+/* Where the next *count* bytes go, of which the caller adds as many as it needs to the length. */
+static inline char *room(struct vs_json *json, size_t count)
 {
-    json->bytes += count;
     if (count > sizeof json->text - json->length)
         vs_json_flush(json);
+    return json->text + json->length;
+}
+
+static inline void append(struct vs_json *json, const char *text, size_t count)
+{
     if (count > sizeof json->text) {
+        vs_json_flush(json);
         fwrite_unlocked(text, 1, count, json->out);
+        json->flushed += count;
         return;
     }
-    memcpy(json->text + json->length, text, count);
+    memcpy(room(json, count), text, count);
     json->length += count;
 }
-#define PUT(json, literal) put(json, literal, sizeof literal - 1)
+#define PUT(json, literal) append(json, literal, sizeof literal - 1)
 
 static void put_text(struct vs_json *json, const char *text)
 {
@@ -44,14 +54,14 @@ static void put_text(struct vs_json *json, const char *text)
         p += n;
         if (n)
             continue;
-        put(json, (const char *)plain, (size_t)(p - plain));
+        append(json, (const char *)plain, (size_t)(p - plain));
         if (!*p)
             break;
         char escaped[8];
         if (*p >= 0x80)
             PUT(json, VS_UTF8_REPLACEMENT);
         else
-            put(json, escaped,
+            append(json, escaped,
                 (size_t)snprintf(escaped, sizeof escaped, *p == '"' || *p == '\\' ? "\\%c" : "\\u%04x", *p));
         plain = ++p;
     }
@@ -67,12 +77,17 @@ void vs_json_text(FILE *out, const char *text)
 
 static void put_uint(struct vs_json *json, uint64_t value)
 {
-    char text[24], *first = text + sizeof text;
-    do {
-        *--first = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    put(json, first, (size_t)(text + sizeof text - first));
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233"
+                                "34353637383940414243444546474849505152535455565758596061626364656667"
+                                "6869707172737475767778798081828384858687888990919293949596979899";
+    enum { DIGITS = 20 };
+    char text[2 * DIGITS], *first = text + DIGITS;
+    for (; value >= 10; value /= 100)
+        memcpy(first -= 2, pairs + 2 * (value % 100), 2);
+    if (value || first == text + DIGITS)
+        *--first = (char)('0' + value);
+    memcpy(room(json, DIGITS), first, DIGITS); /* a known length is a few moves */
+    json->length += (size_t)(text + DIGITS - first);
 }
 
 static void put_us(struct vs_json *json, uint64_t ns)
@@ -80,7 +95,7 @@ static void put_us(struct vs_json *json, uint64_t ns)
     unsigned rest = (unsigned)(ns % 1000);
     const char decimals[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
     put_uint(json, ns / 1000);
-    put(json, decimals, sizeof decimals);
+    append(json, decimals, sizeof decimals);
 }
 
 static void new_line(struct vs_json *json)
@@ -95,17 +110,20 @@ static void new_line(struct vs_json *json)
 static void member(struct vs_json *json, const char *key)
 {
     if (json->depth > 0) {
-        if (json->used[json->depth - 1])
+        bool *used = &json->used[json->depth - 1];
+        if (*used)
             PUT(json, ",");
-        json->used[json->depth - 1] = true;
+        *used = true;
         if (json->lines && json->depth == 1)
             PUT(json, "\n");
         new_line(json);
     }
-    if (key) {
-        put_text(json, key);
-        put(json, ": ", json->pretty ? 2 : 1);
-    }
+    if (!key)
+        return;
+    put_text(json, key);
+    PUT(json, ":");
+    if (json->pretty)
+        PUT(json, " ");
 }
 
 void vs_json_member(struct vs_json *json, const char *key)
@@ -117,7 +135,7 @@ void vs_json_member(struct vs_json *json, const char *key)
 static void begin(struct vs_json *json, const char *key, char bracket)
 {
     member(json, key);
-    put(json, &bracket, 1);
+    append(json, &bracket, 1);
     if (json->depth < VS_JSON_DEPTH_MAX)
         json->used[json->depth] = false;
     json->depth++;
@@ -128,7 +146,7 @@ static void end(struct vs_json *json, char bracket)
     json->depth--;
     if (json->used[json->depth])
         new_line(json);
-    put(json, &bracket, 1);
+    append(json, &bracket, 1);
     if (json->depth)
         return;
     PUT(json, "\n");
@@ -174,14 +192,14 @@ void vs_json_known_uint(struct vs_json *json, const char *key, bool known, uint6
 void vs_json_int(struct vs_json *json, const char *key, int64_t value)
 {
     member(json, key);
-    put(json, "-", value < 0);
+    append(json, "-", value < 0);
     put_uint(json, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void vs_json_bool(struct vs_json *json, const char *key, bool value)
 {
     member(json, key);
-    put(json, value ? "true" : "false", value ? 4 : 5);
+    append(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void vs_json_ratio(struct vs_json *json, const char *key, double value)
@@ -192,15 +210,39 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value)
     }
     char text[352]; /* a double has up to 309 digits before the point */
     member(json, key);
-    put(json, text, (size_t)snprintf(text, sizeof text, "%.6f", value));
+    append(json, text, (size_t)snprintf(text, sizeof text, "%.6f", value));
+}
+
+/* Without a look at each byte of the key. False: of another type, or not in one line. */
+static bool put_at_once(struct vs_json *json, const struct vs_json_item *m)
+{
+    bool common = m->type == VS_JSON_UINT || (m->type == VS_JSON_TEXT && m->text);
+    if (common ? json->pretty : m->type != VS_JSON_US && m->type != VS_JSON_DIGITS)
+        return false;
+    bool *used = &json->used[json->depth - 1], quotes = m->type == VS_JSON_DIGITS;
+    char *to = room(json, 1 + (size_t)m->quoted_length);
+    *to = ',';
+    memcpy(to + *used, m->quoted, m->quoted_length);
+    json->length += *used + (size_t)m->quoted_length;
+    *used = true;
+    if (m->type == VS_JSON_TEXT) {
+        put_text(json, m->text);
+        return true;
+    }
+    if (quotes)
+        PUT(json, "\"");
+    (m->type == VS_JSON_US ? put_us : put_uint)(json, m->uint);
+    if (quotes)
+        PUT(json, "\"");
+    return true;
 }
 
 void vs_json_put_members(struct vs_json *json, const struct vs_json_item *members)
 {
     char text[32];
     for (const struct vs_json_item *m = members; m->key; m++)
-        switch (m->type) {
-        case VS_JSON_ABSENT: break;
+        switch (put_at_once(json, m) ? VS_JSON_ABSENT : m->type) {
+        case VS_JSON_ABSENT: case VS_JSON_US: case VS_JSON_DIGITS: break;
         case VS_JSON_UINT: vs_json_uint(json, m->key, m->uint); break;
         case VS_JSON_INT: vs_json_int(json, m->key, m->sint); break;
         case VS_JSON_BOOL: vs_json_bool(json, m->key, m->uint); break;
@@ -208,11 +250,7 @@ void vs_json_put_members(struct vs_json *json, const struct vs_json_item *member
         case VS_JSON_RATIO: vs_json_ratio(json, m->key, m->ratio); break;
         case VS_JSON_REAL:
             member(json, m->key);
-            put(json, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(m->ratio) ? m->ratio : 0));
-            break;
-        case VS_JSON_US:
-            member(json, m->key);
-            put_us(json, m->uint);
+            append(json, text, (size_t)snprintf(text, sizeof text, "%.9g", isfinite(m->ratio) ? m->ratio : 0));
             break;
         case VS_JSON_TRIPLE:
             vs_json_begin_array(json, m->key);

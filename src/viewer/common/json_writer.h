@@ -20,8 +20,8 @@ struct vs_json {
     bool lines;  /* of an array that the caller began, at depth 1: each element on a line of its own */
     unsigned depth;
     bool used[VS_JSON_DEPTH_MAX]; /* the level has a member already */
-    uint64_t bytes; /* so far */
-    size_t length;  /* of *text*, which the stream does not have yet */
+    uint64_t flushed; /* bytes that the stream has, */
+    size_t length;    /* and of *text*, which it does not have yet */
     char text[1024];
 };
 
@@ -57,30 +57,34 @@ void vs_json_ratio(struct vs_json *json, const char *key, double value);
 #define vs_json_object_if(json, name, has, ...)                                                    \
     vs_json_put_object(json, name, (has) ? (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}} : NULL)
 
-/* A member, by its type; VS_J_KNOWN: a number, null unless *is_known*. Those with a condition are left
- * out unless it holds; their value is evaluated all the same. */
+#define VS_J_KEY(name) .key = name, .quoted = "\"" name "\":", .quoted_length = sizeof name + 2
+/* A member, by its type; *name* is a literal. VS_J_KNOWN: a number, null unless *is_known*. Those with a
+ * condition are left out unless it holds; their value is evaluated all the same. */
 #define VS_J_UINT(name, of) VS_J_UINT_IF(true, name, of)
-#define VS_J_INT(name, of) {.key = name, .type = VS_JSON_INT, .sint = (of)}
-#define VS_J_BOOL(name, of) {.key = name, .type = VS_JSON_BOOL, .uint = (of)}
+#define VS_J_INT(name, of) {VS_J_KEY(name), .type = VS_JSON_INT, .sint = (of)}
+#define VS_J_BOOL(name, of) {VS_J_KEY(name), .type = VS_JSON_BOOL, .uint = (of)}
 #define VS_J_TEXT(name, of) VS_J_TEXT_IF(true, name, of)
-#define VS_J_RATIO(name, of) {.key = name, .type = VS_JSON_RATIO, .ratio = (of)}
-#define VS_J_REAL(name, of) {.key = name, .type = VS_JSON_REAL, .ratio = (of)} /* nine digits */
+#define VS_J_RATIO(name, of) {VS_J_KEY(name), .type = VS_JSON_RATIO, .ratio = (of)}
+#define VS_J_REAL(name, of) {VS_J_KEY(name), .type = VS_JSON_REAL, .ratio = (of)} /* nine digits */
+#define VS_J_DIGITS(name, of) {VS_J_KEY(name), .type = VS_JSON_DIGITS, .uint = (of)} /* a number as text */
 #define VS_J_US_IF(when, name, ns) /* as µs, with three decimals */                                \
-    {.key = name, .type = (when) ? VS_JSON_US : VS_JSON_ABSENT, .uint = (ns)}
-#define VS_J_TRIPLE(name, of) {.key = name, .type = VS_JSON_TRIPLE, .triple = (of)} /* an array */
+    {VS_J_KEY(name), .type = (when) ? VS_JSON_US : VS_JSON_ABSENT, .uint = (ns)}
+#define VS_J_TRIPLE(name, of) {VS_J_KEY(name), .type = VS_JSON_TRIPLE, .triple = (of)} /* an array */
 #define VS_J_KNOWN(name, is_known, of)                                                             \
-    {.key = name, .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
+    {VS_J_KEY(name), .type = (is_known) ? VS_JSON_UINT : VS_JSON_NULL, .uint = (of)}
 #define VS_J_KNOWN_INT(name, is_known, of)                                                         \
-    {.key = name, .type = (is_known) ? VS_JSON_INT : VS_JSON_NULL, .sint = (of)}
+    {VS_J_KEY(name), .type = (is_known) ? VS_JSON_INT : VS_JSON_NULL, .sint = (of)}
 #define VS_J_UINT_IF(when, name, of)                                                               \
-    {.key = name, .type = (when) ? VS_JSON_UINT : VS_JSON_ABSENT, .uint = (of)}
+    {VS_J_KEY(name), .type = (when) ? VS_JSON_UINT : VS_JSON_ABSENT, .uint = (of)}
 #define VS_J_TEXT_IF(when, name, of)                                                               \
-    {.key = name, .type = (when) ? VS_JSON_TEXT : VS_JSON_ABSENT, .text = (of)}
+    {VS_J_KEY(name), .type = (when) ? VS_JSON_TEXT : VS_JSON_ABSENT, .text = (of)}
 
 struct vs_json_item {
     const char *key; /* NULL: the end */
+    const char *quoted; /* the same as in JSON */
     enum { VS_JSON_ABSENT, VS_JSON_UINT, VS_JSON_INT, VS_JSON_BOOL, VS_JSON_TEXT, VS_JSON_RATIO,
-           VS_JSON_REAL, VS_JSON_US, VS_JSON_TRIPLE, VS_JSON_NULL } type;
+           VS_JSON_REAL, VS_JSON_DIGITS, VS_JSON_US, VS_JSON_TRIPLE, VS_JSON_NULL } type : 8;
+    uint32_t quoted_length : 24;
     union {
         uint64_t uint; /* and bool, ns */
         int64_t sint;

@@ -105,8 +105,8 @@ void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
             vs_json_begin_object(json, NULL);
             vs_json_members(json, VS_J_TEXT("kind", kinds[what]), VS_J_UINT("count", site->count),
                             VS_J_UINT("bytes", site->bytes),
-                            VS_J_TEXT(what == VS_UNCOMPUTED_DECIDED ? "value" : "kernel",
-                                      site->api));
+                            VS_J_TEXT_IF(what == VS_UNCOMPUTED_DECIDED, "value", site->api),
+                            VS_J_TEXT_IF(what != VS_UNCOMPUTED_DECIDED, "kernel", site->api));
             vs_report_json_frames(json, site);
             vs_json_end_object(json);
         }
