@@ -17,96 +17,77 @@
 #include "intercept/route/hook.h"
 #include "intercept/route/route.h"
 
-/* VS_CUPTI_CALL(name, parameters, arguments): all return CUptiResult. Types of newer headers are
- * passed by pointer, whatever they contain. */
-#define VS_CUPTI_CALLS                                                                           \
-    VS_CUPTI_CALL(cuptiSubscribe,                                                                \
-                  (CUpti_SubscriberHandle * handle, CUpti_CallbackFunc callback, void *user),    \
-                  (handle, callback, user))                                                      \
-    VS_CUPTI_CALL(cuptiSubscribe_v2,                                                             \
-                  (CUpti_SubscriberHandle * handle, CUpti_CallbackFunc callback, void *user,     \
-                   void *params),                                                                \
-                  (handle, callback, user, params))                                              \
-    VS_CUPTI_CALL(cuptiActivityRegisterCallbacks,                                                \
-                  (CUpti_BuffersCallbackRequestFunc request,                                     \
-                   CUpti_BuffersCallbackCompleteFunc complete),                                  \
-                  (request, complete))                                                           \
-    VS_CUPTI_CALL(cuptiActivityRegisterTimestampCallback, (void *callback), (callback))          \
-    VS_CUPTI_CALL(cuptiActivityEnable, (CUpti_ActivityKind kind), (kind))                        \
-    VS_CUPTI_CALL(cuptiActivityEnableAndDump, (CUpti_ActivityKind kind), (kind))                 \
-    VS_CUPTI_CALL(cuptiActivityEnableContext, (CUcontext context, CUpti_ActivityKind kind),      \
-                  (context, kind))                                                               \
-    VS_CUPTI_CALL(cuptiActivityEnableDriverApi, (CUpti_CallbackId id, uint8_t enable),           \
-                  (id, enable))                                                                  \
-    VS_CUPTI_CALL(cuptiActivityEnableRuntimeApi, (CUpti_CallbackId id, uint8_t enable),          \
-                  (id, enable))                                                                  \
-    VS_CUPTI_CALL(cuptiActivityFlushPeriod, (uint32_t ms), (ms))                                 \
-    VS_CUPTI_CALL(cuptiProfilerInitialize, (void *params), (params))                             \
-    VS_CUPTI_CALL(cuptiPCSamplingEnable, (void *params), (params))                               \
-    VS_CUPTI_CALL(cuptiFinalize, (void), ())
+/* All have at most four parameters, each of which fits in a register whatever its type, and return CUptiResult:
+ * the handlers pass on four registers. So types of newer headers need not be known. */
+#define VS_CUPTI_CALLS(F)                                                                              \
+    F(cuptiSubscribe) F(cuptiSubscribe_v2) F(cuptiActivityRegisterCallbacks)                           \
+    F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnable) F(cuptiActivityEnableAndDump)     \
+    F(cuptiActivityEnableContext) F(cuptiActivityEnableDriverApi) F(cuptiActivityEnableRuntimeApi)     \
+    F(cuptiActivityFlushPeriod) F(cuptiProfilerInitialize) F(cuptiPCSamplingEnable) F(cuptiFinalize)
 
-/* Handlers have assembler names of their own, since their prototypes differ from those of some
- * versions of the header. */
-#define VS_CUPTI_CALL(name, params, args)              \
-    VS_EXPORT CUptiResult vs_guard_##name params __asm__(#name); \
-    static _Atomic(void *) real_##name;
-VS_CUPTI_CALLS
-#undef VS_CUPTI_CALL
+typedef CUptiResult guarded(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 
-static void *find(_Atomic(void *) *real, const char *name, void *handler)
+/* Handlers have assembler names of their own, since their prototypes differ from those of the header. */
+#define VS_DECLARE(name) VS_EXPORT guarded vs_guard_##name __asm__(#name);
+VS_CUPTI_CALLS(VS_DECLARE)
+
+static struct guarded_call {
+    const char *name;
+    guarded *handler;
+    _Atomic(guarded *) real;
+} calls[] = {
+#define VS_ROW(name) {#name, vs_guard_##name, NULL},
+    VS_CUPTI_CALLS(VS_ROW)
+};
+
+static guarded *find(struct guarded_call *call)
 {
-    void *fn = atomic_load_explicit(real, memory_order_acquire);
+    guarded *fn = atomic_load_explicit(&call->real, memory_order_acquire);
     if (fn)
         return fn;
-    fn = vs_next_symbol_of("libcupti.so", name);
-    if (!fn || fn == handler)
-        fn = vs_cupti_symbol(name); /* loaded into a local scope */
-    if (fn == handler)
+    fn = (guarded *)vs_next_symbol_of("libcupti.so", call->name);
+    if (!fn || fn == call->handler)
+        fn = (guarded *)vs_cupti_symbol(call->name); /* loaded into a local scope */
+    if (fn == call->handler)
         fn = NULL;
-    atomic_store_explicit(real, fn, memory_order_release);
+    atomic_store_explicit(&call->real, fn, memory_order_release);
     return fn;
 }
 
-#define VS_CUPTI_CALL(name, params, args)                                                      \
-    CUptiResult vs_guard_##name params                                                         \
-    {                                                                                          \
-        CUptiResult(*fn) params =                                                              \
-            (CUptiResult(*) params)find(&real_##name, #name, (void *)vs_guard_##name);         \
-        if (!fn)                                                                               \
-            return CUPTI_ERROR_NOT_INITIALIZED;                                                \
-        vs_collector_hand_over();                                                              \
-        return fn args;                                                                        \
-    }
-VS_CUPTI_CALLS
-#undef VS_CUPTI_CALL
-
-static const struct {
-    const char *name;
-    void *handler;
-    _Atomic(void *) *real;
-} calls[] = {
-#define VS_CUPTI_CALL(name, params, args) {#name, (void *)vs_guard_##name, &real_##name},
-    VS_CUPTI_CALLS
-#undef VS_CUPTI_CALL
+enum {
+#define VS_NUMBER(name) NUMBER_##name,
+    VS_CUPTI_CALLS(VS_NUMBER)
 };
+
+#define VS_DEFINE(name)                                                               \
+    CUptiResult vs_guard_##name(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d)   \
+    {                                                                                 \
+        guarded *fn = find(&calls[NUMBER_##name]);                                    \
+        if (!fn)                                                                      \
+            return CUPTI_ERROR_NOT_INITIALIZED;                                       \
+        vs_collector_hand_over();                                                     \
+        return fn(a, b, c, d);                                                        \
+    }
+VS_CUPTI_CALLS(VS_DEFINE)
+
+static struct guarded_call *guarded_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(calls[i].name, name) == 0)
+            return &calls[i];
+    return NULL;
+}
 
 void *vs_cupti_guard(const char *name, void *fn)
 {
-    for (size_t i = 0; fn && i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i].name, name) != 0)
-            continue;
-        if (fn != calls[i].handler)
-            atomic_store_explicit(calls[i].real, fn, memory_order_release);
-        return calls[i].handler;
-    }
-    return fn;
+    struct guarded_call *call = fn ? guarded_named(name) : NULL;
+    if (call && fn != (void *)call->handler)
+        atomic_store_explicit(&call->real, (guarded *)fn, memory_order_release);
+    return call ? (void *)call->handler : fn;
 }
 
 bool vs_cupti_guard_absent(const char *name)
 {
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (strcmp(calls[i].name, name) == 0)
-            return !find(calls[i].real, name, calls[i].handler);
-    }
-    return false;
+    struct guarded_call *call = guarded_named(name);
+    return call && !find(call);
 }

@@ -49,6 +49,12 @@ static const char *domain_name(nvtxDomainHandle_t domain)
     return i && i <= DOMAINS_MAX ? domain_names[i - 1] : "";
 }
 
+static const char *wide_text(const wchar_t *wide, char *buffer, size_t bytes)
+{
+    snprintf(buffer, bytes, "%ls", wide ? wide : L"");
+    return buffer;
+}
+
 static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, size_t bytes)
 {
     if (!e)
@@ -63,8 +69,7 @@ static const char *message_text(const nvtxEventAttributes_t *e, char *buffer, si
             return "";
         return registered_long[i - 1] ? registered_long[i - 1] : registered[i - 1];
     case NVTX_MESSAGE_TYPE_UNICODE:
-        snprintf(buffer, bytes, "%ls", e->message.unicode ? e->message.unicode : L"");
-        return buffer;
+        return wide_text(e->message.unicode, buffer, bytes);
     default:
         return "";
     }
@@ -223,38 +228,14 @@ void vs_nvtx_end_annotation(void)
         record_pop(VS_ANNOTATION_DOMAIN);
 }
 
-#define WITH_TEXT(attributes)  \
-    char text_buffer[256];     \
-    const char *text = message_text(attributes, text_buffer, sizeof text_buffer)
-#define WITH_WIDE(wide)    \
-    char text[256];        \
-    snprintf(text, sizeof text, "%ls", (wide) ? (wide) : L"")
-
-static int on_push_a(const char *name) { return push(name ? name : "", NULL, NULL); }
-static int on_push_w(const wchar_t *name) { WITH_WIDE(name); return push(text, NULL, NULL); }
-static int on_push_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, NULL, a); }
-static int on_pop(void) { return pop(NULL); }
-static nvtxRangeId_t on_start_a(const char *name) { return start(name ? name : "", NULL, NULL); }
-static nvtxRangeId_t on_start_w(const wchar_t *name) { WITH_WIDE(name); return start(text, NULL, NULL); }
-static nvtxRangeId_t on_start_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, NULL, a); }
-static void on_mark_a(const char *name) { mark_in(name ? name : "", "", NULL); }
-static void on_mark_w(const wchar_t *name) { WITH_WIDE(name); mark_in(text, "", NULL); }
-static void on_mark_ex(const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark_in(text, "", a); }
-
-static void on_end(nvtxRangeId_t id)
+static void end(nvtxRangeId_t id)
 {
     if (!recording() && !(waiting() && !vs_nvtx_pending_end(id, NULL)))
         return;
     VS_RECORD(range_end, .range = id);
 }
 
-static void on_domain_mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); mark_in(text, domain_name(d), a); }
-static int on_domain_push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return push(text, d, a); }
-static int on_domain_pop(nvtxDomainHandle_t d) { return pop(d); }
-static nvtxRangeId_t on_domain_start(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { WITH_TEXT(a); return start(text, d, a); }
-static void on_domain_end(nvtxDomainHandle_t d, nvtxRangeId_t id) { (void)d; on_end(id); }
-
-static nvtxDomainHandle_t on_domain_create(const char *name)
+static nvtxDomainHandle_t create_domain(const char *name)
 {
     unsigned i = atomic_fetch_add(&domain_count, 1);
     if (i >= DOMAINS_MAX)
@@ -263,9 +244,8 @@ static nvtxDomainHandle_t on_domain_create(const char *name)
     return (nvtxDomainHandle_t)(uintptr_t)(i + 1);
 }
 
-static nvtxStringHandle_t on_register(nvtxDomainHandle_t domain, const char *text)
+static nvtxStringHandle_t register_text(const char *text)
 {
-    (void)domain;
     unsigned i = atomic_fetch_add(&registered_count, 1);
     if (i >= STRINGS_MAX)
         return NULL;
@@ -277,14 +257,14 @@ static nvtxStringHandle_t on_register(nvtxDomainHandle_t domain, const char *tex
     return (nvtxStringHandle_t)(uintptr_t)(i + 1);
 }
 
-static void on_name_thread(uint32_t tid, const char *name)
+static void name_thread(uint32_t tid, const char *name)
 {
     if (!recording())
         return;
     VS_RECORD(thread, .tid = tid, .name = vs_process_string(name));
 }
 
-static void on_name_stream(void *stream, const char *name)
+static void name_stream(void *stream, const char *name)
 {
     if (!recording())
         return;
@@ -292,34 +272,47 @@ static void on_name_stream(void *stream, const char *name)
     vs_stream_name(stream, name);
 }
 
-struct nvtx_entry {
+#define TEXT(a) message_text(a, (char[256]){""}, 256)
+#define WIDE(w) wide_text(w, (char[256]){""}, 256)
+#define PLAIN(t) ((t) ? (t) : "")
+typedef const nvtxEventAttributes_t *look;
+
+/* Functions of NVTX: their module and name, result, parameters, and what they do. */
+#define FUNCTIONS(F)                                                                             \
+    F(CORE, MarkEx, void, (look a), mark_in(TEXT(a), "", a))                                     \
+    F(CORE, MarkA, void, (const char *t), mark_in(PLAIN(t), "", NULL))                           \
+    F(CORE, MarkW, void, (const wchar_t *w), mark_in(WIDE(w), "", NULL))                         \
+    F(CORE, RangeStartEx, nvtxRangeId_t, (look a), start(TEXT(a), NULL, a))                      \
+    F(CORE, RangeStartA, nvtxRangeId_t, (const char *t), start(PLAIN(t), NULL, NULL))            \
+    F(CORE, RangeStartW, nvtxRangeId_t, (const wchar_t *w), start(WIDE(w), NULL, NULL))          \
+    F(CORE, RangeEnd, void, (nvtxRangeId_t id), end(id))                                         \
+    F(CORE, RangePushEx, int, (look a), push(TEXT(a), NULL, a))                                  \
+    F(CORE, RangePushA, int, (const char *t), push(PLAIN(t), NULL, NULL))                        \
+    F(CORE, RangePushW, int, (const wchar_t *w), push(WIDE(w), NULL, NULL))                      \
+    F(CORE, RangePop, int, (void), pop(NULL))                                                    \
+    F(CORE, NameOsThreadA, void, (uint32_t tid, const char *t), name_thread(tid, t))             \
+    F(CUDA, NameCuStreamA, void, (void *stream, const char *t), name_stream(stream, t))          \
+    F(CUDART, NameCudaStreamA, void, (void *stream, const char *t), name_stream(stream, t))      \
+    F(CORE2, DomainMarkEx, void, (nvtxDomainHandle_t d, look a), mark_in(TEXT(a), domain_name(d), a)) \
+    F(CORE2, DomainRangeStartEx, nvtxRangeId_t, (nvtxDomainHandle_t d, look a), start(TEXT(a), d, a)) \
+    F(CORE2, DomainRangeEnd, void, (nvtxDomainHandle_t d, nvtxRangeId_t id), ((void)d, end(id)))     \
+    F(CORE2, DomainRangePushEx, int, (nvtxDomainHandle_t d, look a), push(TEXT(a), d, a))        \
+    F(CORE2, DomainRangePop, int, (nvtxDomainHandle_t d), pop(d))                                \
+    F(CORE2, DomainRegisterStringA, nvtxStringHandle_t, (nvtxDomainHandle_t d, const char *t), \
+      ((void)d, register_text(t)))                                                               \
+    F(CORE2, DomainCreateA, nvtxDomainHandle_t, (const char *t), create_domain(t))
+
+#define DEFINE(module, name, result, parameters, call) static result on_##name parameters { return call; }
+FUNCTIONS(DEFINE)
+
+static const struct {
     NvtxCallbackModule module;
     unsigned id;
-    void *fn;
-};
-
-static const struct nvtx_entry entries[] = {
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkEx, on_mark_ex},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkA, on_mark_a},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_MarkW, on_mark_w},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartEx, on_start_ex},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartA, on_start_a},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeStartW, on_start_w},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangeEnd, on_end},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushEx, on_push_ex},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushA, on_push_a},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushW, on_push_w},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePop, on_pop},
-    {NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_NameOsThreadA, on_name_thread},
-    {NVTX_CB_MODULE_CUDA, NVTX_CBID_CUDA_NameCuStreamA, on_name_stream},
-    {NVTX_CB_MODULE_CUDART, NVTX_CBID_CUDART_NameCudaStreamA, on_name_stream},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainMarkEx, on_domain_mark},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangeStartEx, on_domain_start},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangeEnd, on_domain_end},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePushEx, on_domain_push},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRangePop, on_domain_pop},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainRegisterStringA, on_register},
-    {NVTX_CB_MODULE_CORE2, NVTX_CBID_CORE2_DomainCreateA, on_domain_create},
+    NvtxFunctionPointer fn;
+} entries[] = {
+#define ROW(module, name, result, parameters, call) \
+    {NVTX_CB_MODULE_##module, NVTX_CBID_##module##_##name, (NvtxFunctionPointer)on_##name},
+    FUNCTIONS(ROW)
 };
 
 VS_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table);
@@ -333,7 +326,7 @@ int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table)
         unsigned size = 0;
         if (callbacks->GetModuleFunctionTable(entries[i].module, &table, &size) &&
             entries[i].id < size && table && table[entries[i].id])
-            *table[entries[i].id] = (NvtxFunctionPointer)entries[i].fn;
+            *table[entries[i].id] = entries[i].fn;
     }
     return 1;
 }
