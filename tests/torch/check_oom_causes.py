@@ -153,6 +153,17 @@ def fit():
         x = make_batch(i)
         net(x).relu().sum().backward()
         net.zero_grad()''', "fit()", 0),
+    "one_long_batch": (("larger_step",), "make_batch", '''def step(i, out):
+    pass
+def make_batch(size):
+    return torch.randn(size, 1024, device="cuda")
+def fit():
+    net = Net(1024, 20).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(8):
+        net(make_batch(40960 if i == 6 else 4096 + 256 * (i % 3))).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()''', "fit()", 0),
 }
 PRIVATE_POOL = ("in pieces of up to 40.0 MiB", "and hold no block now", "1. delete the private pool")
 EVIDENCE = {  # what a program computes and keeps is not one of its inputs

@@ -138,6 +138,12 @@ struct vs_oom {
     uint64_t steps_largest; /* largest single allocation in completed steps */
     uint64_t largest;       /* largest single allocation after the program first freed memory */
     uint64_t freed_bytes;   /* sum of all frees before */
+    /* of the live blocks of the step in progress and the request, those larger than any that their
+     * call site allocated in completed steps; larger_beyond: their bytes above that */
+    uint64_t larger_count, larger_bytes, larger_beyond;
+    struct vs_report_site larger_site; /* of the first block that is larger by at least half of
+                                        * what all of them are, in proportion */
+    uint64_t larger_first, larger_usual; /* its bytes; the most in completed steps */
     uint64_t request_before; /* largest at the failing call site, this step excluded */
     uint64_t request_first; /* first request of a call site whose requests became larger throughout;
                              * 0: none */

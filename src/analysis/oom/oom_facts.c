@@ -384,6 +384,49 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     }
 }
 
+/* The next live block of the step in progress that is larger than any of its call site in the
+ * completed steps: *usual*. */
+static const struct vs_live *next_larger(const struct vs_oom_scene *scene, size_t *at,
+                                         uint64_t *usual)
+{
+    const struct vs_replay *replay = scene->summary->replay;
+    const struct vs_live *live;
+    while ((live = vs_user_live_next(replay, scene->failure->account, at)) != NULL) {
+        *usual = replay->sites.items[live->site].largest_before_step;
+        if (live->epoch == vs_replay_epoch(replay) && *usual && live->size > *usual)
+            return live;
+    }
+    return NULL;
+}
+
+static void larger_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    const struct vs_live *live, *first = NULL;
+    uint64_t usual;
+    if (!oom->in_step || !oom->steps_done)
+        return;
+    for (size_t at = 0; (live = next_larger(scene, &at, &usual)) != NULL;) {
+        oom->larger_count++;
+        oom->larger_bytes += live->size;
+        oom->larger_beyond += live->size - usual;
+    }
+    if (oom->request_before && oom->failure.requested > oom->request_before) {
+        oom->larger_count++;
+        oom->larger_bytes += oom->failure.requested;
+        oom->larger_beyond += oom->failure.requested - oom->request_before;
+    }
+    double part = oom->larger_bytes ? (double)oom->larger_beyond / (double)oom->larger_bytes : 0;
+    for (size_t at = 0; (live = next_larger(scene, &at, &usual)) != NULL;)
+        if ((double)(live->size - usual) >= (double)live->size * part / 2 &&
+            (!first || live->event < first->event)) {
+            first = live;
+            oom->larger_first = live->size;
+            oom->larger_usual = usual;
+        }
+    if (first)
+        oom->larger_site = vs_oom_name_site(oom, scene, first->site, first->size, 1);
+}
+
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_balance *b = &oom->balance;
@@ -420,6 +463,7 @@ void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     if (pool.bytes)
         oom->pool_site = vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1);
     rising_facts(oom, scene);
+    larger_facts(oom, scene);
     overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;
     uint64_t one = b->context_count ? b->contexts / b->context_count : 0;

@@ -119,17 +119,20 @@ static bool two_that_suffice(struct vs_oom *oom)
 }
 
 /* A larger device is a purchase: after all others that let the request fit. It does not end growth:
- * there it comes last, and freeing what grows comes first. */
+ * there it comes last, and freeing what grows comes first. Of a larger step the rest may not fit with
+ * another setting: smaller inputs come first. */
 void vs_oom_sort_remedies(struct vs_oom *oom)
 {
     bool growth = oom->verdict == &vs_verdict_growth || oom->refusal == &vs_verdict_growth;
+    bool larger = oom->verdict == &vs_verdict_larger || oom->refusal == &vs_verdict_larger;
     size_t placed = 0;
     for (int rank = 5; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {
             struct vs_remedy remedy = oom->remedies[i];
             bool device = strcmp(remedy.kind, "bigger_device") == 0;
             int of = growth && device                                      ? 0
-                     : growth && strcmp(remedy.kind, "free_growth") == 0 ? 5
+                     : (growth && strcmp(remedy.kind, "free_growth") == 0) ||
+                           (larger && strcmp(remedy.kind, "limit_step") == 0) ? 5
                      : !remedy.fits                                        ? remedy.replayed
                      : device                                              ? 2
                                                                            : 3 + remedy.replayed;

@@ -14,6 +14,13 @@ const char *vs_oom_spike_remedy(struct vs_oom *oom)
                           (unsigned long long)oom->spike_count, size, sites);
 }
 
+/* Several blocks of a step that asks for more everywhere are that step, not a spike. */
+static uint64_t recovers(const struct vs_oom *oom)
+{
+    uint64_t larger = vs_verdict_larger.recovers(oom);
+    return larger && larger >= oom->missing ? 0 : oom->spike_bytes;
+}
+
 static void explain(struct vs_oom *oom)
 {
     uint64_t peak = oom->spike_peak;
@@ -52,5 +59,5 @@ static void explain(struct vs_oom *oom)
 const struct vs_verdict vs_verdict_spike = {
     .name = "single_spike",
     .words = "single spike: one allocation is far larger than any before it",
-    .noun = "the spike", .live = offsetof(struct vs_oom, spike_bytes), .explain = explain,
-    .site = offsetof(struct vs_oom, spike_site)};
+    .noun = "the spike", .recovers = recovers, .live = offsetof(struct vs_oom, spike_bytes),
+    .explain = explain, .site = offsetof(struct vs_oom, spike_site)};

@@ -56,9 +56,22 @@ static const struct oom_case cases[] = {
      "evidence is needs 60.0 MiB, 48.0 MiB available: short by 12.0 MiB"},
     {"a_request_above_the_device_in_the_first_step_is_true_capacity",
      START FORWARD(0, 1, "8M") "fail 9G free 340M", "verdict true_capacity"},
-    {"a_slightly_larger_later_step_is_true_capacity_not_a_spike",
+    {"a_step_of_larger_inputs_is_named",
+     START "repeat 4 { step i; at site_batch; alloc 900 8M; at site_activation; "
+     "repeat 4 { alloc 100i+1000 80M }; repeat 4 { free 100i+1000 }; free 900; pop }; step 4; "
+     "at site_table; alloc 800 256K; at site_batch; alloc 900 12M; at site_activation; "
+     "repeat 2 { alloc 100i+1000 120M }; fail 120M free 95M",
+     "verdict larger_step; causes/0/bytes 124M; causes/0/suffices true; remedies/0/kind limit_step; "
+     "remedies/0/bytes 124M; remedies/0/text has from site_batch; " GUILTY "site_batch; "
+     "evidence has so far 4 of its requests are larger than any at these lines before: 372.0 MiB "
+     "together instead of at most 248.0 MiB; evidence has : 12.0 MiB, at most 8.0 MiB in "
+     "the steps before"},
+    {"a_slightly_larger_later_step_is_not_a_spike",
      START STEPS(5, "80M", "") FORWARD(5, 3, "95M") "fail 95M free 63M",
-     "verdict true_capacity; steps/done 5; steps/earlier_steps_peak_bytes 420M"},
+     "verdict larger_step; steps/done 5; steps/earlier_steps_peak_bytes 420M"},
+    {"a_larger_step_that_needs_more_blocks_as_well_is_true_capacity",
+     START STEPS(5, "50M", "") FORWARD(5, 5, "55M") "fail 60M free 48M",
+     "verdict true_capacity"},
     {"a_leak_per_step_is_growth",
      START STEPS(6, "60M", LEAK("20M")) FORWARD(6, 3, "60M") "fail 60M free 48M",
      "verdict growth; growth/bytes 120M; growth/bytes_per_step 20M; growth/since_step 0; "

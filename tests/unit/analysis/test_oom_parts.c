@@ -68,9 +68,10 @@
 static const struct oom_case cases[] = {
     {"both_blocks_of_a_larger_step_are_the_spike",
      START STEPS(40) BOTH_BLOCKS, BOTH_FACTS "30.0 MiB"},
-    {"both_blocks_of_a_larger_marked_step_are_the_spike",
-     START "repeat 10 { step i; " TWO_BATCHES "pop }; step 10; " BOTH_BLOCKS, BOTH_FACTS "50.0 "
-     "MiB"},
+    {"both_blocks_of_a_larger_marked_step_are_that_step",
+     START "repeat 10 { step i; " TWO_BATCHES "pop }; step 10; " BOTH_BLOCKS,
+     "verdict larger_step; causes/0/bytes 705M; causes count 1; inside/also_count 0; "
+     "remedies/0/kind limit_step; remedies/0/text has from site_batch"},
     {"several_live_blocks_of_one_step_are_the_spike",
      START STEPS(40) "at site_table; alloc 3000 500M; at site_log; alloc 4000 292M; " LIVE_BLOCKS,
      LIVE_FACTS "2", LIVE_REPLAYED},
