@@ -87,7 +87,7 @@ static void fill_source(struct vs_top_source *source, struct vs_top_process *pro
 {
     if (!source->watch)
         return;
-    vs_watch_fill(source->watch, exact, &process->view);
+    vs_watch_fill(source->watch, exact || vs_watch_ended(source->watch), &process->view);
     for (size_t i = 0; i < process->view.device_count && process->view.running; i++)
         vs_top_utilisation(&process->view.devices[i]);
     vs_top_names_fill(&source->names, source->watch, &process->view, wait);

@@ -46,7 +46,8 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
     const struct vs_watch_view *view = &process->view;
     char name[VS_TOP_PROGRAM_MAX], right[64];
     unsigned at = vs_grid_put(grid, row, 0, grid->columns, VS_BOLD, "%s", vs_top_program(name, view));
-    at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%" PRIu64 ")", process->pid);
+    if (process->pid) /* an imported trace has none */
+        at = vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, " (%" PRIu64 ")", process->pid);
     snprintf(right, sizeof right, "%s %s",
              process->error  ? "cannot be read"
              : view->running ? "running"
@@ -58,8 +59,8 @@ static void title(const struct vs_top_process *process, const struct vs_watch_de
     else
         vs_grid_right(grid, row, grid->columns, width, VS_PLAIN, "%s", right);
     if (device)
-        vs_grid_put(grid, row, at, end, VS_PLAIN, ", GPU %" PRIu64 ": %s", device->device,
-                    device->name);
+        vs_grid_put(grid, row, at, end, VS_PLAIN, ", GPU %" PRIu64 "%s%s", device->device,
+                    *device->name ? ": " : "", device->name);
 }
 
 static void device_line(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row)
@@ -68,7 +69,7 @@ static void device_line(const struct vs_watch_device *device, struct vs_grid *gr
     struct vs_size_pair sizes = vs_sizes_apart(device->used, device->total);
     unsigned at = label(grid, row, "device");
     if (!device->used_known) {
-        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s in all, its use is not known yet",
+        vs_grid_put(grid, row, at, grid->columns, VS_PLAIN, "%s in all, its use is not known",
                     vs_size_format(text, device->total));
         return;
     }
@@ -231,7 +232,7 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
     unsigned at, columns = grid->columns;
     char text[VS_FORECAST_TEXT_MAX];
     if (f->known && view->running && row < end) {
-        at = label(grid, row, "left");
+        at = label(grid, row, "forecast");
         at = vs_grid_put(grid, row, at, columns, vs_top_alarm(device), "%s",
                          vs_forecast_text(text, f));
         if (f->steps_known && f->time_known && f->steps)
@@ -257,7 +258,7 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
         if (f->early)
             vs_grid_put(grid, row, at, columns, VS_PLAIN, "; may be a cache");
         else if (f->known)
-            vs_grid_put(grid, row, at, columns, VS_PLAIN, " (%.0f %% sure)",
+            vs_grid_put(grid, row, at, columns, VS_PLAIN, growth->confidence > 0.99 ? " (>99 %% sure)" : " (%.0f %% sure)",
                         100 * growth->confidence);
         row++;
     }
@@ -273,7 +274,7 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
                       columns - at < 2 * BAR_MAX ? columns - at : 2 * BAR_MAX);
         row++;
     }
-    if (row < end)
+    if (row < end && device->total)
         device_line(device, grid, row++);
     if (row < end) {
         at = label(grid, row, "reserved");

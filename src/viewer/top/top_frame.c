@@ -84,12 +84,12 @@ void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
         }
         return;
     }
-    if (grid->rows >= 20)
+    if (grid->rows >= VS_TOP_ROOMY)
         row++;
     most = most < 4 ? 2 : most - 2;
     if (model->row_count)
         row = vs_top_table(model, grid, row, model->expanded ? 1 : most);
-    if (grid->rows >= 20)
+    if (grid->rows >= VS_TOP_ROOMY)
         row++;
     if (model->help)
         help(grid, row, end);
@@ -101,7 +101,7 @@ void vs_top_draw(const struct vs_top_model *model, struct vs_grid *grid)
         unsigned rest = end > row + ROWS_MANY ? (end - row) / 3 : 0;
         row = vs_top_details(model, which, grid, row, end - rest, &shown);
         if (device)
-            vs_top_graph(device, grid, row + 1, end);
+            vs_top_graph(device, model->processes[which->process].view.run_ns, grid, row + 1, end);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "viewer/top/grid.h"
 
 #define VS_TOP_ROWS_MAX 1024 /* processes and their devices */
+#define VS_TOP_ROOMY 20u     /* rows of a screen from which on its parts are apart */
 
 struct vs_top_process {
     uint64_t pid;
@@ -92,9 +93,9 @@ unsigned vs_top_details(const struct vs_top_model *model, const struct vs_top_ro
 unsigned vs_top_tree(const struct vs_watch_device *device, bool by_growth, struct vs_grid *grid,
                      unsigned row, unsigned end);
 
-/* vs_top_graph: allocated memory over the whole run, in all rows to *end*; nothing where there are
- * few. */
-unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row,
+/* vs_top_graph: allocated memory over the whole run, *run_ns* long, in all rows to *end*; nothing where
+ * there are few. */
+unsigned vs_top_graph(const struct vs_watch_device *device, uint64_t run_ns, struct vs_grid *grid, unsigned row,
                       unsigned end);
 
 /* vs_top_line: likewise as blocks in one row, from column *at*; the full one is *top*. */

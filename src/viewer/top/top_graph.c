@@ -11,10 +11,10 @@
 static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 static const char *const ascii[] = {"_", ".", "-", "=", "+", "*", "%", "#"};
 
-/* The highest value in part *i* of *parts*, from oldest to newest. */
-static uint64_t highest_of(const struct vs_memory_history *history, size_t i, size_t parts)
+/* The highest value in part *i* of *parts* of the first *periods*, from oldest to newest. */
+static uint64_t highest_of(const struct vs_memory_history *history, double periods, size_t i, size_t parts)
 {
-    size_t first = i * history->count / parts, end = (i + 1) * history->count / parts;
+    size_t first = (size_t)((double)i * periods / (double)parts), end = (size_t)((double)(i + 1) * periods / (double)parts);
     uint64_t highest = history->highest[first];
     for (size_t k = first; k < end; k++)
         if (history->highest[k] > highest)
@@ -27,19 +27,22 @@ void vs_top_line(const struct vs_memory_history *history, uint64_t top, struct v
 {
     size_t columns = history->count < width ? history->count : width;
     for (size_t i = 0; top && i < columns; i++) {
-        size_t level = (size_t)((double)highest_of(history, i, columns) * 7.999 / (double)top);
+        size_t level = (size_t)((double)highest_of(history, (double)history->count, i, columns) * 7.999 / (double)top);
         at = vs_grid_put(grid, row, at, grid->columns, VS_GOOD, "%s",
                          (grid->ascii ? ascii : blocks)[level > 7 ? 7 : level]);
     }
 }
 
-unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid, unsigned row,
+unsigned vs_top_graph(const struct vs_watch_device *device, uint64_t run_ns, struct vs_grid *grid, unsigned row,
                       unsigned end)
 {
     const struct vs_memory_history *history = device->history;
     if (end < row + GRAPH_ROWS_MIN || grid->columns < AXIS + 20 || !history->count || !device->peak)
         return row;
     unsigned rows = end - row - 1, width = grid->columns - AXIS - 1;
+    uint64_t length = history->count * history->period_ns; /* the last period may be cut short */
+    length = run_ns && run_ns < length ? run_ns : length;
+    double periods = (double)length / (double)history->period_ns;
     for (unsigned r = 0; r < rows; r++) {
         uint64_t at = (uint64_t)((double)device->peak * (rows - r) / rows);
         if (r == 0 || r == rows / 2)
@@ -47,7 +50,7 @@ unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid
         vs_grid_put(grid, row + r, AXIS - 1, AXIS, VS_DIM, "%s", grid->ascii ? "|" : "│");
     }
     for (unsigned i = 0; i < width; i++) {
-        double share = (double)highest_of(history, i, width) / (double)device->peak;
+        double share = (double)highest_of(history, periods, i, width) / (double)device->peak;
         unsigned level = (unsigned)(share * rows * LEVELS + 0.5);
         for (unsigned r = 0; r < rows && r * LEVELS < level; r++) {
             unsigned part = level - r * LEVELS < LEVELS ? level - r * LEVELS : LEVELS;
@@ -55,7 +58,6 @@ unsigned vs_top_graph(const struct vs_watch_device *device, struct vs_grid *grid
                         (grid->ascii ? ascii : blocks)[part - 1]);
         }
     }
-    uint64_t length = history->count * history->period_ns;
     unsigned last = row + rows;
     vs_grid_right(grid, last, AXIS - 2, AXIS - 2, VS_DIM, "0 B");
     vs_grid_put(grid, last, AXIS, grid->columns, VS_DIM, "0 s");

@@ -46,6 +46,8 @@ static bool comes_first(const struct vs_top_model *model, enum vs_top_sort sort,
 {
     uint64_t x = weight(model, sort, a), y = weight(model, sort, b);
     const struct vs_top_process *p = &model->processes[a->process], *q = &model->processes[b->process];
+    if (p->view.running != q->view.running)
+        return p->view.running;
     if (x != y)
         return x > y;
     if (p->pid != q->pid)
@@ -262,5 +264,8 @@ unsigned vs_top_table(const struct vs_top_model *model, struct vs_grid *grid, un
             vs_grid_reverse(grid, row);
         row++;
     }
+    if (model->row_count > rows && grid->rows >= VS_TOP_ROOMY) /* where an empty row follows */
+        vs_grid_put(grid, row, columns[COLUMN_PID].width + columns[COLUMN_DEVICE].width + 1, grid->columns, VS_DIM,
+                    "%zu more", model->row_count - rows);
     return row;
 }

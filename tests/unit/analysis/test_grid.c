@@ -179,6 +179,9 @@ TEST(the_selected_row_stays_selected_when_the_order_changes)
         assert_int_equal(model->rows[0].process, running ? 2 : 0);
         assert_int_equal(model->selected, 0);
     }
+    model->sort = VS_TOP_BY_PID; /* those that have ended come last */
+    vs_top_sort_rows(model);
+    assert_int_equal(model->rows[0].process, 2);
     free(model);
 }
 
