@@ -231,8 +231,6 @@ static void add_whole(struct change_list *list)
         add(list, VS_TRIED_TRIM_POOLS, "", "--pool-keep 0", NULL)->pool_keep = 0;
     if (recorded->steps && (recorded->cached || !program))
         add(list, VS_TRIED_EMPTY_CACHE, "", "--empty-cache", NULL)->empty_cache_at_step_end = true;
-    if (program && recorded->cached)
-        add(list, VS_TRIED_POLICY, "observe", "--policy observe", NULL)->server = VS_WHATIF_DRIVER;
 }
 
 /* By at least a thousandth. */
@@ -327,6 +325,8 @@ enum vs_err vs_whatif_changes(const struct vs_whatif_log *log, const struct vs_r
         if (i < frame_count && log->recorded.steps)
             set_sites(&list, add(&list, VS_TRIED_FREE, frames[i].shown, "--free-site", frames[i].option),
                       &frames[i], VS_WHATIF_FREE_AT_STEP_END);
+        if (!i && list.recorded->cached)
+            add(&list, VS_TRIED_POLICY, "observe", "--policy", "observe")->server = VS_WHATIF_DRIVER;
         if (vs_whatif_swept[settings])
             add_setting(&list, vs_whatif_swept[settings++]);
         if (i < VS_POLICY_COUNT)
