@@ -183,6 +183,8 @@ TEST(plumbing_is_distinguished_from_user_code)
         {"cudaMalloc", "train_lm", NULL, true},
         {"cuMemAlloc_v2", "train_lm", NULL, true},
         {"vs_thunk_enter", "train_lm", NULL, true},
+        {"forward_cudaMalloc", "train_lm", NULL, true}, /* the simulator's static runtime */
+        {"forward_layer", "train_lm", NULL, false},
         {"ffi_call", "libffi.so.8", NULL, true},
         {"PyCFuncPtr_call", "_ctypes.cpython-313.so", NULL, true},
         {"operator new(unsigned long)", "app", NULL, true},
