@@ -35,7 +35,7 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def profile(samples=SAMPLES, types=("allocations", "space"), packed=True):
+def profile(samples=SAMPLES, types=("allocations", "space"), packed=True, more=b""):
     strings = ["", *types, "device"]
 
     def text(word):
@@ -51,7 +51,7 @@ def profile(samples=SAMPLES, types=("allocations", "space"), packed=True):
     for number, (name, path, line) in enumerate(PLACES, 1):
         out += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))
         out += field(5, field(1, number) + field(2, text(name)) + field(4, text(path)))
-    out += b"".join(field(6, s.encode()) for s in strings)
+    out += b"".join(field(6, s.encode()) for s in strings) + more
     return gzip.compress(out, mtime=0) if packed else out
 
 
@@ -89,6 +89,8 @@ def main():
                               ("of the host", profile([((1,), 1, 64, "cpu:0")])),
                               ("of zeros", gzip.compress(bytes(64 << 20), 1)),
                               ("another file", gzip.compress(b"\x80\x04]q\x00.")),
+                              ("of endless work", profile([((3,) * 100000, 1, 64, "cuda:0")],
+                                                           more=field(4, field(1, 4) + field(6, 1) * 100000))),
                               ("of many texts", gzip.compress(b"\x32\x00" * (15 << 20), 1))):
             bad = load("bad.prof", content)
             problems.equal(f"{name}: {bad.err}", (bad.code, bad.err.count("\n")), (2, 1))

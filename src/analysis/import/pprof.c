@@ -18,6 +18,7 @@
 
 #define UNPACKED_MAX ((size_t)32 << 20)
 #define READ_BYTES 65536
+#define NUMBERS_PER_BYTE 100 /* of the file: a frame of one byte takes about 40 */
 #define FRAMES_MAX 127
 #define BLOCKS_MAX 1000000
 #define ADDRESS_FIRST (UINT64_C(1) << 40)
@@ -42,16 +43,17 @@ struct pprof_import {
     size_t string_count, string_capacity;
     struct vs_map locations, functions; /* by id: the message's place in the file << 32 | its length */
     unsigned types, space;              /* values of a sample; which one has the bytes in use, from 1 on */
-    uint64_t address;
+    uint64_t address, numbers_left;     /* to be read: a few bytes can refer to a large message many times */
     bool damaged;
 };
 
 /* The next of packed numbers. */
 static bool next_number(struct pprof_import *p, struct pprof_bytes *packed, uint64_t *value)
 {
-    bool more = packed->at != packed->end, read = more && vs_get_varint(&packed->at, packed->end, value);
+    bool more = packed->at != packed->end;
+    bool read = more && p->numbers_left-- > 0 && vs_get_varint(&packed->at, packed->end, value);
     p->damaged |= more && !read;
-    return read;
+    return read && !p->damaged;
 }
 
 /* The number of the next field of *message*, 0 at its end. *bytes*: its contents; of a number, what encodes it. */
@@ -183,6 +185,7 @@ static bool unpack(struct pprof_import *p, FILE *in, uint64_t seed[2])
         code = inflate(&z, Z_NO_FLUSH);
     }
     p->file = (struct pprof_bytes){file, file + z.total_out};
+    p->numbers_left = z.total_out * NUMBERS_PER_BYTE;
     p->result->bytes_read = z.total_in;
     seed[0] = z.adler; /* the file's checksum */
     seed[1] = z.total_out;
