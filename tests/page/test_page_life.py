@@ -110,7 +110,7 @@ def segments_are_bands_over_time(pages):
     with browser.opened(pages.page("oom"), fragment="#tab=timeline&bands=segments") as (page, faults):
         settle(page)
         frame = page.wait_for_selector(".view-is-timeline .v-frame[data-colors]")
-        choices = page.locator(".choice:has-text('Colour by') option").all_inner_texts()
+        choices = page.locator(".choice:has-text('Colour') option").all_inner_texts()
         assert choices == ["call site", "library", "size", "lifetime", "stream and pool"], choices
         rows = list(csv.reader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
         live = rows[0].index("live")

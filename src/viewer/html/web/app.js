@@ -15,7 +15,7 @@ import {mountFind} from './panels/find.js';
 import {makeHelp} from './panels/help.js';
 import {followLink, readLink, writeLink} from './link.js';
 import {followProgram} from './live.js';
-import {createState} from './state.js';
+import {createState, scopeOf} from './state.js';
 import {followWindow} from './serve.js';
 import {mountSummary} from './panels/summary.js';
 import {STACK, TABS} from './tabs.js';
@@ -67,21 +67,21 @@ class Page {
         this.first = firstValues(trace.head);
         this.state = createState({...this.first, ...readLink(location.hash)});
         this.mounted = [];
+        this.scopes = [];
         this.notice = makeNotice();
         this.help = makeHelp();
         this.build(trace.head);
         followLink(this.state, this.first);
-        this.state.subscribe(['tab', 'trace'], () => this.show());
-        this.state.subscribe(['axis', 'device', 'trace'], (keys) => this.state.get('axis') === 'events' || keys.has('axis') ? this.refresh() : null);
-        this.state.subscribe(['theme'], () => this.paint());
-        this.state.subscribe(['device', 'trace'], () => this.fillWhich());
-        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.repaint());
+        this.state.subscribe(['tab'], () => this.show());
+        const refresh = () => this.refresh();
+        this.state.subscribe(['axis', 'device', 'trace', 'theme'], refresh);
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
         document.addEventListener('keydown', (event) => event.key === 'Escape' && this.closeFirst(event), {capture: true});
         document.addEventListener('keydown', (event) => this.key(event));
         this.paint();
         this.show();
         if (this.state.get('axis') === 'events')
-            this.refresh();
+            refresh();
         // for those who measure: blocks are decoded, and drawn by the view that is open
         trace.blocks.then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
             document.documentElement.dataset.blocks = 'ready';
@@ -192,8 +192,7 @@ class Page {
             this.openOverview(trace, other);
         else
             this.openTab(tab, trace, other);
-        const detail = mountDetail(this.detail, {trace: this.shown()[0], state: this.state});
-        this.mounted.push({api: detail});
+        mountDetail(this.detail, {trace: this.shown()[0], state: this.scope()});
         this.fillMenu();
     }
 
@@ -204,10 +203,12 @@ class Page {
         return state.get('axis') === 'events' && trace.counted?.device === state.get('device') ? trace.counted : {trace, state};
     }
 
-    /** The trace has other data, or views another axis: they are made anew, scrolled as before, with the same element in focus. */
+    /** There are other data, or another trace, device, axis or theme: the views are made anew, for these, scrolled as before,
+     * with the same element in focus. */
     async refresh() {
         const [trace] = this.shown();
-        if (this.state.get('axis') === 'events')
+        this.paint();
+        if (this.state.get('axis') === 'events' && trace.counted?.device !== this.state.get('device'))
             trace.counted = await countedTrace(trace, this.state, this.state.get('device')).catch(() => null); // views say what is damaged
         const named = (e) => [e.tagName, e.className, e.id, e.getAttribute('aria-label')].join(' ');
         const all = () => [this.panel, ...this.panel.querySelectorAll('*')];
@@ -231,15 +232,23 @@ class Page {
         }
     }
 
+    /** The state for a view, until the views are closed. */
+    scope(state = this.state) {
+        const scope = scopeOf(state);
+        this.scopes.push(scope);
+        return scope;
+    }
+
     close() {
-        for (const {api} of this.mounted)
-            api.destroy();
+        this.scopes.forEach((scope) => scope.end());
         this.mounted = [];
+        this.scopes = [];
         this.panel.replaceChildren();
     }
 
     mount(part, element, trace, other) {
-        const api = part.mount(element, {trace, other, state: this.state, ...part.timed ? this.timed() : {}});
+        const given = part.timed ? this.timed() : {trace, state: this.state};
+        const api = part.mount(element, {trace: given.trace, other, state: this.scope(given.state)});
         this.mounted.push({name: part.name, title: part.title || part.name, api});
     }
 
@@ -247,7 +256,7 @@ class Page {
         const summary = make('div.summary');
         const curve = make('div.curve-area');
         this.panel.append(summary);
-        const api = mountSummary(summary, {trace, state: this.state, curve});
+        const api = mountSummary(summary, {trace, state: this.scope(), curve});
         curve.append(this.makeGrouping(make('h2', {}, STACK.title)));
         this.mount(STACK, curve, trace, other);
         this.mounted.push({name: 'summary', title: 'Figures', api});
@@ -268,15 +277,16 @@ class Page {
 
     /** The choice by what blocks are grouped and coloured, and that of the steps or the whole run. */
     makeGrouping(heading = null) {
-        const {state} = this;
+        const state = this.scope();
         const {head} = this.shown()[0];
-        const grouping = choice('Colour by', [], '', (value) => state.set({color: value}));
+        const grouping = choice('Colour', [], '', (value) => state.set({color: value}));
         const segments = head.sections.segments?.columns[0]?.count;
         const bands = choice('Bands', [['blocks', 'allocations'], ['segments', 'segments']], '', (value) => state.set({bands: value}));
         const axis = choice('Axis', [['time', 'time'], ['events', 'events']], state.get('axis'), (value) => state.set({axis: value}));
         bands.hidden = !segments;
         const span = stepsSpan({head});
-        const steps = make('span.toolbar');
+        const steps = make('span');
+        const part = span && formatPercent(head.steps_span.to - head.steps_span.from, head.duration);
         const draw = () => {
             if (!segments)
                 state.set({bands: 'blocks'}); // a link or another trace had segments
@@ -285,17 +295,16 @@ class Page {
             const fits = span && state.get('from') === span.from && state.get('to') === span.to;
             fill(steps, span && (fits
                 ? button('Whole run', () => state.set({from: null, to: null}), {'aria-keyshortcuts': '0', title: 'key 0'})
-                : button('Fit the steps', () => state.set(span), {'aria-keyshortcuts': 's', title: 'key s'})),
-            span && make('span.muted.small', {}, `${formatPercent(head.steps_span.to - head.steps_span.from, head.duration)} of the run`));
+                : button('Fit the steps', () => state.set(span), {'aria-keyshortcuts': 's', title: `key s; ${part} of the run`})));
         };
         draw();
-        this.mounted.push({api: {destroy: state.subscribe(['color', 'bands', 'from', 'to'], draw)}});
+        state.subscribe(['color', 'bands', 'from', 'to'], draw);
         return make('div.toolbar.view-toolbar', {}, heading, grouping, bands, axis, steps);
     }
 
     makeFind(trace) {
         const find = make('div.toolbar.view-toolbar');
-        this.mounted.push({api: mountFind(find, {trace, state: this.state})});
+        this.mounted.push({api: mountFind(find, {trace, state: this.scope()})});
         return find;
     }
 
@@ -336,14 +345,6 @@ class Page {
         document.documentElement.dataset.theme = themeOf(this.state);
         const names = {auto: 'system', light: 'light', dark: 'dark'};
         fill(this.theme, `Theme: ${names[this.state.get('theme')]}`);
-    }
-
-    /** The system changed its theme: views that follow the state must hear of it. */
-    repaint() {
-        if (this.state.get('theme') !== 'auto')
-            return;
-        this.paint();
-        this.show();
     }
 
     /** Escape closes what lies on top: the dialog, which the browser does, then the menu, then the box at the
@@ -420,7 +421,7 @@ async function start() {
     const trace = openNamed('');
     const page = new Page(document.getElementById('app'), trace);
     if (trace.head.serve)
-        followWindow(trace, page.state, () => page.show(), (text) => page.notice.show(text));
+        followWindow(trace, page.state, () => page.refresh(), (text) => page.notice.show(text));
     if (trace.head.live)
         followProgram(page.live, trace, page.state, () => page.refresh());
     if (await elementRead(document, 'compared'))

@@ -49,8 +49,8 @@ export function drawHeld(pen, surface, area, {trace, state, range, x, y}) {
 
 /** Size and call site in the blocks, or segments, with room for them.
  * @param {Object} picture the raster on the screen, or null @param {Object} grouping @param {function(number): boolean} dim */
-export function drawBlockLabels(pen, surface, area, {trace, state, x, y}, picture, grouping, dim) {
-    if (!picture || picture.device !== state.get('device'))
+export function drawBlockLabels(pen, surface, area, {trace, x, y}, picture, grouping, dim) {
+    if (!picture)
         return;
     const colors = grouping.colors(surface.theme);
     const {site, bytes} = grouping.table;
@@ -133,7 +133,7 @@ export function showHeld(surface, legend, {source: trace}, {source: state}, band
     const t = (points ? state.get('hover') : null) ?? cursor;
     const {from, to} = visibleTime(trace, state);
     const selected = state.get('selected');
-    const key = [bands, color, device, t, cursor, surface.theme, surface.width, selected && selected.site,
+    const key = [bands, color, t, cursor, surface.width, selected && selected.site,
         Boolean(trace.loaded.steps), Boolean(trace.loaded.lives)].join(' ');
     if (legend.dataset.key === key)
         return;
@@ -149,13 +149,14 @@ export function showHeld(surface, legend, {source: trace}, {source: state}, band
         area[g] / (all || 1)) >= LEGEND_LEAST;
     const sorted = order.filter(tells).sort((a, b) => (first.get(b) || 0) - (first.get(a) || 0));
     const rest = [...sorted.slice(LEGEND_MAX), ...order.filter((g) => !tells(g))];
-    const entries = sorted.slice(0, LEGEND_MAX).map((g) => ({color: colors[g], text: cutEnd(shortSite(names[g]), 46),
+    const nameOf = (g) => cutEnd(shortSite(names[g]), 46);
+    const entries = sorted.slice(0, LEGEND_MAX).map((g) => ({color: colors[g], text: nameOf(g),
         title: shorten(names[g], 400), ...heldValue(held.get(g)), ...siteChoice(state, g)}));
     if (rest.length)
         entries.push({color: neutralColor(surface.theme), groups: rest.length,
             text: `${formatNumber(rest.length, `other ${name}`)}`,
             ...heldValue(rest.reduce((bytes, g) => bytes + (held.get(g) || 0), 0))});
-    fillGroupLegend(legend, key, entries, order.length,
+    fillGroupLegend(legend, key, entries, order.slice(0, LEGEND_MAX).map(nameOf),
         `${!known ? 'unknown' : `${formatBytes(now)} ${bands === 'segments' ? 'in segments' : 'live'}`} at ${instantText(t, (to - from) / surface.width)} by ${name}:`);
 }
 

@@ -24,7 +24,7 @@ class BlockmapView extends PaintedView {
         element.append(this.status);
         this.vertical = createByteAxis(state, 'placeFrom', 'placeTo', () => extentOf(trace, state.get('device')));
         this.bind();
-        this.follow(['from', 'to', 'device', 'placeFrom', 'placeTo'], () => this.redrawAll());
+        this.state.subscribe(['from', 'to', 'placeFrom', 'placeTo'], () => this.redrawAll());
         this.followTrace('blocks', 'segments', 'steps');
     }
 

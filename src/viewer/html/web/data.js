@@ -163,7 +163,7 @@ export function openTrace(page, prefix = '') {
     if (head.format !== 1)
         throw new Error(`the page has data of format ${head.format}; its script reads format 1`);
     const loaded = {};
-    const trace = {head, prefix, loaded, ...sectionPromises(page, prefix, head), counted: null, ...TIME_AXIS};
+    const trace = {head, prefix, loaded, ...sectionPromises(page, prefix, head), ...TIME_AXIS};
     trace.source = trace;
     for (const name of ['curves', 'segments', 'blocks', 'steps', 'ranges', 'activity']) {
         trace[name].then((table) => (loaded[name] = table), (error) => {

@@ -192,10 +192,10 @@ export function describeSegment(trace, row) {
     };
 }
 
-/** A call site's label without file names, for where there is little room:
- * "forward:12 < main:40". @param {string} label @returns {string} */
+/** A call site's label without file names, for where there is little room: "forward:12 < main:40"; where a library's function
+ * tells it apart without the callers: "forward:12 [torch: linear]". @param {string} label @returns {string} */
 export function shortSite(label) {
-    return label.replace(/ \([^()]*?:(\d+)\)/g, ':$1');
+    return label.replace(/ \([^()]*?:(\d+)\)/g, ':$1').replace(/ < .*( \[[^[\]]*\])$/, '$1');
 }
 
 /** The beginning of a text, printable, at most *characters* long.

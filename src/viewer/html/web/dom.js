@@ -10,7 +10,7 @@ const HINT_MOST = 1000; // of a title
 const HINTS = ['title', 'aria-label'];
 
 /** @param {string} tag may have classes: "p.note.small"
- * @param {Object} [attributes] "on" has listeners, null and false leave an attribute out
+ * @param {Object} [attributes] "on" has listeners, "style" properties, null and false leave an attribute out
  * @param {...(Node|string|null|Array)} children
  * @returns {HTMLElement} */
 export function make(tag, attributes = {}, ...children) {
@@ -22,6 +22,8 @@ export function make(tag, attributes = {}, ...children) {
         if (key === 'on') {
             for (const [event, listener] of Object.entries(value))
                 element.addEventListener(event, listener);
+        } else if (key === 'style') {
+            Object.assign(element.style, value);
         } else if (value !== null && value !== false && value !== undefined) {
             element.setAttribute(key, value === true ? '' : HINTS.includes(key) ? shorten(String(value), HINT_MOST) : printable(value));
         }

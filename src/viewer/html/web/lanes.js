@@ -32,8 +32,7 @@ function namesByTime(trace) {
 
 class LanesView extends ChartView {
     constructor(element, context) {
-        super(element, context, {label: 'Steps, phases, kernels and copies over time', height: LANES_LEAST,
-            onTheme: () => (this.palette = null)});
+        super(element, context, {label: 'Steps, phases, kernels and copies over time', height: LANES_LEAST});
         const {trace, state} = context;
         this.lanes = [];
         this.shown = null; // {from, to, runs: [per lane]}
@@ -64,10 +63,9 @@ class LanesView extends ChartView {
             const start = table.start[found.row];
             showTime(trace, state, start - margin, start + table.duration[found.row] + margin);
         });
-        this.follow(['from', 'to'], () => this.redrawAll());
-        this.follow(['device'], () => this.rebuild());
-        this.follow(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
-        this.follow(['cursor'], () => this.sayLanes());
+        this.state.subscribe(['from', 'to'], () => this.redrawAll());
+        this.state.subscribe(['cursor', 'cursor2', 'hover'], this.surface.redrawOver);
+        this.state.subscribe(['cursor'], () => this.sayLanes());
         for (const name of ['steps', 'ranges', 'activity'])
             trace[name].then(() => this.rebuild(), () => this.rebuild());
     }

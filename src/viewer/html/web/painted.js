@@ -3,7 +3,6 @@
  * A view of blocks whose picture is painted pixel by pixel in slices: the block map and the stack. While a
  * gesture runs, the latest picture is moved and scaled, over that of the whole trace where it does not
  * reach; the exact one follows. A click selects the block under the pointer, a double click fits it. */
-import {createPainter} from './slices.js';
 import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {bindTimeAxis, showTime, visibleTime} from './viewport.js';
@@ -20,8 +19,8 @@ const CLICKED_APART = 0.3; // of a block's lifetime, beside it when it is fitted
  * {low, high}, outline(pen, area, row, color, thick), order(rows), showStatus(). */
 export class PaintedView extends ChartView {
     constructor(element, context, options) {
-        super(element, context, {...options, onTheme: () => this.recolor()});
-        this.colorist = createPainter();
+        super(element, context, options);
+        this.colorist = this.makePainter();
         this.recoloring = false;
         this.canvases = {now: document.createElement('canvas'), whole: document.createElement('canvas')};
         this.pictures = {now: null, whole: null, spare: null}; // rasters whose colours are in these canvases
@@ -47,14 +46,14 @@ export class PaintedView extends ChartView {
             if (row >= 0)
                 this.fit(row);
         });
-        this.follow(['color', 'search', 'selected'], (keys) => {
+        this.state.subscribe(['color', 'search', 'selected'], (keys) => {
             const site = state.get('selected') && state.get('selected').site;
             if (keys.has('color') || keys.has('search') || site !== this.lastSite)
                 this.recolor();
             this.lastSite = site;
             surface.redrawOver();
         });
-        this.follow(['cursor', 'cursor2', 'hover'], surface.redrawOver);
+        this.state.subscribe(['cursor', 'cursor2', 'hover'], surface.redrawOver);
     }
 
     /** What the bands are of: 'block', or 'segment'. */
@@ -98,7 +97,7 @@ export class PaintedView extends ChartView {
     fits(picture, view) {
         return picture && view && picture.from <= view.from && picture.to >= view.to &&
             Math.abs(picture.unit / view.unit - 1) < 1e-6 &&
-            ['placeFrom', 'placeTo', 'device', 'height'].every((key) => picture[key] === view[key]);
+            ['placeFrom', 'placeTo', 'height'].every((key) => picture[key] === view[key]);
     }
 
     /** Paints what is visible now. A job for another view is finished first, unless it is a long one: its
@@ -153,8 +152,8 @@ export class PaintedView extends ChartView {
 
     /** What the colours of a picture depend on. */
     colorKey() {
-        const {state, surface} = this;
-        return JSON.stringify([state.get('color'), state.get('search'), (state.get('selected') || {}).site, surface.theme]);
+        const {state} = this;
+        return JSON.stringify([state.get('color'), state.get('search'), (state.get('selected') || {}).site]);
     }
 
     look() {
@@ -210,21 +209,20 @@ export class PaintedView extends ChartView {
     /** Draws the latest picture, and beside it that of the whole trace. */
     drawPictures(pen, area) {
         const {now, whole} = this.pictures;
-        const device = this.state.get('device');
         const x = timeScale(visibleTime(this.trace, this.state), area);
         const y = this.vertical.scale(area);
         const right = area.left + area.width;
         const draw = (name, from, to) => {
             const picture = this.pictures[name];
             const [a, b] = [Math.max(area.left, from), Math.min(right, to)];
-            if (!picture || picture.device !== device || b <= a)
+            if (!picture || b <= a)
                 return;
             pen.clip(a, area.top, b - a, area.height);
             pen.image(this.canvases[name], x(picture.from), y(picture.placeTo), x(picture.to) - x(picture.from),
                 y(picture.placeFrom) - y(picture.placeTo));
             pen.unclip();
         };
-        const known = now && now.device === device && now.placeFrom <= this.vertical.now().placeFrom;
+        const known = now && now.placeFrom <= this.vertical.now().placeFrom;
         const [from, to] = known ? [x(now.from), x(now.to)] : [right, right];
         if (whole !== now) {
             draw('whole', area.left, from);
@@ -318,11 +316,6 @@ export class PaintedView extends ChartView {
         const rows = this.blocksNow();
         if (rows)
             await rows.live.deaths();
-        await this.painter.idle();
-    }
-
-    destroy() {
-        this.colorist.stop();
-        super.destroy();
+        await super.ready();
     }
 }

@@ -4,7 +4,6 @@
  * scale; above them the failed request on the same scale, beside the largest hole. Plays through time. */
 import {breakLines} from './pen.js';
 import {button, make} from './dom.js';
-import {tipNode} from './surface.js';
 import {ChartView} from './view.js';
 import {moveCursor, timeKey, visibleTime} from './viewport.js';
 import {HEADING_STEP, LINE_HEIGHT, LINE_STEP, changeNear, failureNear, groupText, layOutRequest, layOutSegments,
@@ -36,6 +35,10 @@ class SegmentmapView extends ChartView {
         this.layout = null; // what is drawn: {pieces, headings, groups, unit}
         this.least = 0; // the height that the page gives
         this.playing = 0;
+        state.ended(() => {
+            cancelAnimationFrame(this.playing);
+            state.set({playing: false});
+        });
         this.button('◀', 'previous change', () => this.stepChange(-1));
         this.play = this.button('Play', 'play through time', () => this.togglePlay());
         this.button('▶', 'next change', () => this.stepChange(1));
@@ -43,15 +46,7 @@ class SegmentmapView extends ChartView {
         this.button('+', 'larger scale', () => this.setZoom(this.zoom * 1.5));
         this.status = make('span.v-status');
         this.bar.append(this.status);
-        this.surface.frame.addEventListener('pointermove', (event) => {
-            const found = this.partAt(event);
-            this.surface.frame.style.cursor = found ? 'pointer' : 'default';
-            if (found)
-                this.surface.tip.show(event.clientX, event.clientY, tipNode(this.describePart(found)));
-            else
-                this.surface.tip.hide();
-        });
-        this.surface.frame.addEventListener('pointerleave', () => this.surface.tip.hide());
+        this.surface.point((event) => this.partAt(event), (found) => this.describePart(found));
         this.surface.frame.addEventListener('click', (event) => {
             const {rows: [block] = [], piece: {segment} = {}} = this.partAt(event) || {};
             state.set({selected: block !== undefined ? {block} : segment && segment.row >= 0 ? {segment: segment.row} : null});
@@ -78,15 +73,15 @@ class SegmentmapView extends ChartView {
             if (mine || timeKey(trace, state, event))
                 event.preventDefault();
         });
-        this.follow(['cursor', 'device', 'color'], () => {
+        this.state.subscribe(['cursor', 'color'], () => {
             this.redrawAll();
             requestAnimationFrame(() => this.saySegments());
         });
-        this.follow(['selected', 'search'], () => {
+        this.state.subscribe(['selected', 'search'], () => {
             delete this.surface.legend.dataset.key;
             this.redrawAll();
         });
-        this.follow(['playing'], () => this.onPlaying());
+        this.state.subscribe(['playing'], () => this.onPlaying());
         this.followTrace('curves', 'blocks', 'segments');
         trace.blocks.then((blocks) => blocks && blocks.live.deaths(), () => null);
     }
@@ -362,12 +357,6 @@ class SegmentmapView extends ChartView {
             }
         }
         return out;
-    }
-
-    destroy() {
-        cancelAnimationFrame(this.playing);
-        this.state.set({playing: false});
-        super.destroy();
     }
 }
 

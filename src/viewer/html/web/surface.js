@@ -2,7 +2,7 @@
  *
  * The frame of a view: a legend, two canvases (the picture, and above it crosshair and marks, so that
  * moving the pointer never repaints the picture), a box of details at the pointer, and a line of text
- * for screen readers. Redraws once a frame; follows size, theme and pixel density. */
+ * for screen readers. Redraws once a frame; follows size and pixel density. */
 import {canvasPen, svgPen} from './pen.js';
 import {themeOf} from './colors.js';
 import {make} from './dom.js';
@@ -13,7 +13,7 @@ const SURFACE_COLORS = ['background', 'panel', 'ink', 'muted', 'grid', 'accent',
 const TIP_GAP = 14;
 const SAID_CHARACTERS = 1200;
 const TIP_CHARACTERS = 300; // of a name
-const LEGEND_SHORT = 3; // entries that fit in a line, whatever they hold: they need no fixed height
+const LEGEND_VALUE = 110; // pixels of an entry beside its name
 
 /** The custom properties of page.css, which have other values in each theme. */
 function readColors() {
@@ -33,8 +33,7 @@ function createTip(frame) {
             const right = x + TIP_GAP + width < innerWidth;
             const left = right ? x + TIP_GAP : Math.max(4, x - TIP_GAP - width);
             const top = Math.max(4, Math.min(y + TIP_GAP, innerHeight - height - 4));
-            tip.style.left = `${left}px`;
-            tip.style.top = `${top}px`;
+            Object.assign(tip.style, {left: `${left}px`, top: `${top}px`});
         },
         hide() {
             tip.hidden = true;
@@ -56,7 +55,7 @@ export function tipNode({title, facts, note}) {
  *          drawOver?: function(Object, Object): void, onSize?: function(): void}} options draw(pen,
  *   surface) paints the picture, drawOver the marks; height: where CSS gives none
  * @returns {Object} surface: frame (the focusable element), legend, tip, width, height, gutter, colors,
- *   theme, density; redraw(), redrawOver(), say(text), setHeight(px), toSvg(title), destroy() */
+ *   theme, density; redraw(), redrawOver(), say(text), setHeight(px), point(find, describe), toSvg(title) */
 export function createSurface(element, state, options) {
     const surface = {width: 0, height: 0, gutter: 72, density: 1, colors: {}, theme: 'light'};
     const legend = make('div.v-legend', {role: 'group', 'aria-label': `Legend: ${options.label}`});
@@ -113,68 +112,59 @@ export function createSurface(element, state, options) {
         if (options.onSize)
             options.onSize();
     }
-    function onTheme() {
-        schedule('colors');
-        schedule('base');
-        schedule('over');
-        if (options.onTheme)
-            requestAnimationFrame(options.onTheme);
-    }
-    const observer = new ResizeObserver(onSize);
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const unsubscribe = state.subscribe(['theme'], onTheme);
-    dark.addEventListener('change', onTheme);
-    observer.observe(frame);
+    new ResizeObserver(onSize).observe(frame);
     return Object.assign(surface, {
         frame, legend, tip: createTip(frame), base,
         redraw: () => schedule('base'),
         redrawOver: () => schedule('over'),
         say: (text) => (said.textContent = shorten(text, SAID_CHARACTERS)),
         setHeight: (height) => element.style.setProperty('--v-height', `${Math.round(height)}px`),
+        /** Follows the pointer: the tip shows describe(what *find* returns for its event), nothing where that is null. */
+        point(find, describe) {
+            frame.addEventListener('pointermove', (event) => {
+                const found = find(event);
+                frame.style.cursor = found ? 'pointer' : 'default';
+                if (found)
+                    surface.tip.show(event.clientX, event.clientY, tipNode(describe(found)));
+                else
+                    surface.tip.hide();
+            });
+            frame.addEventListener('pointerleave', () => surface.tip.hide());
+        },
         toSvg(title) {
             const pen = svgPen(surface.width, surface.height, surface.colors.panel);
             options.draw(pen, surface);
             return pen.finish(title);
         },
-        destroy() {
-            observer.disconnect();
-            unsubscribe();
-            dark.removeEventListener('change', onTheme);
-            cancelAnimationFrame(dirty.frame);
-            element.replaceChildren();
-        },
     });
 }
 
-/** Fills *legend* with [{color, text, value?, note?, off?, pressed?, follows?, choose?}…]; follows: the value is that
+/** Fills *legend* with [{color, text, value?, line?, title?, pressed?, toggles?, follows?, choose?}…]; follows: the value is that
  * at the pointer.
  * @param {HTMLElement} legend @param {Array} entries */
 export function fillLegend(legend, entries) {
-    legend.replaceChildren(...entries.map(({color, text, value, line, title, off, pressed, toggles, follows, choose}) => {
-        const swatch = make(line ? 'span.v-swatch.v-swatch-line' : 'span.v-swatch');
-        swatch.style.background = color;
+    legend.replaceChildren(...entries.map(({color, text, value, line, title, pressed, toggles, follows, choose}) => {
+        const swatch = make(line ? 'span.v-swatch.v-swatch-line' : 'span.v-swatch', {style: {background: color}});
         const attributes = choose ? {type: 'button', 'aria-pressed': String(Boolean(pressed)), on: {click: choose}} : {};
         const item = make(choose ? 'button.v-key' : 'span.v-key', {...attributes, title: title || null}, swatch,
             make('span.v-key-name', {}, text), value === undefined ? null : make('span.v-key-value', {}, value));
         item.classList.toggle('v-key-follows', Boolean(follows));
-        item.classList.toggle('v-key-off', Boolean(choose && (off || (pressed === false && toggles !== false))));
+        item.classList.toggle('v-key-off', Boolean(choose && pressed === false && toggles !== false));
         return item;
     }));
 }
 
 /** Fills a legend of groups, the largest first, after *status*, which also says how many of them are below its
- * edge, and their bytes. One of many entries scrolls, so it must be reachable by keyboard.
+ * edge, and their bytes. It may scroll, so it must be reachable by keyboard.
  * @param {HTMLElement} legend @param {string} key what it depends on
- * @param {{bytes?: number, groups?: number}[]} entries as for fillLegend @param {number} groups that there are in all:
- * its height is the same at every time @param {string} status */
-export function fillGroupLegend(legend, key, entries, groups, status) {
-    const tall = groups > LEGEND_SHORT;
+ * @param {{bytes?: number, groups?: number}[]} entries as for fillLegend @param {string[]} names of the entries that there
+ * are at any time: its height is the same at every one @param {string} status */
+export function fillGroupLegend(legend, key, entries, names, status) {
+    const wide = names.reduce((sum, name) => sum + LEGEND_VALUE + 6.5 * name.length, 6.5 * status.length);
     legend.dataset.key = key;
-    legend.classList.toggle('v-legend-tall', tall);
-    if (tall)
-        legend.setAttribute('tabindex', '0');
-    else
-        legend.removeAttribute('tabindex');
+    legend.classList.add('v-legend-groups');
+    legend.style.setProperty('--rows', String(Math.ceil(wide / Math.max(100, legend.clientWidth - 90))));
+    legend.setAttribute('tabindex', '0');
     fillLegend(legend, entries);
     const more = make('span.v-more', {}, '…');
     const items = [...legend.children];

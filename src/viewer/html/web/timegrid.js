@@ -3,7 +3,7 @@
  * What all pictures over time have in common: where the plot lies, its grid and ticks, the part of the
  * trace that the page has no blocks of, the cursors and the crosshair under the pointer. */
 import {instantText, timeTicks, visibleTime} from './viewport.js';
-import {formatCount, formatTime} from './format.js';
+import {formatBytes, formatCount, formatTime} from './format.js';
 
 /** Space right of every plot, so that views over time have the same axis. */
 export const PLOT_RIGHT = 12;
@@ -47,6 +47,21 @@ export function drawByteGrid(pen, surface, plot, ticks, y) {
         pen.line(plot.left, at_y, plot.left + plot.width, at_y, colors.grid);
         pen.text(plot.left - 6, at_y + 4, text, colors.muted, {align: 'right', size: surface.gutter < 60 ? 9 : 11});
     }
+}
+
+export const LIMIT_NEAR = 1.35; // a limit up to this many times the curves is drawn to scale
+
+/** The limit of a device, or its memory: {bytes, name}; null: not recorded. */
+export function limitOf(trace, device) {
+    const {limit, total} = trace.head.devices[device] || {};
+    return limit || total ? {bytes: limit || total, name: limit ? 'limit' : 'device memory'} : null;
+}
+
+export function drawLimit(pen, {colors}, area, limit, y) {
+    const at = y(limit.bytes);
+    pen.line(area.left, at, area.left + area.width, at, colors['series-limit'], 1.5, [6, 4]);
+    pen.text(area.left + 6, at < area.top + 5 ? at + 12 : at - 4, `${limit.name} ${formatBytes(limit.bytes)}`, colors['series-limit'],
+        {weight: '600', halo: colors.panel});
 }
 
 /** Covers the parts of the plot outside of head.window with stripes: the page has no blocks of them. */

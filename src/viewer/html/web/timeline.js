@@ -6,11 +6,11 @@
  * a minimap of the whole trace. The curves of the overview are drawn at first; exact ones and the bands
  * follow. */
 import {make} from './dom.js';
-import {createPainter} from './slices.js';
 import {fillLegend, tipNode} from './surface.js';
 import {PaintedView} from './painted.js';
 import {byteTicks, createByteAxis, visibleTime} from './viewport.js';
-import {AXIS_HEIGHT, drawByteGrid, drawMissing, drawTimeGrid, missingText, plotOf, timeScale} from './timegrid.js';
+import {AXIS_HEIGHT, LIMIT_NEAR, drawByteGrid, drawLimit, drawMissing, drawTimeGrid, limitOf, missingText, plotOf, timeScale}
+    from './timegrid.js';
 import {hasBlocks, partWithBlocks, seriesOf, sweepSeries, valueAt} from './series.js';
 import {bandOf, rasterizeStack, stackRows, sweepColumns} from './sweep.js';
 import {groupBlocks} from './grouping.js';
@@ -24,16 +24,8 @@ const MINIMAP_HEIGHT = 34;
 const LOW_HEIGHT = 200; // a view that is lower has no minimap
 const CURVE_FAR = 2.5; // times the stack: such a curve flattens it
 const FAILURE_FAR = 3; // times the curves: such a request is cut at the top of the picture
-const LIMIT_NEAR = 1.35; // a limit up to this many times the curves is drawn to scale
 const SCALE_STEPS = 32; // of the scale in a power of two: it stays while what is visible changes little
 const BESIDE = 0.25; // painted on each side of what is visible, as a part of it
-
-function limitOf(trace, device) {
-    const row = trace.head.devices[device] || {};
-    if (row.limit)
-        return {bytes: row.limit, name: 'limit'};
-    return row.total ? {bytes: row.total, name: 'device memory'} : null;
-}
 
 function failuresOf(trace, device) {
     return (trace.head.failures || []).filter((f) => f.device === device && !f.host);
@@ -49,8 +41,7 @@ class TimelineView extends PaintedView {
         const {trace, state} = context;
         this.minimapPicture = {canvas: document.createElement('canvas'), key: ''};
         this.exact = null; // the latest sweepSeries
-        this.summer = createPainter(); // of the exact curves
-        this.wholeScale = false; // the limit is drawn to scale although it is far above the curves
+        this.summer = this.makePainter(); // of the exact curves
         this.margin = BESIDE;
         this.stack = null; // the latest rows of stackRows
         this.held = make('div.v-legend.v-legend-held.v-legend-chosen', {role: 'group', 'aria-label': 'Legend: groups of allocations'});
@@ -59,9 +50,9 @@ class TimelineView extends PaintedView {
         element.append(this.status);
         this.vertical = createByteAxis(state, 'bytesFrom', 'bytesTo', () => this.measure().scale.top);
         this.bind({grab: (event) => this.minimap() && grabMinimap(event, this.surface, this.minimap(), trace, state)});
-        this.follow(['from', 'to', 'device', 'curves', 'bytesFrom', 'bytesTo'], () => this.redrawAll());
-        this.follow(['cursor'], () => this.sayCursor());
-        this.follow(['bands'], () => this.restart());
+        this.state.subscribe(['from', 'to', 'curves', 'bytesFrom', 'bytesTo'], () => this.redrawAll());
+        this.state.subscribe(['cursor'], () => this.sayCursor());
+        this.state.subscribe(['bands'], () => this.restart());
         this.followTrace('curves', 'blocks', 'segments', 'steps');
     }
 
@@ -104,7 +95,7 @@ class TimelineView extends PaintedView {
             height: MINIMAP_HEIGHT};
     }
 
-    /** The curves that the legend shows or hides: key and which of both. */
+    /** The curves, and the limit, that the legend shows or hides: key and which of both. */
     chosenCurves() {
         return new Map(this.state.get('curves').split(',').filter(Boolean)
             .map((entry) => [entry.slice(0, -2), entry.endsWith('1')]));
@@ -117,6 +108,8 @@ class TimelineView extends PaintedView {
 
     /** Whether a curve is so far above the stack that it would flatten it, and the device is not near its limit. */
     isFar(series) {
+        if (series.key === 'limit')
+            return this.measure().scale.far;
         const stack = seriesOf(this.trace, this.device()).filter((s) => !s.apart).pop();
         if (!stack || series === stack)
             return false;
@@ -129,13 +122,13 @@ class TimelineView extends PaintedView {
         const shown = this.isShown(s);
         const why = this.isFar(s) ? 'it is so much larger that it would flatten the others' : '';
         const title = shown ? 'hide this curve' : `show this curve${why && `: hidden because ${why}`}`;
-        return {color: this.surface.colors[s.color], text: shown ? s.name : `${s.name} (hidden${why && ', off the scale'})`,
+        return {color: this.surface.colors[s.color], text: shown ? s.name : `${s.name} (${why ? 'off the scale' : 'hidden'})`,
             value: text, follows: true, line: true, pressed: shown, title, choose: () => this.toggleCurve(s)};
     }
 
     /** The columns that are drawn of a curve: exact ones if they cover what is visible. */
     drawnColumns(series, range, area) {
-        const sweep = this.exact && this.exact.device === this.device() ? this.exact.curves[series.key] : null;
+        const sweep = this.exact && this.exact.curves[series.key];
         const fresh = sweep && sweep.from <= range.from && sweep.to >= range.to;
         return columnsOf(series, fresh ? sweep : null, range, area);
     }
@@ -153,10 +146,11 @@ class TimelineView extends PaintedView {
             top = Math.max(top, needed > curves * FAILURE_FAR ? curves * 1.5 : needed);
         }
         const limit = limitOf(trace, this.device());
-        const near = limit && (this.wholeScale || limit.bytes <= top * LIMIT_NEAR);
+        const far = limit && limit.bytes > top * LIMIT_NEAR;
+        const near = limit && (this.chosenCurves().get('limit') ?? !far);
         top = Math.max(1024, near ? Math.max(top, limit.bytes) : top) * 1.03;
         const step = 2 ** Math.floor(Math.log2(top)) / SCALE_STEPS;
-        return {top: Math.ceil(top / step) * step, limit, near};
+        return {top: Math.ceil(top / step) * step, limit, near, far};
     }
 
     /** What is drawn of the curves, and the scale that follows from it; kept while nothing of it changes. */
@@ -164,7 +158,7 @@ class TimelineView extends PaintedView {
         const {trace, state, exact} = this;
         const area = this.plot();
         const range = visibleTime(trace, state);
-        const inputs = [range.from, range.to, area.width, this.device(), state.get('curves'), this.wholeScale, exact,
+        const inputs = [range.from, range.to, area.width, state.get('curves'), exact,
             trace.loaded.curves, trace.loaded.blocks, trace.loaded.segments, this.what()];
         if (this.measured && inputs.every((value, i) => value === this.measured.inputs[i]))
             return this.measured;
@@ -182,19 +176,6 @@ class TimelineView extends PaintedView {
     heldSeries() {
         const series = seriesOf(this.trace, this.device());
         return series.find((s) => s.key === 'reserved') || series.find((s) => !s.apart);
-    }
-
-    drawLimit(pen, area, {limit, near, y}) {
-        const {surface} = this;
-        if (!limit)
-            return;
-        const color = surface.colors['series-limit'];
-        if (near) {
-            pen.line(area.left, y(limit.bytes), area.left + area.width, y(limit.bytes), color, 1.5, [6, 4]);
-            const at = y(limit.bytes);
-            pen.text(area.left + 6, at < area.top + 5 ? at + 12 : at - 4, `${limit.name} ${formatBytes(limit.bytes)}`, color,
-                {weight: '600', halo: surface.colors.panel});
-        }
     }
 
     drawFailures(pen, area, range, y) {
@@ -234,7 +215,6 @@ class TimelineView extends PaintedView {
         const {series, drawn, scale} = this.measure();
         const {placeFrom, placeTo} = this.vertical.now();
         const y = this.vertical.scale(area);
-        this.limitDrawn = scale.near;
         if (series.length) {
             drawByteGrid(pen, surface, area, byteTicks(placeFrom, placeTo, area.height), y);
             drawTimeGrid(pen, surface, area, range, trace.ticks);
@@ -252,7 +232,8 @@ class TimelineView extends PaintedView {
         }
         for (const {series: s, columns} of drawn)
             drawCurve(pen, surface, area, columns, y, s, 'line');
-        this.drawLimit(pen, area, {...scale, y});
+        if (scale.near)
+            drawLimit(pen, surface, area, scale.limit, y);
         if (this.heldSeries())
             this.drawFailures(pen, area, range, y);
         pen.unclip();
@@ -287,15 +268,10 @@ class TimelineView extends PaintedView {
         const {trace, state, surface} = this;
         const t = state.get('hover') ?? trace.cursorAt(state);
         const values = this.valuesAt(t);
-        const entries = values.reverse().map((value) => this.legendEntry(value));
         const limit = limitOf(trace, this.device());
         if (limit)
-            entries.push({
-                color: surface.colors['series-limit'], line: true, off: !this.limitDrawn,
-                text: this.limitDrawn ? limit.name : `${limit.name} (off the scale)`, value: formatBytes(limit.bytes),
-                title: 'draw the whole scale up to it', pressed: this.wholeScale, toggles: false,
-                choose: () => this.toggleScale(),
-            });
+            values.unshift({series: {key: 'limit', name: limit.name, color: 'series-limit'}, text: formatBytes(limit.bytes)});
+        const entries = values.reverse().map((value) => this.legendEntry(value));
         const key = JSON.stringify(entries);
         if (surface.legend.dataset.key === key)
             return;
@@ -306,13 +282,6 @@ class TimelineView extends PaintedView {
     toggleCurve(series) {
         const chosen = this.chosenCurves().set(series.key, !this.isShown(series));
         this.state.set({curves: [...chosen].map(([key, shown]) => `${key}:${shown ? 1 : 0}`).join(',')});
-    }
-
-    toggleScale() {
-        const {surface} = this;
-        this.wholeScale = !this.wholeScale;
-        surface.redraw();
-        surface.redrawOver();
     }
 
     sayCursor() {
@@ -366,7 +335,7 @@ class TimelineView extends PaintedView {
         const table = this.blocksNow();
         const {from, to, width, device} = view;
         const same = stack && stack.table === table && stack.view.width === width &&
-            ['from', 'to', 'device'].every((key) => stack.view[key] === view[key]);
+            ['from', 'to'].every((key) => stack.view[key] === view[key]);
         if (!same) {
             const sweep = yield* sweepColumns(table, {from, to, columns: width, device});
             this.stack = {...yield* stackRows(table, sweep, device), view, table};
@@ -393,7 +362,7 @@ class TimelineView extends PaintedView {
     /** Columns, pixels and bytes of the band of a row in the present picture; null: it has none. Kept. */
     bandNow(row) {
         const picture = this.pictures.now;
-        if (!picture || picture.device !== this.device())
+        if (!picture)
             return null;
         if (!this.band || this.band.row !== row || this.band.stack !== picture.stack)
             this.band = {row, stack: picture.stack, found: bandOf(this.blocksNow(), picture.stack, row)};
@@ -490,16 +459,6 @@ class TimelineView extends PaintedView {
         };
         return [header, ...Array.from({length: drawn.length ? drawn[0].min.length : 0}, (_, i) =>
             [Math.round(trace.toTime(drawn[0].time(i))), ...drawn.flatMap((c) => [c.min[i], c.max[i]]), ...stack ? stackAt(drawn[0].time(i)) : []])];
-    }
-
-    async ready() {
-        await super.ready();
-        await this.summer.idle();
-    }
-
-    destroy() {
-        this.summer.stop();
-        super.destroy();
     }
 }
 

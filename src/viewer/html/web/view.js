@@ -8,7 +8,7 @@ import {groupBlocks} from './grouping.js';
 import {AXIS_HEIGHT, drawCursors, drawTimeMark, plotOf} from './timegrid.js';
 import {visibleTime} from './viewport.js';
 
-/** A view has svg(): string, rows(): Array[] and destroy(). */
+/** A view of a trace and a device, in a theme, until its state ends. It has svg(): string and rows(): Array[]. */
 export class ChartView {
     /** @param {HTMLElement} element @param {{trace: Object, other: Object, state: Object}} context
      * @param {Object} options of createSurface, but for draw, drawOver and onSize */
@@ -16,8 +16,8 @@ export class ChartView {
         this.trace = trace;
         this.state = state;
         this.label = options.label;
-        this.painter = createPainter();
-        this.unsubscribe = [];
+        this.painters = [];
+        this.painter = this.makePainter();
         this.surface = createSurface(element, state, {...options, draw: (pen) => this.draw(pen),
             drawOver: (pen) => this.drawOver(pen), onSize: () => this.refresh()});
     }
@@ -45,8 +45,11 @@ export class ChartView {
             : blocks ? 'Adding up the blocks…' : 'Reading the blocks…', error ? colors.danger : colors.muted, {size: 13});
     }
 
-    follow(keys, call) {
-        this.unsubscribe.push(this.state.subscribe(keys, call));
+    makePainter() {
+        const painter = createPainter();
+        this.state.ended(painter.stop);
+        this.painters.push(painter);
+        return painter;
     }
 
     /** Draws anew when the sections *names* of the trace are there, or cannot be read. */
@@ -83,16 +86,10 @@ export class ChartView {
 
     /** Resolves when what is visible is exact. */
     ready() {
-        return this.painter.idle();
+        return Promise.all(this.painters.map((painter) => painter.idle()));
     }
 
     svg() {
         return this.surface.toSvg(this.label);
-    }
-
-    destroy() {
-        this.painter.stop();
-        this.unsubscribe.forEach((call) => call());
-        this.surface.destroy();
     }
 }

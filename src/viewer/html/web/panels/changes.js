@@ -17,14 +17,13 @@ export function plainTable(caption, headings, rows, active = -1) {
 
 function changeRow(row, most, pick) {
     const change = row.b - row.a;
-    const bar = make(`span.change-fill${change > 0 ? '.up' : '.down'}`);
-    bar.style.width = `${50 * Math.abs(change) / most}%`;
     const [first, callers] = splitSite(row.name);
     const name = [first, callers ? make('span.muted', {}, ` < ${callers}`) : null];
     return [make('span', {}, make(`span.tag.tag-${row.status}`, {}, row.status), ' ',
         pick ? button(name, () => pick(row), {class: 'link'}) : name),
     formatBytes(row.a), formatBytes(row.b), make(`span${change > 0 ? '.worse' : '.better'}`, {}, formatBytesChange(change)),
-    make('span.change', {'aria-hidden': 'true'}, bar)];
+    make('span.change', {'aria-hidden': 'true'}, make(`span.change-fill${change > 0 ? '.up' : '.down'}`,
+        {style: {width: `${50 * Math.abs(change) / most}%`}}))];
 }
 
 /** @param {{name, status, a, b}[]} rows as of comparedGroups @param {string[]} [names] of a and b
@@ -33,9 +32,9 @@ export function changesTable(rows, names = ['A', 'B'], pick = null) {
     const changed = rows.filter((row) => row.status !== 'same');
     const most = changed.reduce((largest, row) => Math.max(largest, Math.abs(row.b - row.a)), 1);
     const count = (status) => changed.filter((row) => row.status === status).length;
-    const words = ['new', 'gone', 'grown', 'shrunk'].map((status) => `${formatCount(count(status))} ${status}`).join(', ');
+    const words = ['new', 'gone', 'grown', 'shrunk'].filter(count).map((status) => `${formatCount(count(status))} ${status}, `).join('');
     const hidden = changed.length - CHANGE_ROWS;
-    return [make('p.muted', {}, `${words}, ${formatCount(rows.length - changed.length)} the same`),
+    return [make('p.muted', {}, `${words}${formatCount(rows.length - changed.length)} the same`),
         changed.length ? plainTable('Changes, the largest first', ['Name', ...names, 'Change', ''],
             changed.slice(0, CHANGE_ROWS).map((row) => changeRow(row, most, pick))) : make('p', {}, 'No difference.'),
         hidden > 0 ? make('p.muted', {}, `${formatNumber(hidden, 'smaller change')} not listed; the CSV has all.`) : null];

@@ -118,10 +118,10 @@ function figuresCard(a, b, device) {
 function phasesCard(a, b, device) {
     const known = a.head.report.devices[device] && b.head.report.devices[device];
     const phases = known ? comparedPhases(a, b, device) : [];
-    return phases.length ? make('section.card', {}, make('h2', {}, 'Phases'), plainTable('Peaks and times of phases',
-        ['Phase', 'Peak A', 'Peak B', 'Change', 'Time A', 'Time B'], phases.map((row) => [row.path, figureText(row.peakA),
-            figureText(row.peakB), changeCell({a: row.peakA, b: row.peakB}), figureText(row.timeA, 'time'),
-            figureText(row.timeB, 'time')]))) : null;
+    return phases.length ? make('section.card', {}, make('h2', {}, 'Phases'), make('div.scrolls', {tabindex: 0, role: 'group', 'aria-label': 'Phases'},
+        plainTable('Peaks and times of phases', ['Phase', 'Peak A', 'Peak B', 'Change', 'Time A', 'Time B'], phases.map((row) => [row.path,
+            figureText(row.peakA), figureText(row.peakB), changeCell({a: row.peakA, b: row.peakB}), figureText(row.timeA, 'time'),
+            figureText(row.timeB, 'time')])))) : null;
 }
 
 /** @param {Element} element @param {{trace: Object, other: Object, state: Object}} page */
@@ -149,7 +149,6 @@ export function mountCompare(element, {trace, other, state}) {
         make('div.toolbar', {}, name('a', a), name('b', b), align), chart, reading), figures),
     make('section.card', {}, make('div.toolbar', {}, what, grouping, field, back), changes),
     make('section.card', {}, make('h2', {}, 'Flame graph of the difference'), graph), phases);
-    let stopped = false;
     let rows = [];
     let folds = [null, null];
     let byNumber = [new Map(), new Map()];
@@ -213,7 +212,7 @@ export function mountCompare(element, {trace, other, state}) {
             : `Step ${formatCount(which)}: peak of ${parts.join(', ')}${change}`);
     }
     function drawCurves() {
-        if (stopped || !a.loaded.curves || !b.loaded.curves)
+        if (!a.loaded.curves || !b.loaded.curves)
             return;
         const axis = axisNow();
         fill(chart, curvesSvg(traces, state, axis, folds, ...size()));
@@ -223,7 +222,7 @@ export function mountCompare(element, {trace, other, state}) {
         say(state.get('step'));
     }
     function drawChanges() {
-        if (stopped || !a.loaded.blocks || !b.loaded.blocks)
+        if (!a.loaded.blocks || !b.loaded.blocks)
             return;
         const {moments, words, chosen} = momentsNow();
         fill(what, words);
@@ -235,7 +234,7 @@ export function mountCompare(element, {trace, other, state}) {
         fill(changes, changesTable(rows));
     }
     const flame = mountFlame(graph, {trace: a, state}, {
-        follows: ['device', 'step'], heads: traces.map(({head}) => head), loaded: Promise.all([a.blocks, b.blocks]),
+        follows: ['step'], heads: traces.map(({head}) => head), loaded: Promise.all([a.blocks, b.blocks]),
         build(options, words) {
             const {moments, words: when} = momentsNow();
             const sides = moments.map(({trace: of, at, rows: inside}) => ({head: of.head,
@@ -246,11 +245,8 @@ export function mountCompare(element, {trace, other, state}) {
         },
     });
     async function readSteps() {
-        const device = state.get('device');
         await Promise.all([a.ranges, b.ranges]);
-        const made = await Promise.all(traces.map((of) => foldSteps(of, device)));
-        if (device !== state.get('device'))
-            return; // another one was chosen meanwhile
+        const made = await Promise.all(traces.map((of) => foldSteps(of, state.get('device'))));
         folds = made.every(({steps}) => steps.length >= STEPS_LEAST) ? made : [null, null];
         byNumber = folds.map((fold) => new Map((fold ? fold.steps : []).map((step) => [step.number, step])));
         apart = mostWords();
@@ -259,11 +255,6 @@ export function mountCompare(element, {trace, other, state}) {
         if (state.get('step') !== null)
             flame.rebuild();
     }
-    const drawAll = () => {
-        drawFigures();
-        drawCurves();
-        drawChanges();
-    };
     /** The number of the step at the pointer; null: there is none. */
     function numberAt(event) {
         const {first, count} = axisNow();
@@ -277,32 +268,18 @@ export function mountCompare(element, {trace, other, state}) {
         if (which !== null && stepsNow(which).every(Boolean))
             state.set({step: which});
     });
-    drawAll();
-    const resized = new ResizeObserver(drawCurves);
-    resized.observe(chart);
+    drawFigures();
+    drawCurves();
+    drawChanges();
+    new ResizeObserver(drawCurves).observe(chart);
     Promise.all([a.curves, b.curves]).then(drawCurves, () => {});
     Promise.all([a.blocks, b.blocks]).then(drawChanges, (error) => fill(changes, make('p', {}, error.message)));
     readSteps().catch(() => {}); // the blocks have told why
-    const stops = [state.subscribe(['theme'], drawAll), state.subscribe(['align'], drawCurves),
-        state.subscribe(['device'], () => {
-            drawAll();
-            readSteps();
-        }),
-        state.subscribe(['step'], () => {
-            drawCurves();
-            drawChanges();
-        }),
-        state.subscribe(['compareBy'], drawChanges)];
+    state.subscribe(['align', 'step'], drawCurves);
+    state.subscribe(['compareBy', 'step'], drawChanges);
     return {
         svg: () => serializeSvg(curvesSvg(traces, state, axisNow(), folds, ...size())),
         rows: () => [['name', 'status', 'bytes A', 'bytes B', 'change', 'blocks A', 'blocks B'],
             ...rows.map((row) => [row.name, row.status, row.a, row.b, row.b - row.a, row.blocksA, row.blocksB])],
-        destroy() {
-            stopped = true;
-            flame.destroy();
-            resized.disconnect();
-            stops.forEach((stop) => stop());
-            element.replaceChildren();
-        },
     };
 }

@@ -59,12 +59,9 @@ function stackList(frames, state, {sources, shown: inSource, show}) {
             make(`li${frame.user ? '.user' : '.of-library'}`, {}, entry(frame))))];
 }
 
-/** @param {Element} element @param {{trace: Object, state: Object}} page
- * @returns {{destroy: function(): void}} */
+/** @param {Element} element @param {{trace: Object, state: Object}} page */
 export function mountDetail(element, {trace, state}) {
     let picked = null; // the frame whose lines are shown: {selected, index}
-
-    let stopped = false;
     async function draw() {
         const selected = state.get('selected');
         element.hidden = !selected;
@@ -72,7 +69,7 @@ export function mountDetail(element, {trace, state}) {
             return;
         const [, lives, sources] = await Promise.all([trace.blocks, selected.block === undefined ? null : trace.lives(),
             trace.sources(), trace.segments, trace.steps]);
-        if (stopped || state.get('selected') !== selected || !trace.loaded.blocks)
+        if (state.over || state.get('selected') !== selected || !trace.loaded.blocks)
             return;
         const [[what, row]] = Object.entries(selected);
         const isBlock = what === 'block';
@@ -96,12 +93,6 @@ export function mountDetail(element, {trace, state}) {
         shown ? sourceLines(trace, sources, shown, blocksInView(trace, state)) : missingNote(trace, frames),
         older ? null : stackList(frames, state, {sources, shown, show}));
     }
-    const stop = state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
+    state.subscribe(['selected', 'cursor', 'cursor2', 'libraries'], draw);
     draw();
-    return {
-        destroy() {
-            stopped = true;
-            stop();
-        },
-    };
 }

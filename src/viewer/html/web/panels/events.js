@@ -38,7 +38,6 @@ export function mountEvents(element, {trace, state}) {
     let events = null;
     let lives = null;
     let kept = null; // numbers of the events that the filters leave; null: all
-    let stopped = false;
     let ours = false; // the state changes because a row was picked
     let building = 0;
     const count = () => (kept ? kept.length : events ? events.count : 0);
@@ -71,7 +70,7 @@ export function mountEvents(element, {trace, state}) {
     }
     const list = createRowList(body, EVENT_ROW, {count, make: makeRow, pick});
     function draw() {
-        if (stopped || !events)
+        if (!events)
             return;
         list.draw();
         grid.setAttribute('aria-rowcount', String(count() + 1));
@@ -114,12 +113,12 @@ export function mountEvents(element, {trace, state}) {
         const wanted = shown !== 'all' || least || sites;
         if (wanted)
             await inSlices(events.count, 1 << 14, (from, to) => {
-                for (let i = from; i < to && mine === building; i++) {
+                for (let i = from; i < to && mine === building && !state.over; i++) {
                     if (fits(i))
                         found.push(i);
                 }
             });
-        if (stopped || mine !== building)
+        if (mine !== building)
             return;
         kept = wanted ? Uint32Array.from(found) : null;
         fill(words, kept ? `${formatNumber(count(), 'event')} of ${formatCount(events.count)}` : formatNumber(count(), 'event'),
@@ -128,17 +127,13 @@ export function mountEvents(element, {trace, state}) {
     }
     async function rebuild() {
         await Promise.all([trace.blocks, trace.segments]);
-        const device = state.get('device');
-        const made = await listEvents(trace, device);
-        if (stopped || device !== state.get('device'))
-            return;
-        events = made;
+        events = await listEvents(trace, state.get('device'));
         await filter();
         lives = await trace.lives();
         draw();
     }
-    const stops = [state.subscribe(['cursor', 'selected'], follow), state.subscribe(['device'], rebuild),
-        state.subscribe(['search'], filter)];
+    state.subscribe(['cursor', 'selected'], follow);
+    state.subscribe(['search'], filter);
     rebuild().catch((error) => fill(words, `The events cannot be shown: ${error.message}`));
     const rows = (from, most) => Array.from({length: Math.max(0, Math.min(count() - from, most))}, (_, i) => at(from + i));
     return {
@@ -147,12 +142,5 @@ export function mountEvents(element, {trace, state}) {
         rows: () => [['number', 'time ns', 'event', 'bytes', 'in use after', 'address', 'call site'], ...rows(0, EVENT_CSV_ROWS).map((i) =>
             [Math.max(0, i + 1 - events.begun), events.timeOf(i), texts(i)[2], bytesOf(i), events.inUse(i), addressAt(i), siteOf(i)]),
         ...(count() > EVENT_CSV_ROWS ? [['', '', `${formatCount(count() - EVENT_CSV_ROWS)} more events: filter them`, '', '', '', '']] : [])],
-        destroy() {
-            stopped = true;
-            building++;
-            list.destroy();
-            stops.forEach((stop) => stop());
-            element.replaceChildren();
-        },
     };
 }

@@ -11,9 +11,9 @@ import {showTime, visibleTime} from '../viewport.js';
 const FIND_WAIT_MS = 150; // after the last letter, where there are many blocks
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page
- * @returns {{findNext: function(number): void, destroy: function(): void}} findNext: 1 to the next block, -1 to the one before */
+ * @returns {{findNext: function(number): void}} findNext: 1 to the next block, -1 to the one before */
 export function mountFind(element, {trace, state}) {
-    const field = make('input', {type: 'search', placeholder: 'Find: site, kind, >100M, 0x7f…', 'aria-label': 'Find blocks',
+    const field = make('input', {type: 'search', placeholder: 'Find: site, kind, >100M, 0x…', 'aria-label': 'Find blocks',
         title: 'Words of the call site, the kind or the phase; sizes such as >100M, <4k, 1M..2M; an address such as 0x7f12c0000000',
         'data-search': true, value: state.get('search')});
     const words = make('span.view-words', {'aria-live': 'polite'});
@@ -70,13 +70,9 @@ export function mountFind(element, {trace, state}) {
         step(event.shiftKey ? -1 : 1);
         event.preventDefault();
     });
-    const stops = [state.subscribe(['search', 'device'], search), state.subscribe(['selected'], show)];
+    state.subscribe(['search'], search);
+    state.subscribe(['selected'], show);
+    state.ended(() => clearTimeout(timer));
     Promise.all([trace.blocks, trace.segments]).then(search, () => {});
-    return {
-        findNext: step,
-        destroy() {
-            clearTimeout(timer);
-            stops.forEach((stop) => stop());
-        },
-    };
+    return {findNext: step};
 }

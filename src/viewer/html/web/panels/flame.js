@@ -11,7 +11,7 @@ import {blocksInView, showMoment} from './moment.js';
 import {createSurface, tipNode} from '../surface.js';
 
 const FLAME_ROW = 22;
-const FLAME_KEYS = 8; // libraries whose colour is named
+const FLAME_KEYS = 4; // libraries of a colour that are named
 const FLAME_TEXT = {size: 12};
 const FLAME_ALL = {light: '#cfd4de', dark: '#3a4150'}; // the root
 const FLAME_DIM = 0.35; // of functions that a search does not find
@@ -100,19 +100,18 @@ function matchWords(hits, root, metric) {
     return hits.found.size ? `${share} matched, ${formatBytes(hits.bytes)}` : 'nothing matches';
 }
 
-const colorKey = (color, text) => {
-    const key = make('span.key', {'aria-hidden': 'true'});
-    key.style.background = color;
-    return make('span.legend-line', {}, key, text);
-};
+const colorKey = (background, text) => make('span.legend-line', {}, make('span.key', {'aria-hidden': 'true', style: {background}}), text);
 
 /** What the colours mean: the user's code, and the libraries of the boxes with the hue that each has. */
 function colorKeys(boxes, theme) {
     const libraries = new Set(boxes.map(({node}) => node.library).filter((library) => library !== null));
-    const item = (library) => colorKey(flameColor('', library, theme), library || 'your code');
-    const names = [...libraries].sort(); // the user's, '', is the first
-    return names.length > 1 ? names.slice(0, FLAME_KEYS).map(item).concat(names.length > FLAME_KEYS
-        ? `and ${formatCount(names.length - FLAME_KEYS)} more` : []) : [];
+    const names = new Map(); // by colour: libraries may share one
+    for (const library of [...libraries].sort()) { // the user's code, '', is the first
+        const color = flameColor('', library, theme);
+        names.set(color, [...(names.get(color) || []), library || 'your code']);
+    }
+    return libraries.size > 1 ? [...names].map(([color, list]) => colorKey(color, list.slice(0, FLAME_KEYS).join(', ') +
+        (list.length > FLAME_KEYS ? ` and ${formatCount(list.length - FLAME_KEYS)} more` : ''))) : [];
 }
 
 function drawFlame(pen, surface, {boxes, found}) {
@@ -151,7 +150,7 @@ function moveFocus(view, key) {
 
 /** The blocks of a trace that are in view, as what the graph shows. */
 const blocksOf = (trace, state) => ({
-    follows: ['cursor', 'cursor2', 'device'],
+    follows: ['cursor', 'cursor2'],
     heads: [trace.head],
     loaded: trace.blocks,
     build(options, words) {
@@ -166,7 +165,7 @@ const blocksOf = (trace, state) => ({
 /** @param {Element} element @param {{trace: Object, state: Object}} page
  * @param {Object} [content] follows: keys of the state; heads of the traces; loaded: a promise; build(options, words):
  * {root, words} as of buildFrames or buildDifference, null: not yet; it may fill the element *words*
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
+ * @returns {{svg: function(): string, rows: function(): Array[]}} */
 export function mountFlame(element, {trace, state}, content = blocksOf(trace, state)) {
     const words = make('p.view-words.moment', {'aria-live': 'polite'}, 'Reading the blocks…');
     const metric = toggles('Width', [['bytes', 'Bytes'], ['count', 'Blocks']], state.get('metric'),
@@ -188,19 +187,18 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
     fill(element, make('div.toolbar', {}, metric, inverted, libraries, search, matched, reset), words, keys, area, note);
 
     const view = {root: null, boxes: [], found: null, focus: null};
-    let stopped = false;
     let title = '';
-    const surface = createSurface(area, state, {height: FLAME_ROW, onSize: draw, onTheme: draw, draw: (pen) => drawFlame(pen, surface, view),
+    const surface = createSurface(area, state, {height: FLAME_ROW, onSize: draw, draw: (pen) => drawFlame(pen, surface, view),
         drawOver: (pen) => drawFocus(pen, surface, view), label: 'Flame graph. Arrow keys move between functions, Enter zooms, ' +
             'Escape zooms out. The table has the same values.'});
     const {frame, tip} = surface;
 
     const shownMetric = () => (two ? 'bytes' : state.get('metric'));
     function draw() {
-        if (!view.root || stopped)
+        if (!view.root)
             return;
         const zoomed = frameAt(view.root, state.get('zoom'));
-        ZOOMED.set(state, {zoom: state.get('zoom'), names: namesOf(zoomed)});
+        ZOOMED.set(state.source, {zoom: state.get('zoom'), names: namesOf(zoomed)});
         Object.assign(view, layOut(zoomed, shownMetric(), 0.7 / Math.max(120, surface.width)));
         const hits = state.get('search') ? searchFrames(view.root, state.get('search')) : null;
         view.found = hits && hits.found;
@@ -220,12 +218,12 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         surface.redrawOver();
     }
     function rebuild() {
-        const built = stopped ? null : content.build({inverted: state.get('inverted'), libraries: state.get('libraries')}, words);
+        const built = state.over ? null : content.build({inverted: state.get('inverted'), libraries: state.get('libraries')}, words);
         if (!built)
             return;
         ({root: view.root, words: title} = built);
         view.focus = null;
-        const before = ZOOMED.get(state);
+        const before = ZOOMED.get(state.source);
         if (before && before.zoom && before.zoom === state.get('zoom')) // the same function, which may be another row now
             state.set({zoom: pathOf(before.names.reduce((node, name) => node && node.children.find((child) =>
                 namesOf(child).at(-1) === name), view.root) || view.root)});
@@ -237,23 +235,14 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         const depth = Math.floor((event.clientY - top) / FLAME_ROW);
         return view.boxes.find((box) => box.node.depth === depth && x >= box.x && x < box.x + box.width);
     }
-    function describe(node, x, y) {
-        if (!node)
-            return tip.hide();
-        tip.show(x, y, tipNode({title: node.name, facts: [...node.file ? [['line', `${node.file}:${node.line}`]] : [],
-            ['memory', flameDescription(node, view.root, shownMetric())]]}));
-    }
+    const describe = (node) => ({title: node.name, facts: [...node.file ? [['line', `${node.file}:${node.line}`]] : [],
+        ['memory', flameDescription(node, view.root, shownMetric())]]});
     function zoomTo(node) {
         view.focus = node;
         state.set({zoom: pathOf(node), selected: two || node.children.length || !node.sites.length ? state.get('selected')
             : {site: node.sites[0]}});
     }
-    frame.addEventListener('pointermove', (event) => {
-        const box = boxAt(event);
-        describe(box && box.node, event.clientX, event.clientY);
-        frame.style.cursor = box ? 'pointer' : 'default';
-    });
-    frame.addEventListener('pointerleave', () => tip.hide());
+    surface.point(boxAt, ({node}) => describe(node));
     frame.addEventListener('click', (event) => {
         const box = boxAt(event);
         if (box)
@@ -278,10 +267,10 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
         const box = view.boxes.find(({node}) => node === view.focus);
         const {left, top} = frame.getBoundingClientRect();
         if (box)
-            describe(view.focus, left + box.x * surface.width, top + view.focus.depth * FLAME_ROW + 8);
+            tip.show(left + box.x * surface.width, top + view.focus.depth * FLAME_ROW + 8, tipNode(describe(view.focus)));
     });
-    const stops = [state.subscribe([...content.follows, 'inverted', 'libraries'], rebuild),
-        state.subscribe(['metric', 'search', 'zoom', 'theme'], draw)];
+    state.subscribe([...content.follows, 'inverted', 'libraries'], rebuild);
+    state.subscribe(['metric', 'search', 'zoom'], draw);
     content.loaded.then(rebuild, (error) => add(fill(words), [error.message]));
     return {
         svg: () => surface.toSvg(title),
@@ -299,11 +288,5 @@ export function mountFlame(element, {trace, state}, content = blocksOf(trace, st
             return rows;
         },
         rebuild,
-        destroy() {
-            stopped = true;
-            stops.forEach((stop) => stop());
-            surface.destroy();
-            element.replaceChildren();
-        },
     };
 }

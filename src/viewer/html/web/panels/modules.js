@@ -126,7 +126,7 @@ function mapText(text, room) {
 }
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
+ * @returns {{svg: function(): string, rows: function(): Array[]}} */
 export function mountModules(element, {trace, state}) {
     let by = 'kind';
     const keys = {kind: (row) => row.kind.replace('_', ' '), pass: (row) => row.pass || PASSES[3]};
@@ -179,12 +179,8 @@ export function mountModules(element, {trace, state}) {
     }
     function bar(node, whole) {
         const parts = [...node.parts].sort((a, b) => b[1] - a[1]);
-        return make('span.module-bar', {'aria-hidden': 'true'}, parts.map(([part, bytes]) => {
-            const piece = make('span', {title: `${part} ${formatBytes(bytes)}`});
-            piece.style.width = `${100 * bytes / whole}%`;
-            piece.style.background = colors.get(part);
-            return piece;
-        }));
+        return make('span.module-bar', {'aria-hidden': 'true'}, parts.map(([part, bytes]) => make('span',
+            {title: `${part} ${formatBytes(bytes)}`, style: {width: `${100 * bytes / whole}%`, background: colors.get(part)}})));
     }
     /** One module of the tree; those in it are made when it is opened. */
     function branch(node, whole, depth) {
@@ -226,11 +222,8 @@ export function mountModules(element, {trace, state}) {
             path.unshift(node);
         fill(crumbs, path.map((node) => [node.parent ? ' › ' : '', button(node.name, () =>
             state.set({module: node.parent ? node.path : ''}), {class: 'link'})]));
-        fill(legend, [...shown.parts.keys()].sort((a, b) => shown.parts.get(b) - shown.parts.get(a)).map((name) => {
-            const mark = make('i', {'aria-hidden': 'true'});
-            mark.style.background = colors.get(name);
-            return make('span', {}, mark, `${name} ${formatBytes(shown.parts.get(name))}`);
-        }));
+        fill(legend, [...shown.parts.keys()].sort((a, b) => shown.parts.get(b) - shown.parts.get(a)).map((name) => make('span', {},
+            make('i', {'aria-hidden': 'true', style: {background: colors.get(name)}}), `${name} ${formatBytes(shown.parts.get(name))}`)));
         picture = (width, height) => drawMap(shown, root, width, height);
         fill(map, picture(Math.max(120, map.clientWidth), Math.max(120, map.clientHeight)));
         fill(tree, branch(shown, shown.bytes, 0));
@@ -242,19 +235,13 @@ export function mountModules(element, {trace, state}) {
         state.set({module: dot < 0 ? '' : state.get('module').slice(0, dot)});
         event.stopPropagation();
     });
-    const size = new ResizeObserver(() => picture && fill(map, picture(Math.max(120, map.clientWidth), Math.max(120, map.clientHeight))));
-    size.observe(map);
-    const stop = state.subscribe(['device', 'theme', 'module'], draw);
+    new ResizeObserver(() => picture && fill(map, picture(Math.max(120, map.clientWidth), Math.max(120, map.clientHeight)))).observe(map);
+    state.subscribe(['module'], draw);
     draw();
     return {
         svg: () => serializeSvg(picture(1200, 800)),
         rows: () => [['model', 'module', 'kind', 'pass', 'bytes', 'blocks'],
             ...(moduleRows(trace.head, state.get('device')) || []).map((row) =>
                 [row.model, row.module, row.kind, row.pass, row.bytes, row.blocks])],
-        destroy() {
-            size.disconnect();
-            stop();
-            element.replaceChildren();
-        },
     };
 }

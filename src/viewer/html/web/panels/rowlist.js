@@ -10,7 +10,7 @@ const LIST_HEIGHT_MOST = 4e6; // pixels
 /** @param {Element} body the element that scrolls @param {number} high pixels of a row
  * @param {{count: function(): number, make: function(number, boolean, number, number): HTMLElement, pick: function(number): void}}
  *   rows make(row, active, first, last): first and last: the rows on the screen
- * @returns {{draw: function(): void, activate: function(number): void, first: function(): number, destroy: function(): void}}
+ * @returns {{draw: function(): void, activate: function(number): void, first: function(): number}}
  *   activate: makes a row the active one, and visible */
 export function createRowList(body, high, {count, make: makeRow, pick}) {
     const space = body.appendChild(make('div.grid-space', {role: 'presentation'}));
@@ -75,7 +75,6 @@ export function createRowList(body, high, {count, make: makeRow, pick}) {
         event.preventDefault();
         event.stopPropagation();
     });
-    const size = new ResizeObserver(draw);
-    size.observe(body);
-    return {draw, activate, first: () => first, destroy: () => size.disconnect()};
+    new ResizeObserver(draw).observe(body);
+    return {draw, activate, first: () => first};
 }

@@ -77,12 +77,9 @@ export function sourceLines(trace, sources, frame, now, around = LINES_AROUND) {
     return make('figure.source', {}, make('figcaption', {}, placeLink(trace, sources, frame, `${base}:${frame.line}`),
         changed ? make('p.note', {}, `${trace.head.started_ms ? 'This file changed after the program started' : 'It is not known when the program ran'}` +
             ': these may not be the lines that ran.') : null),
-    make('div.source-lines', {tabindex: 0, role: 'group', 'aria-label': `Lines of ${base}, with the bytes live ${when}`}, rows.map(({n, text, bytes}) => {
-        const bar = make('span.source-bar', {'aria-hidden': 'true'});
-        bar.style.width = `${most ? 100 * bytes / most : 0}%`;
-        return make(`div.source-line${n === frame.line ? '.chosen' : ''}`, {},
+    make('div.source-lines', {tabindex: 0, role: 'group', 'aria-label': `Lines of ${base}, with the bytes live ${when}`}, rows.map(({n, text, bytes}) =>
+        make(`div.source-line${n === frame.line ? '.chosen' : ''}`, {},
             make('span.source-heat', {title: bytes ? `${formatBytes(bytes)} live ${when} was allocated through this line` : null},
-                bar, make('span', {}, bytes ? formatBytes(bytes) : '')),
-            make('span.source-number', {}, String(n)), make('code', {}, text.slice(indent)));
-    })));
+                make('span.source-bar', {'aria-hidden': 'true', style: {width: `${most ? 100 * bytes / most : 0}%`}}), make('span', {}, bytes ? formatBytes(bytes) : '')),
+            make('span.source-number', {}, String(n)), make('code', {}, text.slice(indent))))));
 }

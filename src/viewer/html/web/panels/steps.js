@@ -5,7 +5,7 @@
  * in a typical step. */
 import {button, fill, make, toggles} from '../dom.js';
 import {formatBytes, formatBytesChange, formatCount, formatNumber, formatTime} from '../format.js';
-import {fillLegend, tipNode} from '../surface.js';
+import {fillLegend} from '../surface.js';
 import {AXIS_HEIGHT, drawByteGrid, drawTimeGrid, plotOf} from '../timegrid.js';
 import {ChartView} from '../view.js';
 import {byteTicks, showTime} from '../viewport.js';
@@ -78,15 +78,15 @@ class FoldView extends ChartView {
         super(element, context, {label: 'Steps laid over each other', height: 300, legend: true});
         this.fold = null;
         const {frame} = this.surface;
-        frame.addEventListener('pointermove', (event) => this.point(event));
-        frame.addEventListener('pointerleave', () => this.surface.tip.hide());
+        this.surface.point((event) => this.stepAt(event), (step) => ({title: `step ${formatCount(step.number)}`,
+            facts: FOLD_COLUMNS.slice(1).map(({title, text}) => [title.toLowerCase(), text(step, this.fold) || 'as usual'])}));
         frame.addEventListener('click', (event) => {
             const step = this.stepAt(event);
             if (step)
                 this.state.set({step: step.number});
         });
         frame.addEventListener('keydown', (event) => this.move(event));
-        this.follow(['step', 'stepAxis'], () => this.redrawAll());
+        this.state.subscribe(['step', 'stepAxis'], () => this.redrawAll());
     }
 
     plot() {
@@ -209,15 +209,6 @@ class FoldView extends ChartView {
         return best;
     }
 
-    point(event) {
-        const step = this.stepAt(event);
-        this.surface.frame.style.cursor = step ? 'pointer' : 'default';
-        if (!step)
-            return this.surface.tip.hide();
-        this.surface.tip.show(event.clientX, event.clientY, tipNode({title: `step ${formatCount(step.number)}`,
-            facts: FOLD_COLUMNS.slice(1).map(({title, text}) => [title.toLowerCase(), text(step, this.fold) || 'as usual'])}));
-    }
-
     /** The arrow keys choose the step before or after. */
     move(event) {
         const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
@@ -246,7 +237,6 @@ export function mountSteps(element, {trace, state}) {
     const view = new FoldView(chart, {trace, state});
     let fold = null;
     let sort = 'odd-';
-    let stopped = false;
 
     function drawTable() {
         const heading = ({key, title: text}) => button(text, () => {
@@ -289,12 +279,8 @@ export function mountSteps(element, {trace, state}) {
     }
 
     async function draw() {
-        const device = state.get('device');
         try {
-            const made = await foldSteps(trace, device);
-            if (stopped || state.get('device') !== device)
-                return;
-            fold = made;
+            fold = await foldSteps(trace, state.get('device'));
         } catch (error) {
             fill(title, error.message);
             return;
@@ -319,18 +305,12 @@ export function mountSteps(element, {trace, state}) {
         drawTable();
         drawDetail();
     }
-    const stops = [state.subscribe(['device'], draw), state.subscribe(['step', 'stepAxis'], again)];
+    state.subscribe(['step', 'stepAxis'], again);
     draw();
     return {
         svg: () => view.svg(),
         rows: () => [['step', 'start_ns', 'duration_ns', 'peak', 'above its start', 'left at its end', 'verdict'],
             ...(fold ? fold.steps : []).map((step) => [step.number, step.start, step.duration, step.peak, step.needs, step.left,
                 stepWords(step, fold)])],
-        destroy() {
-            stopped = true;
-            stops.forEach((stop) => stop());
-            view.destroy();
-            element.replaceChildren();
-        },
     };
 }

@@ -29,10 +29,7 @@ export function largeRows(rows, total, most) {
 
 function barItems(rows, total, colors, onPick) {
     const items = rows.map((row, i) => {
-        const fill = make('span.bar-fill');
-        fill.style.width = `${total ? 100 * row.bytes / total : 0}%`; // of the whole, as the share beside it
-        if (colors && colors[i])
-            fill.style.background = colors[i];
+        const width = `${total ? 100 * row.bytes / total : 0}%`; // of the whole, as the share beside it
         const [first, callers] = row.site ? splitSite(row.name) : [row.name, ''];
         const name = onPick && !row.rest
             ? button(first, () => onPick(row), {class: 'bar-name link', title: row.name})
@@ -42,7 +39,7 @@ function barItems(rows, total, colors, onPick) {
             make('span.bar-bytes', {}, formatBytes(row.bytes)),
             make('span.bar-share', {}, formatPercent(row.bytes, total))),
         callers ? make('div.callers', {title: row.name}, `from ${callers}`) : null,
-        make('span.bar', {'aria-hidden': 'true'}, fill));
+        make('span.bar', {'aria-hidden': 'true'}, make('span.bar-fill', {style: {width, background: colors?.[i]}})));
     });
     return make('ol.bars', {}, items);
 }
@@ -125,28 +122,15 @@ function figureTiles(figures, state) {
 function balanceCard(balance, theme) {
     const parts = partsOf(balance);
     const colors = paletteFor(parts.map((part) => part.name), theme);
-    const strip = make('div.strip', {role: 'img', 'aria-label': 'Parts of the memory of the device, as in the list below'});
-    const positive = parts.filter((part) => part.bytes > 0);
-    for (const part of positive) {
-        const piece = make('span', {title: `${part.name}: ${formatBytes(part.bytes)}`});
-        piece.style.flexGrow = String(part.bytes / balance.total_bytes);
-        piece.style.background = colors[parts.indexOf(part)];
-        strip.append(piece);
-    }
-    const free = make('span.free', {title: `free: ${formatBytes(balance.free_bytes)}`});
-    free.style.flexGrow = String(balance.free_bytes / balance.total_bytes);
-    strip.append(free);
-    const row = (name, bytes, color) => {
-        const key = make('span.key', {'aria-hidden': 'true'});
-        if (color)
-            key.style.background = color;
-        return make('li', {}, key, make('span', {}, name), make('span.bar-bytes', {}, formatBytes(bytes)));
-    };
+    const rows = [...parts.map((part, i) => ({...part, color: colors[i]})), {name: 'free', bytes: balance.free_bytes}];
+    const strip = make('div.strip', {role: 'img', 'aria-label': 'Parts of the memory of the device, as in the list below'},
+        rows.filter(({bytes}) => bytes > 0).map(({name, bytes, color: background}) => make('span',
+            {title: `${name}: ${formatBytes(bytes)}`, style: {flexGrow: String(bytes / balance.total_bytes), background}})));
     return make('section.card.held', {}, make('h2', {}, 'Device memory at its highest use'),
         make('p.muted', {}, `${formatBytes(balance.used_bytes)} of ${formatBytes(balance.total_bytes)} in use at ` +
             timeAndPhase(balance.time_ns, balance.phase)),
-        strip, make('ul.legend-list', {}, parts.map((part, i) => row(part.name, part.bytes, colors[i])),
-            row('free', balance.free_bytes, null)));
+        strip, make('ul.legend-list', {}, rows.map(({name, bytes, color: background}) => make('li', {}, make('span.key',
+            {'aria-hidden': 'true', style: {background}}), make('span', {}, name), make('span.bar-bytes', {}, formatBytes(bytes))))));
 }
 
 /** Lists of what was live at the peak; the one that the answer shows (*answered*) is left out. */
@@ -191,27 +175,22 @@ function summaryRows(head, index) {
 /** Fills *element* with the first screen; *curve* is the element for the curve beside the answer. */
 export function mountSummary(element, {trace, state, curve}) {
     const {head} = trace;
-    const draw = () => {
-        const theme = themeOf(state);
-        const device = head.report.devices[state.get('device')];
-        const warnings = warningsOf(head);
-        const notes = notesOf(head);
-        const balance = device && device.device_memory.highest_use;
-        const live = device && device.live;
-        const verdict = verdictOf(head, state.get('device'));
-        element.replaceChildren(...[
-            warnings.length ? make('section.card.messages.warnings', {'aria-label': 'Warnings'},
-                make('ul', {}, warnings.map((text) => make('li', {}, text)))) : null,
-            make('div.hero', {}, answerCard(verdict, device, state, whatifLine(head)),
-                make('section.card.curve', {'aria-label': 'Memory over time'}, curve)),
-            figureTiles(figuresOf(head, state.get('device')), state),
-            make('div.columns', {}, live ? heldCards(device, state, theme, verdict.tone === 'good') : [],
-                balance ? balanceCard(balance, theme) : null),
-            notes.length ? make('section.card.messages', {}, make('h2', {}, 'About this recording'),
-                make('ul', {}, notes.map((text) => make('li', {}, text)))) : null,
-            settingsCard(head.report.options),
-        ].filter(Boolean));
-    };
+    const theme = themeOf(state);
+    const device = head.report.devices[state.get('device')];
+    const warnings = warningsOf(head);
+    const notes = notesOf(head);
+    const balance = device && device.device_memory.highest_use;
+    const live = device && device.live;
+    const verdict = verdictOf(head, state.get('device'));
+    fill(element, warnings.length ? make('section.card.messages.warnings', {'aria-label': 'Warnings'},
+        make('ul', {}, warnings.map((text) => make('li', {}, text)))) : null,
+    make('div.hero', {}, answerCard(verdict, device, state, whatifLine(head)),
+        make('section.card.curve', {'aria-label': 'Memory over time'}, curve)),
+    figureTiles(figuresOf(head, state.get('device')), state),
+    make('div.columns', {}, live ? heldCards(device, state, theme, verdict.tone === 'good') : [], balance ? balanceCard(balance, theme) : null),
+    notes.length ? make('section.card.messages', {}, make('h2', {}, 'About this recording'),
+        make('ul', {}, notes.map((text) => make('li', {}, text)))) : null,
+    settingsCard(head.report.options));
     const lines = () => {
         const look = element.querySelector('.look');
         if (look)
@@ -219,25 +198,19 @@ export function mountSummary(element, {trace, state, curve}) {
     };
     /** Whether a step is odd is known when the blocks are. */
     const odd = async () => {
-        const device = state.get('device');
-        const fold = await foldSteps(trace, device);
+        const fold = await foldSteps(trace, state.get('device'));
         const line = element.querySelector('.odd-step');
-        line.hidden = device !== state.get('device') || fold.steps.length < STEPS_LEAST || !oddSteps(fold).length;
+        line.hidden = fold.steps.length < STEPS_LEAST || !oddSteps(fold).length;
         if (!line.hidden)
             fill(line, `${foldSentence(fold, head)}. `, button('Steps', () => state.set({tab: 'steps'})));
     };
-    draw();
     lines();
     odd().catch(() => {});
-    const stops = [state.subscribe(['device', 'theme'], () => {
-        draw();
-        odd().catch(() => {});
-    }), state.subscribe(['device', 'theme', 'cursor', 'cursor2'], lines)];
+    state.subscribe(['cursor', 'cursor2'], lines);
     const rows = () => summaryRows(head, state.get('device'));
     return {
-        svg: () => tableSvg(verdictOf(head, state.get('device')).sentence,
+        svg: () => tableSvg(verdict.sentence,
             rows().map((row) => row.map((cell) => (typeof cell === 'number' ? formatBytes(cell) : cell)))),
         rows,
-        destroy: () => stops.forEach((stop) => stop()),
     };
 }

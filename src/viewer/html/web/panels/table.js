@@ -107,7 +107,6 @@ export function mountTable(element, {trace, state}) {
     let rows = [];
     let listed = [];
     let colors = null; // of the groups
-    let stopped = false;
     const columns = () => (state.get('rows') === 'blocks' ? BLOCK_COLUMNS : GROUP_COLUMNS);
 
     function drawHead() {
@@ -131,9 +130,8 @@ export function mountTable(element, {trace, state}) {
     function makeRow(index, active) {
         const row = listed[index];
         const cells = columns().map((column) => {
-            const key = column.wide && colors && row.index !== undefined ? make('span.key', {'aria-hidden': 'true'}) : null;
-            if (key)
-                key.style.background = colors[row.index];
+            const key = column.wide && colors && row.index !== undefined
+                ? make('span.key', {'aria-hidden': 'true', style: {background: colors[row.index]}}) : null;
             const text = column.text(row, all);
             const [first, callers] = column.wide ? splitSite(text) : [text, ''];
             return make(`div.cell${column.wide ? '.wide' : ''}${column.wide && row.nested ? '.nested' : ''}`,
@@ -145,16 +143,12 @@ export function mountTable(element, {trace, state}) {
     }
     const list = createRowList(body, TABLE_ROW, {count: () => listed.length, make: makeRow, pick});
     function drawRows() {
-        if (stopped)
-            return;
         colors = state.get('rows') === 'groups' && trace.loaded.blocks
             ? groupBlocks(trace, state.get('color')).colors(themeOf(state)) : null;
         list.draw();
         grid.setAttribute('aria-rowcount', String(listed.length + 1));
     }
     function arrange() {
-        if (stopped)
-            return;
         listed = arrangeRows(rows, columns(), state.get('search'), state.get('sort'));
         if (search.value !== state.get('search'))
             search.value = state.get('search');
@@ -169,7 +163,7 @@ export function mountTable(element, {trace, state}) {
         drawRows();
     }
     function rebuild() {
-        if (stopped || !trace.loaded.blocks)
+        if (!trace.loaded.blocks)
             return;
         all = blocksInView(trace, state);
         rows = state.get('rows') === 'blocks' ? blockRows(trace, all.rows)
@@ -183,8 +177,9 @@ export function mountTable(element, {trace, state}) {
         else if (row && row.index !== undefined && state.get('color') === 'site')
             state.set({selected: {site: row.index}});
     }
-    const stops = [state.subscribe(['cursor', 'cursor2', 'device', 'rows', 'color'], rebuild),
-        state.subscribe(['search', 'sort'], arrange), state.subscribe(['theme', 'selected'], drawRows)];
+    state.subscribe(['cursor', 'cursor2', 'rows', 'color'], rebuild);
+    state.subscribe(['search', 'sort'], arrange);
+    state.subscribe(['selected'], drawRows);
     drawHead();
     trace.blocks.then(rebuild, (error) => fill(words, error.message));
     return {
@@ -192,11 +187,5 @@ export function mountTable(element, {trace, state}) {
             ...listed.slice(0, TABLE_SVG_ROWS).map((row) => columns().map((c) => c.text(row, all)))]),
         rows: () => [columns().map((c) => c.title || GROUPINGS[state.get('color')]),
             ...listed.filter((row) => !row.parts).map((row) => columns().map((c) => (c.key === 'share' ? row.bytes / all.bytes : c.value(row))))],
-        destroy() {
-            stopped = true;
-            list.destroy();
-            stops.forEach((stop) => stop());
-            element.replaceChildren();
-        },
     };
 }

@@ -7,13 +7,12 @@ import {readSection} from '../columns.js';
 import {button, fill, make, tableSvg} from '../dom.js';
 import {formatBytes, formatBytesApart, formatNumber, formatPercent} from '../format.js';
 import {fillLegend} from '../surface.js';
-import {drawByteGrid, drawTimeGrid, timeScale} from '../timegrid.js';
+import {LIMIT_NEAR, drawByteGrid, drawLimit, drawTimeGrid, limitOf, timeScale} from '../timegrid.js';
 import {ChartView} from '../view.js';
 import {bindTimeAxis, byteTicks, instantText, visibleTime} from '../viewport.js';
 
 const WHATIF_HEIGHT = 190;
 const WHATIF_BUCKETS = 1024; // of the trace's time
-const WHATIF_LIMIT_NEAR = 1.35; // times the curves: a device that large is drawn
 const WHATIF_SAME = 0.0005; // difference that is none, as in replay_text.c
 
 const WHATIF_WORDS = {
@@ -96,8 +95,8 @@ class WhatifChart extends ChartView {
         this.chosen = 0;
         this.axis = bindTimeAxis(context.trace, context.state, {frame: this.surface.frame, plot: () => this.plot(),
             hover: () => {}, click: (event) => this.setCursor(event)});
-        this.follow(['from', 'to'], () => this.redrawAll());
-        this.follow(['cursor', 'cursor2', 'hover'], () => {
+        this.state.subscribe(['from', 'to'], () => this.redrawAll());
+        this.state.subscribe(['cursor', 'cursor2', 'hover'], () => {
             this.surface.redrawOver();
             this.fillLegend();
         });
@@ -145,29 +144,20 @@ class WhatifChart extends ChartView {
         let top = 1024;
         for (const {values} of drawn)
             top = values.reduce((a, b) => Math.max(a, b), top);
-        const device = trace.head.devices[trace.head.whatif.device];
-        const limit = device.limit || device.total;
-        const near = limit && limit <= top * WHATIF_LIMIT_NEAR;
-        top = Math.max(top, near ? limit : 0) * 1.06;
+        const limit = limitOf(trace, trace.head.whatif.device);
+        const near = limit && limit.bytes <= top * LIMIT_NEAR;
+        top = Math.max(top, near ? limit.bytes : 0) * 1.06;
         const y = (bytes) => area.top + area.height * (1 - bytes / top);
         const x = timeScale(range, area);
         drawByteGrid(pen, surface, area, byteTicks(0, top, area.height), y);
         drawTimeGrid(pen, surface, area, range);
         pen.clip(area.left, area.top - 8, area.width, area.height + 8);
         for (const {values, color, dash} of drawn) {
-            const xs = [];
-            const ys = [];
-            for (let i = 0; i < values.length; i++) {
-                xs.push(x(i * this.bucketNs()), x(Math.min(trace.head.duration, (i + 1) * this.bucketNs())));
-                ys.push(y(values[i]), y(values[i]));
-            }
-            pen.path(xs, ys, xs.length, color, dash.length ? 1 : 1.5, dash);
+            const xs = [...values].flatMap((_, i) => [x(i * this.bucketNs()), x(Math.min(trace.head.duration, (i + 1) * this.bucketNs()))]);
+            pen.path(xs, [...values].flatMap((bytes) => [y(bytes), y(bytes)]), xs.length, color, dash.length ? 1 : 1.5, dash);
         }
-        if (near) {
-            pen.line(area.left, y(limit), area.left + area.width, y(limit), surface.colors['series-limit'], 1.5, [6, 4]);
-            pen.text(area.left + 6, y(limit) - 4, `${device.limit ? 'limit' : 'device memory'} ${formatBytes(limit)}`,
-                surface.colors['series-limit'], {weight: '600', halo: surface.colors.panel});
-        }
+        if (near)
+            drawLimit(pen, surface, area, limit, y);
         pen.unclip();
     }
 
@@ -186,13 +176,13 @@ const WHATIF_COLUMNS = [
 ];
 
 /** @param {Element} element @param {{trace: Object, state: Object}} page
- * @returns {{svg: function(): string, rows: function(): Array[], destroy: function(): void}} */
+ * @returns {{svg: function(): string, rows: function(): Array[]}} */
 export function mountWhatif(element, context) {
     const {trace, state} = context;
     const {whatif} = trace.head;
     if (!whatif.rows.length) {
         fill(element, make('p.view-words', {}, `Nothing was replayed: ${whatif.why}.`));
-        return {destroy: () => element.replaceChildren()};
+        return {};
     }
     const list = rankChanges(whatif);
     const [recorded] = whatif.rows;
@@ -259,7 +249,7 @@ export function mountWhatif(element, context) {
         event.preventDefault();
         event.stopPropagation();
     });
-    const stops = [state.subscribe(['change'], draw)];
+    state.subscribe(['change'], draw);
     trace.whatif = trace.whatif || readSection(document, trace.prefix, 'whatif', trace.head);
     trace.whatif.then((table) => {
         chart.curves = table;
@@ -271,10 +261,5 @@ export function mountWhatif(element, context) {
         svg: () => tableSvg('What if', texts()),
         rows: () => [['what', ...WHATIF_COLUMNS.map((c) => c.title), 'command'],
             ...list.map((row) => [row.what, ...WHATIF_COLUMNS.map((c) => c.value(row)), row.command])],
-        destroy() {
-            stops.forEach((stop) => stop());
-            chart.destroy();
-            element.replaceChildren();
-        },
     };
 }
