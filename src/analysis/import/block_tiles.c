@@ -9,11 +9,16 @@
 
 VS_TREAP_BY(tile, struct vs_tile, addr)
 
-static void put_tile(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size,
-                bool allocated)
+struct vs_tile *vs_tiles_find(struct vs_tile *tree, uint64_t addr)
 {
-    struct vs_tile *tile = tile_first_from(*tree, addr);
-    if (tile && tile->addr == addr) { /* the entry that ended it is missing */
+    struct vs_tile *tile = tile_first_from(tree, addr);
+    return tile && tile->addr == addr ? tile : NULL;
+}
+
+void vs_tiles_put(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size, bool allocated)
+{
+    struct vs_tile *tile = vs_tiles_find(*tree, addr);
+    if (tile) { /* the entry that ended it is missing */
         tile->size = size;
         tile->allocated = allocated;
         return;
@@ -27,26 +32,11 @@ static void put_tile(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t add
     tile_insert(tree, tile, addr);
 }
 
-static void drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *tile)
+void vs_tiles_drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *tile)
 {
     tile_remove(tree, tile, tile->addr);
     tile->left = tiles->spare;
     tiles->spare = tile;
-}
-
-void vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size)
-{
-    put_tile(tiles, &tiles->segments, addr, size, true);
-}
-
-uint64_t vs_tiles_drop_segment(struct vs_tiles *tiles, uint64_t addr)
-{
-    struct vs_tile *segment = tile_first_from(tiles->segments, addr);
-    if (!segment || segment->addr != addr)
-        return 0;
-    uint64_t size = segment->size;
-    drop(tiles, &tiles->segments, segment);
-    return size;
 }
 
 uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t requested)
@@ -65,22 +55,6 @@ uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t req
     if (room <= rounded)
         return rounded;
     return vs_should_split(pool, room, rounded, max_split) ? rounded : room;
-}
-
-void vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated)
-{
-    put_tile(tiles, &tiles->blocks, addr, size, allocated);
-}
-
-struct vs_tile *vs_tiles_find(const struct vs_tiles *tiles, uint64_t addr)
-{
-    struct vs_tile *block = tile_first_from(tiles->blocks, addr);
-    return block && block->addr == addr ? block : NULL;
-}
-
-void vs_tiles_drop(struct vs_tiles *tiles, struct vs_tile *block)
-{
-    drop(tiles, &tiles->blocks, block);
 }
 
 void vs_tiles_free(struct vs_tiles *tiles)

@@ -29,20 +29,14 @@ struct vs_tiles {
     struct vs_arena arena;
 };
 
-/* vs_tiles_segment: a segment begins to exist; memory of expandable segments is none: its blocks are
- * always split. */
-void vs_tiles_segment(struct vs_tiles *tiles, uint64_t addr, uint64_t size);
-/* vs_tiles_drop_segment: returns its size; 0 when there is none at *addr*. */
-uint64_t vs_tiles_drop_segment(struct vs_tiles *tiles, uint64_t addr);
+/* vs_tiles_put: adds a segment or a block in use to its tree, in place of one at the same address. Memory of expandable
+ * segments is no segment: its blocks are always split. vs_tiles_find: the one at *addr*; NULL when there is none. */
+void vs_tiles_put(struct vs_tiles *tiles, struct vs_tile **tree, uint64_t addr, uint64_t size, bool allocated);
+struct vs_tile *vs_tiles_find(struct vs_tile *tree, uint64_t addr);
+void vs_tiles_drop(struct vs_tiles *tiles, struct vs_tile **tree, struct vs_tile *tile);
 
 /* vs_tiles_size: the size of the block that serves a request of *requested* bytes at *addr*. */
 uint64_t vs_tiles_size(const struct vs_tiles *tiles, uint64_t addr, uint64_t requested);
-
-/* vs_tiles_add: adds a block in use, in place of one at the same address. */
-void vs_tiles_add(struct vs_tiles *tiles, uint64_t addr, uint64_t size, bool allocated);
-/* vs_tiles_find: the block in use at *addr*; NULL when there is none. */
-struct vs_tile *vs_tiles_find(const struct vs_tiles *tiles, uint64_t addr);
-void vs_tiles_drop(struct vs_tiles *tiles, struct vs_tile *block);
 
 void vs_tiles_free(struct vs_tiles *tiles);
 

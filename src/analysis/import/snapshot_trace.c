@@ -108,7 +108,7 @@ static void begin_block(struct snapshot_import *m, unsigned device, uint64_t add
                         uint64_t size, uint64_t stream, uint64_t stack)
 {
     struct device_state *d = &m->devices[device];
-    struct vs_tile *old = vs_tiles_find(&d->tiles, addr);
+    struct vs_tile *old = vs_tiles_find(d->tiles.blocks, addr);
     if (old && old->allocated)
         end_block(m, device, old);
     d->allocated += size;
@@ -116,14 +116,14 @@ static void begin_block(struct snapshot_import *m, unsigned device, uint64_t add
     VS_IMPORT(m->writer, framework_alloc, .addr = addr, .size = size, .device = device,
               .total_allocated = d->allocated, .total_reserved = reserved, .stack = stack,
               .framework_stream = stream, .requested = requested);
-    vs_tiles_add(&d->tiles, addr, size, true);
+    vs_tiles_put(&d->tiles, &d->tiles.blocks, addr, size, true);
 }
 
 static void free_block(struct snapshot_import *m, unsigned device,
                        const struct vs_snapshot_entry *entry)
 {
     struct vs_tiles *tiles = &m->devices[device].tiles;
-    struct vs_tile *block = vs_tiles_find(tiles, entry->addr);
+    struct vs_tile *block = vs_tiles_find(tiles->blocks, entry->addr);
     bool completed = entry->action == VS_SNAPSHOT_FREE_COMPLETED;
     if (!block) {
         m->result->unmatched += !completed;
@@ -134,7 +134,7 @@ static void free_block(struct snapshot_import *m, unsigned device,
         end_block(m, device, block);
     }
     if (completed)
-        vs_tiles_drop(tiles, block);
+        vs_tiles_drop(tiles, &tiles->blocks, block);
 }
 
 /* The driver refused what PyTorch asked of it, or a limit of PyTorch's own did. A snapshot does not
@@ -245,9 +245,9 @@ static void begin_device(struct snapshot_import *m, unsigned device)
     vs_vec_sort(start->blocks, start->block_count, sizeof *start->blocks, vs_order_u64);
     vs_vec_sort(start->segments, start->segment_count, sizeof *start->segments, vs_order_u64);
     for (size_t i = 0; i < start->segment_count; i++)
-        vs_tiles_segment(&d->tiles, start->segments[i].addr, start->segments[i].size);
+        vs_tiles_put(&d->tiles, &d->tiles.segments, start->segments[i].addr, start->segments[i].size, true);
     for (size_t i = 0; i < start->block_count; i++)
-        vs_tiles_add(&d->tiles, start->blocks[i].addr, start->blocks[i].size, false);
+        vs_tiles_put(&d->tiles, &d->tiles.blocks, start->blocks[i].addr, start->blocks[i].size, false);
     /* sizes of blocks follow from those behind them, so all must be there before the first is used */
     for (size_t i = 0; i < start->block_count; i++)
         if (!start->blocks[i].size)
@@ -265,7 +265,7 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
                          const struct vs_snapshot_entry *entry)
 {
     struct device_state *d = &m->devices[device];
-    uint64_t old;
+    struct vs_tile *old;
     change_metadata(m, entry->metadata);
     switch (entry->action) {
     case VS_SNAPSHOT_ALLOC:
@@ -278,16 +278,18 @@ static enum vs_err apply(struct snapshot_import *m, unsigned device,
     case VS_SNAPSHOT_FREE_COMPLETED: free_block(m, device, entry); return VS_OK;
     case VS_SNAPSHOT_SEGMENT_ALLOC:
     case VS_SNAPSHOT_SEGMENT_FREE:
-        old = vs_tiles_drop_segment(&d->tiles, entry->addr);
-        if (old)
-            device_free(m, device, entry->addr, old, m->cuda_free);
+        old = vs_tiles_find(d->tiles.segments, entry->addr);
+        if (old) {
+            device_free(m, device, entry->addr, old->size, m->cuda_free);
+            vs_tiles_drop(&d->tiles, &d->tiles.segments, old);
+        }
         if (entry->action == VS_SNAPSHOT_SEGMENT_FREE) {
             m->result->unmatched += !old;
             return VS_OK;
         }
         device_alloc(m, device, VS_FAMILY_DEVICE, entry->addr, entry->size,
                      vs_import_stack(&m->writer->stacks, entry->frames));
-        vs_tiles_segment(&d->tiles, entry->addr, entry->size);
+        vs_tiles_put(&d->tiles, &d->tiles.segments, entry->addr, entry->size, true);
         return VS_OK;
     case VS_SNAPSHOT_SEGMENT_MAP:
     case VS_SNAPSHOT_SEGMENT_UNMAP: return change_mapping(m, device, entry);
