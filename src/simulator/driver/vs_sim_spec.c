@@ -132,35 +132,6 @@ static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
 #define WORDS_OF(number) #number
 #define WORDS(number) WORDS_OF(number)
 
-/* What each key accepts, for messages. */
-static const char *const keys[][2] = {
-    {"sm", "the compute capability of a custom GPU without its point: 60, 70, 75, 80, 86, 89, 90, 100, "
-           "103 or 120"},
-    {"sms", "the number of multiprocessors of a custom GPU, 1 to " WORDS(SMS_MAX)},
-    {"memory", "the memory of a custom GPU, from 64MiB to 1TiB, such as 23.65GiB"},
-    {"capacity", "a size from 64MiB to 1TiB"},
-    {"context", "a size such as 400MiB"},
-    {"others", "a size such as 1GiB"},
-    {"workspace", "a size such as 64MiB, or 0"},
-    {"devices", "1 to " WORDS(VS_SIM_DEVICES_MAX)},
-    {"malloc_us", "0 to " WORDS(DELAY_US_MAX)},
-    {"free_us", "0 to " WORDS(DELAY_US_MAX)},
-    {"kernel_us", "0 to " WORDS(KERNEL_US_MAX)},
-    {"time", "model or off"},
-    {"addresses", "fenced, lowest or linux"},
-    {"hole", "SIZE@COUNT, SIZE a multiple of 2MiB, COUNT from 1, with addresses=lowest"},
-    {"data", "on, small, off or a size such as 4MiB"},
-    {"seed", "a number, from 0"},
-    {"fail", "FAMILY:N, FAMILY:N+ or FAMILY:P%, FAMILY one of device, pool, managed, host, array, "
-             "vmm, graph, any; at most " WORDS(VS_SIM_FAILS_MAX) " times"},
-    {"slow", "EVERY:MS, MS from 0 to " WORDS(SLOW_MS_MAX)},
-    {"lost", "a number of launches, from 1"},
-    {"driver", WORDS(DRIVER_MIN) " to " WORDS(VS_SIM_DRIVER_VERSION)},
-    {"nvml", "works, pids, nofigures or none"},
-    {"cupti", "works, refused, unprivileged, callbacks or none"},
-    {"check", "off, report or fail, then any of +uninitialised, +leaks"},
-};
-
 static enum vs_err no_device(char *why, const char *name)
 {
     int n = snprintf(why, VS_SIM_WHY_MAX, "no simulated device '%.64s'; devices: ", name);
@@ -168,20 +139,6 @@ static enum vs_err no_device(char *why, const char *name)
         n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s%s", i ? ", " : "", presets[i].name);
     if (n < VS_SIM_WHY_MAX)
         snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, ", custom; keys: see docs/simulator.md");
-    return VS_ERR_ARG;
-}
-
-static enum vs_err bad_value(char *why, const char *key, const char *value)
-{
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (!strcmp(key, keys[i][0])) {
-            snprintf(why, VS_SIM_WHY_MAX, "cannot use %s=%.64s; %s takes %s", key, value, key,
-                     keys[i][1]);
-            return VS_ERR_ARG;
-        }
-    int n = snprintf(why, VS_SIM_WHY_MAX, "unknown key in %.64s=%.64s; keys:", key, value);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0] && n < VS_SIM_WHY_MAX; i++)
-        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", keys[i][0]);
     return VS_ERR_ARG;
 }
 
@@ -331,8 +288,6 @@ static bool parse_hole(struct vs_sim_spec *spec, const char *value)
            parse_count(at + 1, 1, UINT64_MAX, &spec->hole_allocations);
 }
 
-/* ---- one KEY=VALUE ---- */
-
 static bool parse_sm(struct vs_sim_spec *spec, const char *value)
 {
     uint64_t sm;
@@ -346,7 +301,6 @@ static bool parse_sm(struct vs_sim_spec *spec, const char *value)
     return false;
 }
 
-/* Names of values, by number. */
 static const char *const cupti_states[] = {[VS_SIM_CUPTI_WORKS] = "works",
                                            [VS_SIM_CUPTI_REFUSED] = "refused",
                                            [VS_SIM_CUPTI_UNPRIVILEGED] = "unprivileged",
@@ -363,70 +317,83 @@ static const char *const address_orders[] = {[VS_SIM_ADDRESSES_FENCED] = "fenced
                                              [VS_SIM_ADDRESSES_LINUX] = "linux",
                                              NULL};
 
-static const struct {
-    const char *key;
-    bool (*parse)(struct vs_sim_spec *spec, const char *value);
-} parsers[] = {{"sm", parse_sm},     {"time", parse_time}, {"data", parse_data}, {"hole", parse_hole},
-               {"fail", parse_fail}, {"slow", parse_slow}, {"check", parse_check}};
-
-static bool set_field(struct vs_sim_spec *spec, const char *key, const char *value)
+static bool parse_context(struct vs_sim_spec *spec, const char *value)
 {
-    const struct {
-        const char *key;
-        uint64_t *bytes;
-    } sizes[] = {{"memory", &spec->custom.memory_bytes},
-                 {"capacity", &spec->capacity_bytes},
-                 {"context", &spec->context_bytes},
-                 {"others", &spec->others_bytes},
-                 {"workspace", &spec->workspace_bytes}};
-    const struct {
-        const char *key;
-        unsigned *count; /* NULL: *wide* */
-        uint64_t min, max, *wide;
-    } counts[] = {{"devices", &spec->devices, 1, VS_SIM_DEVICES_MAX, NULL},
-                  {"malloc_us", &spec->malloc_us, 0, DELAY_US_MAX, NULL},
-                  {"free_us", &spec->free_us, 0, DELAY_US_MAX, NULL},
-                  {"kernel_us", &spec->kernel_us, 0, KERNEL_US_MAX, NULL},
-                  {"driver", &spec->driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION, NULL},
-                  {"sms", (unsigned *)&spec->custom.sm_count, 1, SMS_MAX, NULL},
-                  {"seed", NULL, 0, UINT64_MAX, &spec->seed},
-                  {"lost", NULL, 1, UINT64_MAX, &spec->lost_launches}};
-    const struct {
-        const char *key;
-        const char *const *names;
-        unsigned *number;
-    } choices[] = {{"addresses", address_orders, (unsigned *)&spec->addresses},
-                   {"nvml", nvml_states, (unsigned *)&spec->nvml},
-                   {"cupti", cupti_states, (unsigned *)&spec->cupti}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (!strcmp(key, sizes[i].key)) {
-            if (sizes[i].bytes == &spec->context_bytes)
-                spec->context_kind = "given";
-            return vs_size_parse(value, sizes[i].bytes) == VS_OK;
+    spec->context_kind = "given";
+    return vs_size_parse(value, &spec->context_bytes) == VS_OK;
+}
+
+#define FIELD(field) .at = offsetof(struct vs_sim_spec, field), .bytes = sizeof(((struct vs_sim_spec *)0)->field)
+#define NUMBER(field, low, high) FIELD(field), .min = low, .max = high
+
+/* Keys, and what they set: a field, which is one of *names*, a number of at most *max*, or else a size. */
+static const struct spec_key {
+    const char *name, *takes; /* takes: for messages */
+    bool (*parse)(struct vs_sim_spec *spec, const char *value);
+    size_t at, bytes;
+    uint64_t min, max;
+    const char *const *names;
+} keys[] = {
+    {"sm", "the compute capability of a custom GPU without its point: 60, 70, 75, 80, 86, 89, 90, 100, "
+           "103 or 120", .parse = parse_sm},
+    {"sms", "the number of multiprocessors of a custom GPU, 1 to " WORDS(SMS_MAX), NUMBER(custom.sm_count, 1, SMS_MAX)},
+    {"memory", "the memory of a custom GPU, from 64MiB to 1TiB, such as 23.65GiB", FIELD(custom.memory_bytes)},
+    {"capacity", "a size from 64MiB to 1TiB", FIELD(capacity_bytes)},
+    {"context", "a size such as 400MiB", .parse = parse_context},
+    {"others", "a size such as 1GiB", FIELD(others_bytes)},
+    {"workspace", "a size such as 64MiB, or 0", FIELD(workspace_bytes)},
+    {"devices", "1 to " WORDS(VS_SIM_DEVICES_MAX), NUMBER(devices, 1, VS_SIM_DEVICES_MAX)},
+    {"malloc_us", "0 to " WORDS(DELAY_US_MAX), NUMBER(malloc_us, 0, DELAY_US_MAX)},
+    {"free_us", "0 to " WORDS(DELAY_US_MAX), NUMBER(free_us, 0, DELAY_US_MAX)},
+    {"kernel_us", "0 to " WORDS(KERNEL_US_MAX), NUMBER(kernel_us, 0, KERNEL_US_MAX)},
+    {"time", "model or off", .parse = parse_time},
+    {"addresses", "fenced, lowest or linux", FIELD(addresses), .names = address_orders},
+    {"hole", "SIZE@COUNT, SIZE a multiple of 2MiB, COUNT from 1, with addresses=lowest", .parse = parse_hole},
+    {"data", "on, small, off or a size such as 4MiB", .parse = parse_data},
+    {"seed", "a number, from 0", NUMBER(seed, 0, UINT64_MAX)},
+    {"fail", "FAMILY:N, FAMILY:N+ or FAMILY:P%, FAMILY one of device, pool, managed, host, array, "
+             "vmm, graph, any; at most " WORDS(VS_SIM_FAILS_MAX) " times", .parse = parse_fail},
+    {"slow", "EVERY:MS, MS from 0 to " WORDS(SLOW_MS_MAX), .parse = parse_slow},
+    {"lost", "a number of launches, from 1", NUMBER(lost_launches, 1, UINT64_MAX)},
+    {"driver", WORDS(DRIVER_MIN) " to " WORDS(VS_SIM_DRIVER_VERSION),
+     NUMBER(driver_version, DRIVER_MIN, VS_SIM_DRIVER_VERSION)},
+    {"nvml", "works, pids, nofigures or none", FIELD(nvml), .names = nvml_states},
+    {"cupti", "works, refused, unprivileged, callbacks or none", FIELD(cupti), .names = cupti_states},
+    {"check", "off, report or fail, then any of +uninitialised, +leaks", .parse = parse_check},
+};
+
+static bool set_key(struct vs_sim_spec *spec, const struct spec_key *key, const char *value)
+{
+    uint64_t n = 0;
+    bool ok;
+    if (key->parse)
+        return key->parse(spec, value);
+    if (key->names) {
+        while (key->names[n] && strcmp(value, key->names[n]))
+            n++;
+        ok = key->names[n] != NULL;
+    } else {
+        ok = key->max ? parse_count(value, key->min, key->max, &n) : vs_size_parse(value, &n) == VS_OK;
+    }
+    if (ok)
+        memcpy((char *)spec + key->at, &n, key->bytes); /* an unsigned: the lower half */
+    return ok;
+}
+
+static enum vs_err set_field(struct vs_sim_spec *spec, const char *name, const char *value, char *why)
+{
+    const size_t count = sizeof keys / sizeof keys[0];
+    for (const struct spec_key *key = keys; key < keys + count; key++)
+        if (!strcmp(name, key->name)) {
+            if (set_key(spec, key, value))
+                return VS_OK;
+            snprintf(why, VS_SIM_WHY_MAX, "cannot use %s=%.64s; %s takes %s", name, value, name, key->takes);
+            return VS_ERR_ARG;
         }
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        if (!strcmp(key, counts[i].key)) {
-            uint64_t n;
-            bool ok = parse_count(value, counts[i].min, counts[i].max, &n);
-            if (ok && counts[i].count)
-                *counts[i].count = (unsigned)n;
-            else if (ok)
-                *counts[i].wide = n;
-            return ok;
-        }
-    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (!strcmp(key, choices[i].key)) {
-            unsigned n = 0;
-            while (choices[i].names[n] && strcmp(value, choices[i].names[n]))
-                n++;
-            if (choices[i].names[n])
-                *choices[i].number = n;
-            return choices[i].names[n] != NULL;
-        }
-    for (size_t i = 0; i < sizeof parsers / sizeof parsers[0]; i++)
-        if (!strcmp(key, parsers[i].key))
-            return parsers[i].parse(spec, value);
-    return false;
+    int n = snprintf(why, VS_SIM_WHY_MAX, "unknown key in %.64s=%.64s; keys:", name, value);
+    for (size_t i = 0; i < count && n < VS_SIM_WHY_MAX; i++)
+        n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s %s", i ? "," : "", keys[i].name);
+    return VS_ERR_ARG;
 }
 
 static const struct vs_sim_preset *find_preset(const char *name)
@@ -535,8 +502,8 @@ enum vs_err vs_sim_spec_parse(const char *text, struct vs_sim_spec *spec, char *
         if (!equals)
             return explain(why, "expected DEVICE[,KEY=VALUE]... (see docs/simulator.md), not", word);
         *equals = '\0';
-        if (!set_field(&out, word, equals + 1))
-            return bad_value(why, word, equals + 1);
+        if (set_field(&out, word, equals + 1, why))
+            return VS_ERR_ARG;
     }
     if (use_preset(&out, why))
         return VS_ERR_ARG;
