@@ -16,7 +16,6 @@ VS_NVRTC_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 #define PROGRAM 1
 #define DEFAULT_ARCH 75
-#define LOG "" /* no warnings: nothing is compiled */
 
 struct expression {
     struct expression *next;
@@ -193,66 +192,32 @@ int nvrtcCompileProgram(struct _nvrtcProgram *program, int count, const char *co
 
 /* ---- results ---- */
 
-static int need_compiled(struct _nvrtcProgram *program, const void *out)
-{
-    struct _nvrtcProgram *p = program_of(program);
-    return !p || !p->compiled ? NVRTC_ERROR_INVALID_PROGRAM
-           : out              ? NVRTC_SUCCESS
-                              : NVRTC_ERROR_INVALID_INPUT;
-}
+enum result { PTX, CUBIN, LOG };
 
-int nvrtcGetPTXSize(struct _nvrtcProgram *program, unsigned long *bytes)
+/* Stores the size of a result in *bytes*, or the result in *to*. */
+static int get(struct _nvrtcProgram *handle, enum result what, unsigned long *bytes, char *to)
 {
-    int status = need_compiled(program, bytes);
-    if (!status)
-        *bytes = strlen(program->ptx) + 1;
-    return status;
-}
-
-int nvrtcGetPTX(struct _nvrtcProgram *program, char *ptx)
-{
-    int status = need_compiled(program, ptx);
-    if (!status)
-        strcpy(ptx, program->ptx);
-    return status;
-}
-
-int nvrtcGetCUBINSize(struct _nvrtcProgram *program, unsigned long *bytes)
-{
-    int status = need_compiled(program, bytes);
-    if (!status)
-        *bytes = program->real ? vs_library_cubin_bytes(NULL) : 0; /* none for a virtual architecture */
-    return status;
-}
-
-int nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin)
-{
-    int status = need_compiled(program, cubin);
-    if (status || !program->real)
-        return status;
-    vs_library_cubin(program->arch, NULL, cubin);
-    return NVRTC_SUCCESS;
-}
-
-int nvrtcGetProgramLogSize(struct _nvrtcProgram *program, unsigned long *bytes)
-{
-    if (!program_of(program))
+    const struct _nvrtcProgram *p = program_of(handle);
+    if (!p || (what != LOG && !p->compiled))
         return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!bytes)
+    if (!bytes && !to)
         return NVRTC_ERROR_INVALID_INPUT;
-    *bytes = sizeof LOG;
+    const char *text = what == PTX ? p->ptx : ""; /* no warnings: nothing is compiled */
+    if (bytes)
+        *bytes = what != CUBIN ? strlen(text) + 1 : p->real ? vs_library_cubin_bytes(NULL) : 0;
+    else if (what != CUBIN)
+        strcpy(to, text);
+    else if (p->real) /* none for a virtual architecture */
+        vs_library_cubin(p->arch, NULL, to);
     return NVRTC_SUCCESS;
 }
 
-int nvrtcGetProgramLog(struct _nvrtcProgram *program, char *log)
-{
-    if (!program_of(program))
-        return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!log)
-        return NVRTC_ERROR_INVALID_INPUT;
-    memcpy(log, LOG, sizeof LOG);
-    return NVRTC_SUCCESS;
-}
+int nvrtcGetPTXSize(struct _nvrtcProgram *p, unsigned long *bytes) { return get(p, PTX, bytes, NULL); }
+int nvrtcGetPTX(struct _nvrtcProgram *p, char *to) { return get(p, PTX, NULL, to); }
+int nvrtcGetCUBINSize(struct _nvrtcProgram *p, unsigned long *bytes) { return get(p, CUBIN, bytes, NULL); }
+int nvrtcGetCUBIN(struct _nvrtcProgram *p, char *to) { return get(p, CUBIN, NULL, to); }
+int nvrtcGetProgramLogSize(struct _nvrtcProgram *p, unsigned long *bytes) { return get(p, LOG, bytes, NULL); }
+int nvrtcGetProgramLog(struct _nvrtcProgram *p, char *to) { return get(p, LOG, NULL, to); }
 
 /* ---- the compiler itself ---- */
 
