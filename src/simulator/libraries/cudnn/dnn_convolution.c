@@ -173,12 +173,7 @@ static int run(const char *function, struct cudnnContext *handle, const struct d
     return dnn_submit(handle, &cost);
 }
 
-/* The three result structures have the same layout. */
-_Static_assert(sizeof(cudnnConvolutionFwdAlgoPerf_t) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
-                   sizeof(cudnnConvolutionFwdAlgoPerf_t) == sizeof(cudnnConvolutionBwdFilterAlgoPerf_t),
-               "one layout of results");
-
-/* rank: fills up to *wanted* results, the fastest first. *measured*: with durations. */
+/* rank: fills up to *wanted* results, whose layout is the same in each direction, the fastest first. *measured*: with durations. */
 static int rank(const struct dnn_convolution *c, int wanted, int *returned, void *results, bool measured)
 {
     int order[2] = {algorithms[c->direction].fast, algorithms[c->direction].plain};

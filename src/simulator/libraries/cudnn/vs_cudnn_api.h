@@ -100,31 +100,7 @@ struct cudnnConvolutionFwdAlgoPerfStruct {
 };
 _Static_assert(sizeof(struct cudnnConvolutionFwdAlgoPerfStruct) == 48, "layout of cudnnConvolutionFwdAlgoPerfStruct");
 
-struct cudnnConvolutionBwdDataAlgoPerfStruct {
-    int algo;
-    int status;
-    float time;
-    size_t memory;
-    int determinism;
-    int mathType;
-    int reserved[3];
-};
-_Static_assert(sizeof(struct cudnnConvolutionBwdDataAlgoPerfStruct) == 48, "layout of cudnnConvolutionBwdDataAlgoPerfStruct");
-
-struct cudnnConvolutionBwdFilterAlgoPerfStruct {
-    int algo;
-    int status;
-    float time;
-    size_t memory;
-    int determinism;
-    int mathType;
-    int reserved[3];
-};
-_Static_assert(sizeof(struct cudnnConvolutionBwdFilterAlgoPerfStruct) == 48, "layout of cudnnConvolutionBwdFilterAlgoPerfStruct");
-
 typedef struct cudnnFractionStruct cudnnFraction_t;
 typedef struct cudnnConvolutionFwdAlgoPerfStruct cudnnConvolutionFwdAlgoPerf_t;
-typedef struct cudnnConvolutionBwdDataAlgoPerfStruct cudnnConvolutionBwdDataAlgoPerf_t;
-typedef struct cudnnConvolutionBwdFilterAlgoPerfStruct cudnnConvolutionBwdFilterAlgoPerf_t;
 
 #endif
