@@ -141,6 +141,7 @@ ROOMS = {
     "simulator/libraries/curand": ("base simulator/libraries/common", ""),
     "simulator/libraries/nvrtc": ("base simulator/libraries/common", ""),
     "simulator/libraries/nvjitlink": ("base simulator/libraries/common", ""),
+    "simulator/libraries/nvjpeg": ("base simulator/libraries/common", ""),
     "simulator/libraries/cufile": ("base simulator/libraries/common", ""),
     "simulator/libraries/nvshmem": ("base simulator/libraries/common", ""),
     "simulator/nvml": ("base simulator/driver", ""),

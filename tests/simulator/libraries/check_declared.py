@@ -25,6 +25,7 @@ LIBRARIES = {
     "libcudnn.so.9": ("cudnn", "cudnn*.h", r"cudnn\w+"),
     "libnccl.so.2": ("nccl", "nccl.h", r"nccl\w+"),
     "libnvrtc.so.12": ("cuda_nvrtc", "nvrtc.h", r"nvrtc\w+"),
+    "libnvjpeg.so.12": ("nvjpeg", "nvjpeg.h", r"nvjpeg\w+"),
     "libnvJitLink.so.12": ("nvjitlink", "nvJitLink.h", r"(?:__)?nvJitLink\w+"),
 }
 

@@ -18,6 +18,6 @@ struct lib_table {
 
 extern const struct lib_table lib_table_cublas, lib_table_cublaslt, lib_table_cudnn, lib_table_nccl,
     lib_table_cusparse, lib_table_cusparselt, lib_table_cusolver, lib_table_cufft, lib_table_curand,
-    lib_table_nvrtc, lib_table_nvjitlink, lib_table_cufile, lib_table_nvshmem;
+    lib_table_nvrtc, lib_table_nvjitlink, lib_table_nvjpeg, lib_table_cufile, lib_table_nvshmem;
 
 #endif

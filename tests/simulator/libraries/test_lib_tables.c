@@ -29,6 +29,7 @@ static const struct lib_case {
     {&lib_table_curand, "", 103, "CURAND_STATUS_TYPE_ERROR", {"libcurand.so.10", NULL}},
     {&lib_table_nvrtc, "", 5, "NVRTC_ERROR_INVALID_OPTION", {"libnvrtc.so.12", "libnvrtc.so.13"}},
     {&lib_table_nvjitlink, "", 6, "NVJITLINK_ERROR_INTERNAL", {"libnvJitLink.so.12", "libnvJitLink.so.13"}},
+    {&lib_table_nvjpeg, "", 9, "NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED", {"libnvjpeg.so.12", "libnvjpeg.so.13"}},
     {&lib_table_cufile, NULL, 5007, "CU_FILE_PLATFORM_NOT_SUPPORTED", {"libcufile.so.0", NULL}},
     {&lib_table_nvshmem, "NVSHMEM", 3, "NVSHMEMX_ERROR_NOT_SUPPORTED", {"libnvshmem_host.so.3", NULL}},
 };
