@@ -90,6 +90,9 @@ def check(recorded, problems, root):
     problems.true("a part: its frees are of memory that it has", freed and held == {
         a for a in held if ("allocate", a) in {(row[1], row[2]) for row in part}})
     problems.true("a part is shorter", len(part) < len(every["tensors"]))
+    with open(path, "wb") as file:
+        file.write(recorded.export("plain", "rmm-csv").splitlines(True)[0])
+    problems.same("a log without entries: imported", recorded.run("import", "-q", path, "-o", path + ".none.vst").returncode, 0)
     none = recorded.run("export", "-f", "rmm-csv", "--device", "7", recorded.traces["plain"])
     problems.true("another device", none.returncode == 2 and b"did not use that device" in none.stderr)
     rmm = os.environ.get("VS_RMM")

@@ -322,6 +322,9 @@ static enum vs_err read_database(struct nsys_import *m, uint64_t size)
                                    "c.symbol LEFT JOIN StringIds AS o ON o.id = c.module WHERE c.id = ?1 ORDER BY "
                                    "c.stackDepth DESC");
         read_rows(m, size / ROW_BYTES_LEAST + 64);
+        if (!m->result->allocs && !m->result->frees)
+            vs_import_note(m->writer, true, "its table of memory events is empty: the program allocated nothing while nsys "
+                           "recorded");
         char calls[192];
         bool of_process = m->process && has(m, "CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid");
         snprintf(calls, sizeof calls, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE returnValue = 2 AND "

@@ -32,6 +32,7 @@ struct rmm_import {
     struct vs_map live, threads; /* address -> size; thread id -> number from 1 */
     uint64_t allocate, deallocate; /* string ids */
     uint64_t first_ns, last_ns, days_ns, line;
+    bool header; /* was seen */
 };
 
 /* All of *text* as a number. */
@@ -118,7 +119,9 @@ static enum vs_err read_lines(struct rmm_import *m)
     struct rmm_line line;
     enum vs_err err = VS_OK;
     while (!err && next_line(m, m->writer->in, text)) {
-        if (!*text || strcmp(text, VS_RMM_HEADER) == 0) /* of several logs in one file */
+        bool header = strcmp(text, VS_RMM_HEADER) == 0; /* of several logs in one file */
+        m->header |= header;
+        if (!*text || header)
             continue;
         if (!parse_line(text, &line)) {
             if (!m->result->skipped++)
@@ -174,7 +177,11 @@ enum vs_err vs_rmm_log(struct vs_import_writer *w)
         snprintf(w->why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
         err = VS_ERR_IO;
     }
-    if (!err && !w->composer) {
+    if (!err && !w->composer && m.header) {
+        err = vs_import_begin(w, "rmm-csv", 0, (uint64_t[2]){0});
+        if (!err)
+            vs_import_note(w, true, "imported from %.300s, a log of RMM without entries", w->name);
+    } else if (!err && !w->composer) {
         snprintf(w->why, VS_IMPORT_WHY_MAX, "no line of it is an entry of an RMM log (" VS_RMM_HEADER ")");
         err = VS_ERR_FORMAT;
     }

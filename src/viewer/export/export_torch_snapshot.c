@@ -61,7 +61,11 @@ static void write_frames(struct torch_snapshot *s, const struct vs_stack_of *of)
         return;
     struct vs_pickle_items list = vs_pickle_begin_list(p);
     struct vs_named_stack stack = vs_stack_names_of(s->names, of);
-    for (size_t i = stack.count; i-- > 0;) {
+    /* what has frames was allocated while a history was recorded */
+    bool none = (!of->stack && !of->api) ||
+                (stack.count == 1 && strcmp(vs_stack_names_frame(s->names, stack.frames[0])->function,
+                                            "allocated " VS_BEFORE_RANGE) == 0);
+    for (size_t i = none ? 0 : stack.count; i-- > 0;) {
         const uint64_t frame_key[] = {0, stack.frames[i]};
         vs_pickle_item(p, &list);
         if (vs_pickle_again(p, frame_key, sizeof frame_key, &frame_number))
@@ -395,7 +399,7 @@ static size_t write_segment(struct torch_snapshot *s, unsigned account,
     vs_pickle_pair(p, 0, 0);
     vs_pickle_text(p, "is_expandable");
     vs_pickle_bool(p, segment->mapped);
-    write_frames(s, &segment->of);
+    write_frames(s, segment->of.stack ? &segment->of : &(struct vs_stack_of){0});
     vs_pickle_text(p, "blocks");
     struct vs_pickle_items list = vs_pickle_begin_list(p);
     for (size_t i = 0; i < inside; i++) {
