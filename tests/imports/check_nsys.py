@@ -114,6 +114,9 @@ def main():
         absent = Imported(command, source, os.path.join(folder, "absent.vst"), "--process", "77")
         problems.equal("an absent process", (absent.code, "of process 77, but of" in absent.err and str(maker.OTHER) in absent.err),
                        (2, True))
+        changed(path, source, f"DELETE FROM {TABLE}")
+        empty = Imported(command, path, os.path.join(folder, "empty.vst"))
+        problems.equal("no events", (empty.code, any("is empty" in n["text"] for n in empty.report()["notes"])), (0, True))
         with open(source, "rb") as file:
             content = file.read()
         piped = subprocess.run([command, "import", "-", "-o", os.path.join(folder, "p.vst")], input=content,
@@ -125,7 +128,7 @@ def main():
             part = Imported(command, path, os.path.join(folder, f"hostile{len(name)}.vst"))
             problems.equal(f"{name}: {part.err}", (part.code, part.err.count("\n")), (2, 1) if fails else (0, 0))
             if not fails:
-                part.verb("export", "-f", "parquet", "-o", os.path.join(folder, "tables"), part.path)
+                part.verb("export", "-f", "parquet", "-o", os.path.join(folder, "tables.gz"), part.path)
         for end in range(100, len(content), 997):
             with open(path, "wb") as file:
                 file.write(content[:end])

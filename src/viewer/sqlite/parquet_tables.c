@@ -148,6 +148,7 @@ static enum vs_err add_trace(struct folder *f, struct vs_reader *reader, const s
     sqlite3 *db = NULL;
     struct vs_export_options without = *options;
     without.no_timeline = true;
+    without.gzip = false; /* of the database, where the folder's name ends so */
     enum vs_err err = vs_sqlite_temporary(reader, &without, result, path);
     if (!err) {
         char *valid = options->job ? vs_xvalid(options->job) : NULL;
