@@ -233,11 +233,9 @@ static void device_peaks(const struct vs_report_device *device, const struct vs_
     char label[128];
     snprintf(label, sizeof label, "%s %s", device->framework, device->contents);
     snprintf(lead, sizeof lead, "  %-17.40s ", strlen(label) > 17 ? device->framework : label);
-    vs_text_lines(style, lead, "peak %s in %s%s%s%s%s",
-                  vs_size_text(device->framework_peak_allocated),
-                  vs_number_text(device->framework_allocs, "allocation"), dated ? ", at " : "",
-                  dated ? vs_time_text(user->time_ns) : "", dated && *user->place ? ", " : "",
-                  dated ? user->place : "");
+    vs_text_lines(style, lead, "peak %s%s%s%s%s; %s in the run", vs_size_text(device->framework_peak_allocated),
+                  dated ? ", at " : "", dated ? vs_time_text(user->time_ns) : "", dated && *user->place ? ", " : "",
+                  dated ? user->place : "", vs_number_text(device->framework_allocs, "allocation"));
     if (device->framework_peak_reserved)
         fprintf(style->out, "  %-17s reserved %s at its peak\n", "",
                 vs_size_text(device->framework_peak_reserved));
