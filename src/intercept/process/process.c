@@ -198,8 +198,13 @@ static void choose_policy(void)
                  (strstr(device, ",check=") && !strstr(device, ",check=off"));
     if (injected)
         cached = false; /* reported calls cannot be served */
-    else if (vs_option_is(&options, VS_OPT_allocator, "auto"))
-        cached = !vs_loaded_each(has_pool, NULL) && (wanted || !tests);
+    else if (vs_option_is(&options, VS_OPT_allocator, "auto")) {
+        bool pool = vs_loaded_each(has_pool, NULL);
+        cached = !pool && (wanted || !tests);
+        if (pool && wanted)
+            vs_log(VS_LOG_WARN, "--policy and --alloc-conf have no effect: the program's framework has a pool of its own; "
+                                "--allocator=caching uses them");
+    }
     atomic_store_explicit(&caching, cached, memory_order_relaxed);
 }
 

@@ -83,9 +83,16 @@ def arrays_in_the_pool_of_cupy_are_recorded_with_pools(folder):
     # the second piece of memory is not counted beside the arrays in it, though its call site is new
     assert device["peak_user"]["bytes"] == peak + 300 * KIB and device["frameworks"] == [], device["peak_user"]
     assert device["peak_allocated"]["bytes"] == 2 * MIB + 300 * KIB, device["peak_allocated"]
-    assert f"CuPy arrays peak {peak / MIB:.1f} MiB in 4 allocations" in text, text
+    assert f"CuPy arrays peak {peak / MIB:.1f} MiB" in text and "; 4 allocations in the run" in text, text
     sites = [site["text"] for site in device["sites_at_peak_allocated"]["sites"]]
     assert any("more (program.py:" in site for site in sites), sites
+
+
+def a_policy_without_effect_is_named(folder):
+    done = subprocess.run([COMMAND, "run", "--policy=compact", "--simulate", "t4-16g", "-o", os.path.join(
+        folder, "policy.vst"), sys.executable, os.path.join(folder, "program.py")], capture_output=True, text=True,
+        timeout=600, check=False, env={**os.environ, "PYTHONPATH": os.path.join(folder, "site-packages")})
+    assert "--policy and --alloc-conf have no effect: the program's framework has a pool" in done.stderr, done
 
 
 def without_pools_the_report_names_cupy_and_the_switch(folder):
@@ -102,7 +109,7 @@ def tensors_of_tensorflow_are_recorded_without_the_hosts(folder):
     assert framework["peak_allocated_bytes"] == size, framework
     assert device["peak_user"]["bytes"] == size + 300 * KIB, device["peak_user"]
     assert device["peak_allocated"]["bytes"] == 3 * MIB + 300 * KIB, device["peak_allocated"]
-    assert "TensorFlow peak 1.5 MiB in 2 allocations" in text and device["frameworks"] == [], text
+    assert "TensorFlow peak 1.5 MiB" in text and "; 2 allocations in the run" in text and device["frameworks"] == [], text
     assert device["families"]["device"]["failures"] == 1 and "64.0 MiB by TensorFlow" in text, text
 
 
@@ -132,7 +139,8 @@ def main():
                     os.path.join(package, "__init__.py"))
         for check in (arrays_in_the_pool_of_cupy_are_recorded_with_pools,
                       without_pools_the_report_names_cupy_and_the_switch,
-                      tensors_of_tensorflow_are_recorded_without_the_hosts, real_ones_if_there_are_any):
+                      tensors_of_tensorflow_are_recorded_without_the_hosts, a_policy_without_effect_is_named,
+                      real_ones_if_there_are_any):
             check(folder)
             print("ok", check.__name__)
 
