@@ -200,6 +200,7 @@ TEST(the_checker_is_off_unless_asked_for)
 TEST(what_is_not_understood_is_named)
 {
     refuse("h300", "no simulated device 'h300'; devices: p100-16g, ");
+    refuse("a100", "no simulated device 'a100'; did you mean a100-40g or a100-80g?");
     refuse("h300", "gb300-288g, custom; keys: see docs/simulator.md");
     refuse("t4-16g,time=on", "time=on");
     refuse("t4-16g,capacity=lots", "capacity=lots");

@@ -134,7 +134,19 @@ static const char *const family_names[VS_SIM_FAMILY_COUNT] = {
 
 static enum vs_err no_device(char *why, const char *name)
 {
-    int n = snprintf(why, VS_SIM_WHY_MAX, "no simulated device '%.64s'; devices: ", name);
+    int n = snprintf(why, VS_SIM_WHY_MAX, "no simulated device '%.64s'; ", name);
+    const char *lead = "";
+    size_t length = strlen(name);
+    for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
+        if (!strncmp(presets[i].name, name, length) && presets[i].name[length] == '-') { /* without its memory */
+            n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s%s", *lead ? lead : "did you mean ", presets[i].name);
+            lead = " or ";
+        }
+    if (*lead) {
+        snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "?");
+        return VS_ERR_ARG;
+    }
+    n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "devices: ");
     for (size_t i = 0; i < PRESET_COUNT && n < VS_SIM_WHY_MAX; i++)
         n += snprintf(why + n, VS_SIM_WHY_MAX - (size_t)n, "%s%s", i ? ", " : "", presets[i].name);
     if (n < VS_SIM_WHY_MAX)
