@@ -121,8 +121,8 @@ def _next_sitecustomize():
     """The sitecustomize that Python would have loaded without this file's folder."""
     import importlib.machinery
     import importlib.util
-    here = os.path.dirname(os.path.abspath(__file__))
-    path = [p for p in sys.path if os.path.realpath(p or ".") != os.path.realpath(here)]
+    # nor the folder of another vramscope, which would come back to this one
+    path = [p for p in sys.path if not os.path.exists(os.path.join(p, "vramscope_attach.py"))]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
     if spec is None or spec.loader is None:
         return

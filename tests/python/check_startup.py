@@ -59,6 +59,12 @@ def a_program_without_torch_or_jax_gets_two_finders_and_nothing_else(place):
         """), 0, "[]\n2")
 
 
+def another_startup_folder_is_passed_over(place):
+    place.put("modules/vramscope_attach.py", "")
+    place.put("modules/sitecustomize.py", "raise SystemExit('of another vramscope')")
+    expect(place.run("print('done')"), 0, "done")
+
+
 def jax_finds_a_gpu_on_the_simulated_one_only(place):
     place.put("modules/jax/__init__.py", "from jax._src import hardware_utils\n")
     place.put("modules/jax/_src/__init__.py", "")
