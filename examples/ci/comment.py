@@ -52,7 +52,7 @@ def difference(base, trace):
         for change in changes:
             if change["delta"] > 0:
                 place = change["b"]
-                line = f" {os.path.basename(place['file'])}:{place['line']}" if place["file"] else ""
+                line = f" {os.path.basename(place['file'])}:{place['line']}" if place["file"] and place["function"] else ""
                 name = re.sub(r"[^\w.:/ -]", "", (place["function"] or place["text"]) + line)
                 grown[name] = grown.get(name, 0) + change["delta"] / (1 << 20)
         if grown and sites["metric"] == "allocated":
@@ -100,8 +100,11 @@ def send(body):
 def main():
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        body = f"{MARK}\n{file.read()}"
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            body = f"{MARK}\n{file.read()}"
+    except OSError as why:
+        sys.exit(f"comment.py: {why}; vramscope check --output markdown={sys.argv[1]} writes this file")
     if len(sys.argv) == 4 and os.path.exists(sys.argv[3]):
         try:
             body += difference(sys.argv[3], sys.argv[2])

@@ -223,6 +223,9 @@ def comments(project, env, python):
     server.shutdown()
     subprocess.run(record.replace("make -s", "make -sB CFLAGS=-fPIC"), shell=True, env=env, cwd=project, check=True,
                    stdout=subprocess.DEVNULL)
+    done = subprocess.run([sys.executable, "comment.py", "none.md", "train.vst"], cwd=project, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    assert done.returncode == 1 and done.stderr.endswith("--output markdown=none.md writes this file\n"), done
     (project / "damaged.vst").write_text("no trace", encoding="utf-8")
     for base, wanted in (("base.vst", 'x-axis ["forward"]'), ("damaged.vst", "Not compared with the target branch")):
         done = subprocess.run([sys.executable, "comment.py", "gpu-memory.md", "train.vst", base], env=env, cwd=project,
