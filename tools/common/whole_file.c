@@ -35,7 +35,7 @@ static bool refuse(const char *who, const char *name)
                      folder);
     else
         vs_tool_fail(who, "cannot write %s: %s%s", name, strerror(error),
-                     error == EISDIR ? "; give the name of a file with -o" : "");
+                     error == EISDIR ? "; give the name of a file" : "");
     return false;
 }
 
