@@ -50,7 +50,7 @@ def the_odd_step_is_named_with_its_line(pages):
         assert "make_activation" not in changes, changes
         check_axe(page, axe_source(), "steps") if axe_source() else None
         page.click(".fold-below button:has-text('build_index')")
-        page.wait_for_selector("aside.detail:has-text('build_index')")
+        page.wait_for_selector("aside.detail:has-text('build_index') dd:has-text(' in 1 block')")
         page.keyboard.press("Escape")
         page.click(".fold-steps button:text-is('7')")
         wait_until(page, "/step=7(&|$)/.test(location.hash)")

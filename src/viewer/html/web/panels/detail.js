@@ -5,19 +5,23 @@
 import {button, fill, make} from '../dom.js';
 import {describeBlock, describeSegment, frameText, stackOf} from '../describe.js';
 import {formatBytes, formatNumber, formatTime} from '../format.js';
+import {groupBlocks} from '../grouping.js';
 import {neighboursOf} from '../life.js';
-import {sumBySite} from './frames.js';
 import {blocksInView} from './moment.js';
 import {frameToShow, hasLines, sourceLines} from './source.js';
 
 function describeSite(trace, site, state) {
-    const sum = sumBySite(trace.loaded.blocks, blocksInView(trace, state).rows).get(site);
-    const row = trace.head.sites[site];
+    const {head, loaded: {blocks}} = trace;
+    const row = head.sites[site];
+    const {of, names} = groupBlocks(trace, 'site');
+    const group = row ? names.indexOf(row.label) : -1; // of all call sites that read the same
+    const rows = blocksInView(trace, state).rows.filter((block) => of[block] === group);
+    const bytes = rows.reduce((sum, block) => sum + blocks.bytes[block], 0);
     return {
         title: row ? row.label : 'unknown call site',
         facts: [
-            ['live here', sum ? `${formatBytes(sum.bytes)} in ${formatNumber(sum.blocks, 'block')}` : 'nothing'],
-            ['library', (row && trace.head.libraries[row.library]) || 'unknown'],
+            ['live here', rows.length ? `${formatBytes(bytes)} in ${formatNumber(rows.length, 'block')}` : 'nothing'],
+            ['library', (row && head.libraries[row.library]) || 'unknown'],
         ],
         site,
     };
