@@ -48,7 +48,7 @@ PICTURES = {
     "import-overview": (["import"], "", None),
     "import-blocks": (["import"], "#tab=blocks&color=kind", None),
     "snapshot-blocks": (["import"], "#tab=blocks&color=site", None),
-    "../internals/page-stack": (["import"], "#tab=timeline", (".view-is-timeline canvas", 0.35, 0.5)),
+    "../internals/page-stack": (["import"], "#tab=timeline&axis=events", (".view-is-timeline canvas", 0.35, 0.5)),
     "../internals/page-segments": (["import"], "#tab=timeline&bands=segments", (".view-is-timeline canvas", 0.35, 0.5)),
     "../internals/page-state": (["import"], "#tab=segments&bands=segments", (".view-is-segmentmap canvas", 0.3, 0.5)),
     "leak-steps": (["leak"], "#tab=steps", None),
