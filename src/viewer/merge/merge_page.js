@@ -40,11 +40,10 @@ const rankText = (rank, c) => `${rank.name}, ${stepsText(c)}: ${sizeText(rank.va
 let chosen = -1, pointed = null; /* pointed: {rank, c} */
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* Paints a canvas of its width on the page: what under(context, width, height) draws, which is kept until the size or
-   the theme changes, and over it what over() draws. */
-const kept = new Map();
-function paint(canvas, height, under, over) {
-  const box = canvas.parentElement.clientWidth, scale = devicePixelRatio || 1;
+/* Paints the canvas of a chart as wide as the page: what under(context, width, height) draws, which is kept until the
+   size or the theme changes, and over it what over() draws. */
+function paint(chart) {
+  const canvas = $(chart.id), {height} = chart, box = canvas.parentElement.clientWidth, scale = devicePixelRatio || 1;
   if (!box)
     return; /* not laid out yet: a resize follows */
   const begin = (target) => {
@@ -55,15 +54,14 @@ function paint(canvas, height, under, over) {
     context.font = '11px system-ui, sans-serif';
     return context;
   };
-  if (!kept.has(canvas.id)) {
-    kept.set(canvas.id, document.createElement('canvas'));
-    under(begin(kept.get(canvas.id)), box, height);
+  if (!chart.kept) {
+    chart.kept = document.createElement('canvas');
+    chart.under(begin(chart.kept), box, height);
   }
   const context = begin(canvas);
   canvas.style.height = `${height}px`;
-  context.drawImage(kept.get(canvas.id), 0, 0, box, height);
-  if (over)
-    over(context, box, height);
+  context.drawImage(chart.kept, 0, 0, box, height);
+  chart.over?.(context, box, height);
 }
 const xOf = (c, box) => LEFT + (box - LEFT - RIGHT) * c / columns;
 function line(context, values, x, y) {
@@ -86,11 +84,11 @@ function axis(context, box, y, marks, text) {
     context.fillText(text(value), LEFT - 6, y(value) + 4);
   }
 }
-function drawCurves() {
-  const y = (value) => 280 - 22 - (280 - 34) * value / top;
-  paint($('curves'), 280, (context, box, height) => {
+const yOf = (value) => 280 - 22 - (280 - 34) * value / top;
+const curves = {id: 'curves', height: 280,
+  under(context, box, height) {
     const x = (c) => xOf(c, box);
-    axis(context, box, y, [0, 0.25, 0.5, 0.75, 1].map((part) => part * top), sizeText);
+    axis(context, box, yOf, [0, 0.25, 0.5, 0.75, 1].map((part) => part * top), sizeText);
     context.textAlign = 'left';
     context.fillText(`step ${first}`, LEFT, height - 6);
     context.textAlign = 'right';
@@ -99,24 +97,25 @@ function drawCurves() {
     context.globalAlpha = Math.max(0.04, Math.min(0.6, 12 / ranks.length));
     context.strokeStyle = color('--usual');
     for (const rank of ranks)
-      line(context, rank.values, x, y);
+      line(context, rank.values, x, yOf);
     context.globalAlpha = 1;
     context.lineWidth = 1.5;
     context.strokeStyle = color('--ink');
-    line(context, middle, x, y);
-  }, (context, box) => {
+    line(context, middle, x, yOf);
+  },
+  over(context, box) {
     const x = (c) => xOf(c, box);
     const strong = (rank, stroke, more) => {
       context.strokeStyle = context.fillStyle = stroke;
       context.lineWidth = 2;
-      line(context, rank.values, x, y);
+      line(context, rank.values, x, yOf);
       const c = rank.values.findLastIndex((value) => value);
       if (c < 0)
         return;
       context.textAlign = x(c) > box / 2 ? 'right' : 'left';
-      context.fillText(`${rank.name}${more}`, x(c + 1) - 4, Math.max(10, y(rank.values[c]) - 5));
+      context.fillText(`${rank.name}${more}`, x(c + 1) - 4, Math.max(10, yOf(rank.values[c]) - 5));
       if (rank.failed)
-        context.fillText('✕', x(c + 1) + 4, y(rank.values[c]) + 4);
+        context.fillText('✕', x(c + 1) + 4, yOf(rank.values[c]) + 4);
     };
     ranks.forEach((rank, i) => {
       const accent = i === chosen || (pointed && i === pointed.rank);
@@ -124,23 +123,19 @@ function drawCurves() {
       if (accent || why)
         strong(rank, color(accent ? '--accent' : rank.failed === 'first' ? '--bad' : '--odd'), why && box > 600 ? `: ${why}` : '');
     });
-  });
-}
-function drawUneven() {
-  paint($('uneven'), 64, (context, box, height) => {
+  }};
+const unevenness = {id: 'uneven', height: 64,
+  under(context, box, height) {
     const most = Math.max(uneven[worst] || 0, 0.01), y = (part) => height - 6 - (height - 18) * part / most;
     axis(context, box, y, [0, most], (part) => `${part ? '+' : ''}${Math.round(100 * part)} %`);
     context.strokeStyle = color('--odd');
     context.lineWidth = 1.5;
     line(context, uneven, (c) => xOf(c, box), y);
-  });
-}
+  }};
 /* Ranks by steps, coloured by how far from the median of the step; of several in a pixel the furthest. */
-const mapRow = () => Math.max(1, Math.min(ROW_MOST, MAP_MOST / ranks.length));
-const mapHeight = () => Math.min(MAP_MOST, Math.ceil(ranks.length * mapRow()));
-const rankAt = (y) => Math.min(ranks.length - 1, Math.max(0, Math.floor(y / mapHeight() * ranks.length)));
-function drawMap() {
-  paint($('map'), mapHeight(), (context, box, height) => {
+const mapRow = Math.max(1, Math.min(ROW_MOST, MAP_MOST / ranks.length));
+const map = {id: 'map', height: Math.min(MAP_MOST, Math.ceil(ranks.length * mapRow)),
+  under(context, box, height) {
     const most = Math.max(0.1, ...ranks.map((rank) => Math.max(...rank.values.map((value, c) =>
       Math.abs(value / middle[c] - 1) || 0))));
     const rows = Math.min(ranks.length, height), tall = height / rows, above = color('--odd'), below = color('--below');
@@ -159,11 +154,12 @@ function drawMap() {
         context.fillRect(xOf(c, box), row * tall, Math.max(1, xOf(c + 1, box) - xOf(c, box)), Math.max(1, tall - (tall > 4 ? 1 : 0)));
       }
     }
-  }, (context, box, height) => {
+  },
+  over(context, box, height) {
     context.textAlign = 'right';
     ranks.forEach((rank, i) => {
       const y = (i + 0.5) * height / ranks.length;
-      if (mapRow() < NAMES_LEAST && i !== chosen && !rank.outlier && rank.failed !== 'first')
+      if (mapRow < NAMES_LEAST && i !== chosen && !rank.outlier && rank.failed !== 'first')
         return;
       context.fillStyle = color(i === chosen ? '--accent' : rank.outlier || rank.failed === 'first' ? '--odd' : '--muted');
       context.fillText(rank.name.slice(0, 13), LEFT - 6, Math.min(height - 2, Math.max(9, y + 4)));
@@ -173,8 +169,8 @@ function drawMap() {
       context.lineWidth = 2;
       context.strokeRect(LEFT, chosen * height / ranks.length, box - LEFT - RIGHT, Math.max(2, height / ranks.length));
     }
-  });
-}
+  }};
+const charts = [curves, unevenness, map];
 function say() {
   const {rank, c} = pointed || {rank: chosen, c: -1};
   $('said').textContent = rank >= 0 && c >= 0 ? rankText(ranks[rank], c) : rank >= 0
@@ -185,9 +181,7 @@ function say() {
 function draw() {
   for (const row of document.querySelectorAll('tr[data-rank]'))
     row.toggleAttribute('aria-current', Number(row.dataset.rank) === chosen);
-  drawCurves();
-  drawUneven();
-  drawMap();
+  charts.forEach(paint);
   say();
 }
 const choose = (rank) => (location.hash = rank === chosen || rank < 0 ? '' : `rank=${rank}`);
@@ -205,29 +199,23 @@ function columnAt(canvas, event) {
 function nearest(event) {
   const c = columnAt($('curves'), event), box = $('curves').getBoundingClientRect();
   const value = (box.height - 22 - (event.clientY - box.top)) / (box.height - 34) * top;
-  let rank = -1;
-  ranks.forEach(({values}, i) => {
-    if (values[c] && (rank < 0 || Math.abs(values[c] - value) < Math.abs(ranks[rank].values[c] - value)))
-      rank = i;
-  });
-  return rank < 0 ? null : {rank, c};
+  const far = ranks.map(({values}) => (values[c] ? Math.abs(values[c] - value) : Infinity)), least = Math.min(...far);
+  return least < Infinity ? {rank: far.indexOf(least), c} : null;
 }
 function inMap(event) {
-  const c = columnAt($('map'), event), rank = rankAt(event.clientY - $('map').getBoundingClientRect().top);
+  const c = columnAt($('map'), event), y = event.clientY - $('map').getBoundingClientRect().top;
+  const rank = Math.min(ranks.length - 1, Math.max(0, Math.floor(y / map.height * ranks.length)));
   return ranks[rank].values[c] ? {rank, c} : null;
 }
+function point(found) {
+  pointed = found;
+  paint(curves);
+  say();
+}
 for (const [id, find] of [['curves', nearest], ['map', inMap]]) {
-  $(id).addEventListener('pointermove', (event) => {
-    pointed = find(event);
-    drawCurves();
-    say();
-  });
-  $(id).addEventListener('pointerleave', () => {
-    pointed = null;
-    drawCurves();
-    say();
-  });
-  $(id).addEventListener('click', (event) => choose((find(event) || {rank: -1}).rank));
+  $(id).addEventListener('pointermove', (event) => point(find(event)));
+  $(id).addEventListener('pointerleave', () => point(null));
+  $(id).addEventListener('click', (event) => choose(find(event)?.rank ?? -1));
 }
 document.addEventListener('keydown', (event) => {
   const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
@@ -250,8 +238,8 @@ document.querySelectorAll('thead th').forEach((heading, column) => {
   sort.textContent = heading.textContent;
   heading.replaceChildren(sort);
   sort.addEventListener('click', () => {
-    const value = (row) => ('v' in row.cells[column].dataset ? Number(row.cells[column].dataset.v) : row.cells[column].textContent);
-    const rows = [...body.rows].sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0));
+    const value = ({cells}) => (cells[column].dataset.v ? Number(cells[column].dataset.v) : cells[column].textContent);
+    const rows = [...body.rows].sort((a, b) => (value(a) > value(b)) - (value(a) < value(b)));
     body.append(...(down ? rows.reverse() : rows));
     down = !down;
   });
@@ -259,7 +247,7 @@ document.querySelectorAll('thead th').forEach((heading, column) => {
 document.getElementById('charts').hidden = !columns;
 addEventListener('hashchange', read);
 const anew = () => {
-  kept.clear();
+  charts.forEach((chart) => (chart.kept = null));
   draw();
 };
 addEventListener('resize', anew);
