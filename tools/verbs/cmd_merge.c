@@ -139,18 +139,16 @@ static int write_to(const char *who, const struct vs_merge *merge, const struct 
 
 static int write_file(const char *who, const struct vs_merge *merge, const struct merge_arguments *args)
 {
-    struct vs_whole_file out;
+    struct vs_whole_file file, *out = args->format == PARQUET ? NULL : &file;
     const char *output = strcmp(args->output, "-") ? args->output : NULL;
-    if (args->format == PARQUET) {
+    if (!out)
         vs_tool_discard_on_signals();
-        int code = write_to(who, merge, args, NULL);
-        vs_symbol_tool_done();
-        return code;
-    }
-    if ((output && !vs_tool_may_overwrite(who, output)) || !vs_whole_file_open(who, output, false, &out))
+    else if ((output && !vs_tool_may_overwrite(who, output)) || !vs_whole_file_open(who, output, false, out))
         return VS_EXIT_UNUSABLE;
-    vs_whole_file_like(&out, merge->ranks[0].path);
-    int code = vs_whole_file_end(who, &out, write_to(who, merge, args, &out));
+    else
+        vs_whole_file_like(out, merge->ranks[0].path);
+    int code = write_to(who, merge, args, out);
+    code = out ? vs_whole_file_end(who, out, code) : code;
     vs_symbol_tool_done();
     return code;
 }
