@@ -52,7 +52,8 @@ class Table:
 
     def fresh(self, tensor, state):
         """*tensor* has a new storage of its own, all written with this state."""
-        self.forget(tensor)
+        if self.captured:
+            self.forget(tensor)
         self.entries[self.number(tensor)] = state
 
     def forget(self, tensor):

@@ -232,7 +232,7 @@ class Shadow:
         computed = self.quietly(plan, self.values, plan, args, kwargs, tensors) if first else None
         result = (self.device if plan.parts else self.alone)(plan, keys, args, kwargs)
 
-        def settle():
+        def conclude():
             found = computed
             if not first and self.is_small(self.flat(result)):
                 found = self.values(plan, args, kwargs, tensors)
@@ -241,7 +241,7 @@ class Shadow:
             else:
                 self.finish(plan, result, *found)
 
-        self.quietly(plan, settle)
+        self.quietly(plan, conclude)
         return result
 
     def device_of(self, tensors):

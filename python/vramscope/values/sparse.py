@@ -85,7 +85,8 @@ def run(shadow, plan, keys, args, kwargs):
     def computed():
         driver.settle(torch, shadow.device_of(tensors))
         copies = []
-        results = shadow.compute(plan, args, kwargs, copies, lambda _, here, named, *__: plan.operation(*here, **named))
+        results = shadow.compute(plan, args, kwargs, copies,
+                                 lambda _, here, named, *__: plan.operation(*here, **named))
         return results, copies, KNOWN if shadow.state_of(tensors) == KNOWN else ASSUMED
 
     if plan.name in _PASSED or shadow.capturing():
