@@ -141,7 +141,7 @@ export function timeTicks(from, to, width) {
 
 /** Ticks of an axis of events, as timeTicks. */
 export function eventTicks(from, to, width) {
-    const step = Math.max(1, niceStep(to - from, width / 105, 10));
+    const step = Math.max(1, niceStep(to - from, width / (width < 500 ? 70 : 105), 10));
     const first = Math.ceil(from / step);
     return {ticks: Array.from({length: Math.floor(to / step) + 1 - first}, (_, i) =>
         ({at: (first + i) * step, text: formatCount((first + i) * step)})), origin: null};

@@ -5,7 +5,7 @@
 
 const UNKNOWN_STACK = '(no stack recorded)';
 const STACK_MOST = 512;
-const THROUGH = /(\[([^[\]:]+)[^[\]]*\])$/; // "main (a.py:12) [torch: linear]"
+const THROUGH = /(\[(?:([^[\]:]+): )?(\w*)[^[\]]*\])$/; // "main (a.py:12) [transformers: T5Stack.forward]", "main (a.py:12) [torch.add]"
 
 function tableOf(head) {
     const {stacks, frames, files, libraries} = head;
@@ -69,7 +69,7 @@ function pathTo(head, table, site, libraries) {
     }
     const through = !libraries && path.length && THROUGH.exec(label);
     if (through)
-        path.push({key: through[1], name: through[1], file: '', line: 0, library: through[2]});
+        path.push({key: through[1], name: through[1], file: '', line: 0, library: through[2] || through[3].replace(/^(nn|Tensor)$/, 'torch')});
     return path.length ? path : [{key: label, name: label, file: '', line: 0, library: null}];
 }
 
