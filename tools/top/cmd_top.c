@@ -202,8 +202,6 @@ static int top_main(int argc, char **argv)
     int code = VS_EXIT_UNUSABLE, parsed = parse(argc, argv, &args);
     if (parsed) {
         code = parsed < 0 ? VS_EXIT_OK : parsed;
-    } else if (!args.once && !args.metrics && vs_terminal_missing()) {
-        code = vs_tool_fail(argv[0], "%s", vs_terminal_missing());
     } else if (take_words(argv[0], argv + optind, (size_t)(argc - optind), sources)) {
         sources->model.sort = args.sort;
         sources->model.by_growth = args.by_growth;

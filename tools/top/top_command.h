@@ -115,8 +115,6 @@ enum vs_top_key {
     VS_KEY_QUIT, VS_KEY_OTHER
 };
 
-/* vs_terminal_missing: why this build has no live view; NULL: it has one. */
-const char *vs_terminal_missing(void);
 /* vs_terminal_open: takes the terminal: alternate screen, keys without echo. Whatever ends the
  * process from here on, but SIGKILL, restores it. Returns false with a sentence in *why*
  * (VS_READER_WHY_MAX bytes). */

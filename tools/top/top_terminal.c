@@ -41,11 +41,6 @@ static SCREEN *screen;
 static struct vs_grid grid;
 static char crash_stack[CRASH_STACK_BYTES];
 
-const char *vs_terminal_missing(void)
-{
-    return NULL;
-}
-
 /* --- signals --- */
 
 static void on_signal(int number)
