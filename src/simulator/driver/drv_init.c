@@ -9,8 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -36,12 +34,10 @@ static void forked_child(void)
 
 static void read_spec(void)
 {
-    char why[VS_SIM_WHY_MAX], line[VS_SIM_WHY_MAX + 64];
+    char why[VS_SIM_WHY_MAX];
     if (vs_sim_spec_parse(getenv("VRAMSCOPE_SIMULATE"), &vs_sim_spec, why) == VS_OK)
         return;
-    int n = snprintf(line, sizeof line, "vramscope simulator: %s\n", why);
-    if (write(STDERR_FILENO, line, (size_t)n) < 0)
-        errno = 0; /* errors cannot be reported here */
+    vs_sim_say("vramscope simulator: %s\n", why);
     spec_result = CUDA_ERROR_NO_DEVICE;
     if (vs_sim_spec_parse("", &vs_sim_spec, why))
         spec_result = CUDA_ERROR_UNKNOWN;
@@ -102,12 +98,8 @@ static void inject(void)
         initialize();
         return;
     }
-    char line[1024];
-    int n =
-        snprintf(line, sizeof line, "vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n",
-                 path, library ? "it has no InitializeInjection" : dlerror());
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        errno = 0; /* errors cannot be reported here */
+    vs_sim_say("vramscope simulator: CUDA_INJECTION64_PATH=%.300s: %.300s\n", path,
+               library ? "it has no InitializeInjection" : dlerror());
 }
 
 CUresult cuInit(unsigned int Flags)
@@ -153,22 +145,6 @@ CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
 /* Only the interposed profiler could listen to these calls, so they do nothing. */
 CUresult cuProfilerStart(void) { return vs_sim_enter(); }
 CUresult cuProfilerStop(void) { return vs_sim_enter(); }
-
-bool vs_sim_thread_start(void *(*run)(void *), void *arg)
-{
-    sigset_t all, old;
-    pthread_t thread;
-    sigfillset(&all);
-    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
-    sigdelset(&all, SIGSYS);
-    /* the program's signal handlers run on its own threads */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    bool started = !pthread_create(&thread, NULL, run, arg);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
-}
 
 /* ---- simulated time ---- */
 

@@ -8,10 +8,8 @@
 #include "simulator/driver/vs_sim_driver.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PER_THREAD_SINCE 7000 /* the CUDA version that introduced per-thread default streams */
 
@@ -126,15 +124,11 @@ static void name_runtime(void *caller)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     Dl_info info;
-    char line[1024];
     if (!dladdr(caller, &info) || atomic_flag_test_and_set(&said))
         return;
-    int n = snprintf(line, sizeof line,
-                     "vramscope simulator: %.700s contains NVIDIA's CUDA runtime, which works with NVIDIA's "
-                     "driver only; to run it on the simulated GPU, build it from source with nvcc -cudart "
-                     "shared, or with the simulator's static runtime (docs/simulator.md)\n",
-                     info.dli_fname);
-    (void)!write(STDERR_FILENO, line, (size_t)n);
+    vs_sim_say("vramscope simulator: %.700s contains NVIDIA's CUDA runtime, which works with NVIDIA's driver only; "
+               "to run it on the simulated GPU, build it from source with nvcc -cudart shared, or with the "
+               "simulator's static runtime (docs/simulator.md)\n", info.dli_fname);
 }
 
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)

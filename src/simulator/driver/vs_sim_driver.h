@@ -85,8 +85,6 @@ struct vs_sim_graph_exec;
 void vs_sim_host_function_begin(void);
 void vs_sim_host_function_end(void);
 
-/* vs_sim_thread_start: a thread of the driver that runs until the process ends (drv_init.c). */
-bool vs_sim_thread_start(void *(*run)(void *), void *arg);
 
 /* vs_sim_delay_us: waits *us* microseconds. */
 void vs_sim_delay_us(unsigned us);

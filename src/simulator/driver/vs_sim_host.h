@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Host memory of the stand-ins. A stand-in that gets none cannot go on: it prints one line and ends
- * the process. CUDA_ERROR_OUT_OF_MEMORY is of device memory, or of work that needs a thread where none
- * may start. */
+ * What the stand-ins need of the process: host memory, threads, lines on standard error. A stand-in that gets
+ * no host memory cannot go on: it prints one line and ends the process. CUDA_ERROR_OUT_OF_MEMORY is of device
+ * memory, or of work that needs a thread where none may start. */
 #ifndef VS_SIM_HOST_H
 #define VS_SIM_HOST_H
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +43,33 @@ static inline void vs_sim_room(void *array, size_t count, size_t *max, size_t el
     memcpy(&at, array, sizeof at);
     at = vs_sim_need(realloc(at, *max * element));
     memcpy(array, &at, sizeof at);
+}
+
+/* vs_sim_say: prints to standard error, in one write. */
+__attribute__((format(printf, 1, 2))) static inline void vs_sim_say(const char *format, ...)
+{
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    (void)!write(STDERR_FILENO, line, strlen(line));
+}
+
+/* vs_sim_thread_start: a detached thread on which the program's signal handlers do not run. */
+static inline bool vs_sim_thread_start(void *(*run)(void *), void *arg)
+{
+    sigset_t all, old;
+    pthread_t thread;
+    sigfillset(&all);
+    /* a blocked SIGSYS would kill the process in a sandbox that serves system calls by it */
+    sigdelset(&all, SIGSYS);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    bool started = !pthread_create(&thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (started)
+        pthread_detach(thread);
+    return started;
 }
 
 #endif

@@ -5,9 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simulator/libraries/common/vs_library_base.h"
 
@@ -29,15 +27,9 @@ static void find_driver(void)
 #define FIND(name) usable = usable && look_up(library, #name, &driver.name);
     VS_LIBRARY_DRIVER(FIND)
 #undef FIND
-    if (usable)
-        return;
-    char line[256];
-    int n = snprintf(line, sizeof line,
-                     "vramscope: the stand-in for %s works on the simulated GPU only, and the driver "
-                     "of this process is another one; run the program with `vramscope run "
-                     "--simulate`\n", vs_library.name);
-    ssize_t unused = write(STDERR_FILENO, line, (size_t)n);
-    (void)unused;
+    if (!usable)
+        vs_sim_say("vramscope: the stand-in for %s works on the simulated GPU only, and the driver of this process "
+                   "is another one; run the program with `vramscope run --simulate`\n", vs_library.name);
 }
 
 const struct vs_library_driver *vs_library_driver(void)

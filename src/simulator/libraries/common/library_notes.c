@@ -59,15 +59,9 @@ static bool note(const char *kind, const char *name, uint64_t bytes, const char 
 
 int vs_library_unsupported(const char *function, const char *why)
 {
-    char line[LINE_MAX_BYTES];
-    if (note("unsupported", function, 0, why ? why : "")) {
-        int n = snprintf(line, sizeof line,
-                         "vramscope: the simulated GPU does not support %s%s%s of %s: it returned %s\n",
-                         function, why ? " " : "", why ? why : "", vs_library.name,
-                         vs_library.not_supported_name);
-        ssize_t unused = write(STDERR_FILENO, line, strnlen(line, (size_t)n));
-        (void)unused;
-    }
+    if (note("unsupported", function, 0, why ? why : ""))
+        vs_sim_say("vramscope: the simulated GPU does not support %s%s%s of %s: it returned %s\n", function,
+                   why ? " " : "", why ? why : "", vs_library.name, vs_library.not_supported_name);
     return vs_library.not_supported;
 }
 

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
 
@@ -64,7 +63,7 @@ int vs_nccl_fail(int result, const char *format, ...)
 
 int vs_nccl_stop_with(struct vs_nccl_member *m, int result, const char *format, ...)
 {
-    char text[TEXT_BYTES], line[TEXT_BYTES + 128];
+    char text[TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -73,10 +72,7 @@ int vs_nccl_stop_with(struct vs_nccl_member *m, int result, const char *format, 
     if ((before == ncclSuccess || before == ncclInProgress) &&
         atomic_compare_exchange_strong(&m->error, &before, result)) {
         keep_text(text);
-        int n = snprintf(line, sizeof line, "vramscope: NCCL on the simulated GPU, rank %d of %d: %s\n",
-                         m->rank, m->count, text);
-        ssize_t unused = write(STDERR_FILENO, line, strnlen(line, (size_t)n));
-        (void)unused;
+        vs_sim_say("vramscope: NCCL on the simulated GPU, rank %d of %d: %s\n", m->rank, m->count, text);
     }
     if (m->segment) {
         uint32_t present = VS_NCCL_PRESENT;

@@ -4,7 +4,6 @@
  * communicators of one group are taken through each phase together, so that one thread can make
  * those of several devices. The key of a split is computed from its parent's on every rank. */
 #define _GNU_SOURCE
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,19 +225,12 @@ static int start_background(struct vs_nccl_join *joins, size_t count)
     memcpy(b->joins, joins, count * sizeof *joins);
     for (size_t i = 0; i < count; i++)
         vs_nccl_keep(joins[i].made->member);
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, NULL, run_in_background, b);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) {
+    if (!vs_sim_thread_start(run_in_background, b)) {
         for (size_t i = 0; i < count; i++)
             vs_nccl_release(joins[i].made->member);
         free(b);
         return vs_nccl_fail(ncclSystemError, "no thread for a communicator");
     }
-    pthread_detach(thread);
     return ncclInProgress;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/vs_size.h"
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
@@ -40,12 +39,8 @@ static void read_options(void)
         if (take(item))
             continue;
         options = before;
-        char line[512];
-        int n = snprintf(line, sizeof line,
-                         "vramscope: VRAMSCOPE_SIMULATE_COLLECTIVES has \"%s\", which is ignored: "
-                         "use bytes=SIZE and timeout=SECONDS (1 to 1000000)\n", item);
-        ssize_t unused = write(STDERR_FILENO, line, (size_t)n);
-        (void)unused;
+        vs_sim_say("vramscope: VRAMSCOPE_SIMULATE_COLLECTIVES has \"%s\", which is ignored: use bytes=SIZE and "
+                   "timeout=SECONDS (1 to 1000000)\n", item);
     }
 }
 

@@ -10,7 +10,6 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,19 +155,6 @@ static void *serve(void *argument)
     return NULL;
 }
 
-static bool start_server(struct server *s)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all); /* the program's handlers don't run on this thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, NULL, serve, s);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!failed)
-        pthread_detach(thread);
-    return !failed;
-}
-
 /* ---- joining ---- */
 
 static socklen_t address_of(const struct vs_nccl_key *key, struct sockaddr_un *address)
@@ -200,7 +186,7 @@ static struct vs_nccl_segment *make(int listener, int count, int rank)
     s->listener = listener;
     s->memory = memory;
     s->taken[rank] = 1;
-    if (listen(listener, VS_NCCL_RANKS_MAX) == 0 && start_server(s))
+    if (listen(listener, VS_NCCL_RANKS_MAX) == 0 && vs_sim_thread_start(serve, s))
         return segment;
     munmap(s->segment, ranks_end(count));
 failed:
