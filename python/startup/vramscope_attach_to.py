@@ -9,6 +9,7 @@ it is used only if no thread waits in another call. Its signals wait meanwhile. 
 lock like any other. (sys.remote_exec of Python 3.14 uses the main thread alone, which may wait for ever.)
 """
 import ctypes
+import math
 import os
 import platform
 import re
@@ -67,20 +68,6 @@ def function_in(pid, function):
             if there is not None:
                 return there + address - own[tuple(row[3:5])]
     raise Refused("it is still starting, or its program's file was replaced: try again, or start it again")
-
-
-def await_cuda(pid):
-    """CUPTI is found beside CUDA's libraries."""
-    said = False
-    while not any(re.search(r"/lib(cuda|cudart|vramscope)[-.]", row[5]) for row in mapped_files(pid)[1]):
-        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
-            file.read()  # permitted where ptrace is
-        if has_ended(pid):
-            raise Refused("it has ended")
-        if not said:
-            said = True
-            print(f"vramscope attach: process {pid} has not loaded CUDA yet; waiting until it does", file=sys.stderr)
-        time.sleep(0.02)
 
 
 def has_ended(pid):
@@ -230,28 +217,40 @@ def run_there(pid, text):
         ptrace(DETACH, tid)
 
 
-def answer_of(pid, folder):
-    """Waits for the answer of vramscope_attach.py. It comes from another user's program, perhaps: root follows no link
-    and waits for no pipe."""
-    begun, said, line = time.monotonic(), False, ""
-    while not line:
-        waited_s = time.monotonic() - begun
+def wait(pid, ready, what, silent_s, most_s):
+    """Until *ready* returns something, which it returns. *what* the process has done so far is said after a while."""
+    begun, said = time.monotonic(), False
+    while True:
+        found, waited_s = ready(), time.monotonic() - begun
+        if found:
+            return found
         if has_ended(pid):
             raise Refused("it has ended")
-        if waited_s > PATIENCE_S:
-            raise Refused(f"it has run no Python code, or imported PyTorch, for {PATIENCE_S} s; try again")
-        if waited_s > 5 and not said:
+        if waited_s > most_s:
+            raise Refused(f"it {what} for {most_s} s; try again")
+        if waited_s >= silent_s and not said:
             said = True
-            print(f"vramscope attach: process {pid} has run no Python code for 5 s, or imports PyTorch; waiting for it",
-                  file=sys.stderr)
+            print(f"vramscope attach: process {pid} {what} yet; waiting until it does", file=sys.stderr)
         time.sleep(0.02)
-        try:
-            file = os.open("answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        except FileNotFoundError:
-            continue
-        with open(file, encoding="utf-8", errors="surrogateescape") as answer:
-            line = answer.read(8192) if stat.S_ISREG(os.fstat(file).st_mode) else "no file"
-    if line[0] not in "02":
+
+
+def has_cuda(pid):
+    """CUPTI is found beside CUDA's libraries."""
+    with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+        file.read()  # permitted where ptrace is
+    return any(re.search(r"/lib(cuda|cudart|vramscope)[-.]", row[5]) for row in mapped_files(pid)[1])
+
+
+def answer_in(folder):
+    """The answer of vramscope_attach.py. It comes from another user's program, perhaps: root follows no link and waits
+    for no pipe."""
+    try:
+        file = os.open("answer", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except FileNotFoundError:
+        return ""
+    with open(file, encoding="utf-8", errors="surrogateescape") as answer:
+        line = answer.read(8192) if stat.S_ISREG(os.fstat(file).st_mode) else "no file"
+    if line and line[0] not in "02":
         raise Refused("its answer cannot be read")
     return line
 
@@ -263,7 +262,7 @@ def main(pid, *request):
         raise Refused("attach needs Python 3.9 or later; start it with vramscope run")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    await_cuda(pid)
+    wait(pid, lambda: has_cuda(pid), "has not loaded CUDA", 0, math.inf)
     path = tempfile.mkdtemp(prefix="vramscope-attach-")
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -287,7 +286,8 @@ except:
  except: pass
 """.encode(errors="surrogateescape"))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
-        return answer_of(pid, folder)
+        return wait(pid, lambda: answer_in(folder), "has not answered (it runs no Python code, or imports PyTorch)", 5,
+                    PATIENCE_S)
     finally:
         shutil.rmtree(path, ignore_errors=True)  # code that has not begun finds nothing to do
 
