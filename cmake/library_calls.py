@@ -268,6 +268,8 @@ def main():
     up = name.upper()
     texts = {
         f"{name}_rows.c": head + "".join('#include "%s"\n' % h for h in headers) +
+                           '#include "simulator/libraries/common/vs_library_base.h"\n' +
+                           f'#include "generated/vs_{name}_rows.h"\nVS_{up}_FUNCTIONS(VS_LIBRARY_DECLARE)\n' +
                            "".join("\n" + f.text() for f in functions),
         f"{name}_fallback.c": head + "".join('#include "%s"\n' % h for h in headers) +
                               '#include "simulator/libraries/common/vs_library_fallback.h"\n\n' +

@@ -45,7 +45,7 @@ LIBRARIES = {
     "curand": (["curand.h"], r"curand\w+", r"CURAND_VER\w+"),
     "nvrtc": (["nvrtc.h"], r"nvrtc\w+", r"NVRTC_\w+"),
     "nvjitlink": (["nvJitLink.h"], r"(__)?nvJitLink\w+", r"NVJITLINK_\w+"),
-    "nvjpeg": (["nvjpeg.h"], r"nvjpeg\w+", r"NVJPEG_VER\w+"),
+    "nvjpeg": (["nvjpeg.h"], r"nvjpeg\w+", r"NVJPEG_VER_[MP]\w+"),
 }
 MORE = {"cublas": ("c", "cublas.h"), "cusparse": ("c++", "cusparse.h")}
 

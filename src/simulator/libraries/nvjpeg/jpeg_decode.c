@@ -2,7 +2,10 @@
  *
  * nvJPEG's decoder of one image: the header of its file gives the sizes, pixels are not computed. A state allocates on
  * the device what the coefficients of its largest image need. */
-#include "simulator/libraries/nvjpeg/vs_jpeg.h"
+#include "simulator/libraries/common/vs_library_base.h"
+#include "simulator/libraries/nvjpeg/vs_nvjpeg_api.h"
+
+VS_NVJPEG_FUNCTIONS(VS_LIBRARY_DECLARE)
 
 enum { STATE = 2 };
 struct nvjpegJpegState {
@@ -20,15 +23,12 @@ int nvjpegGetImageInfo(struct nvjpegHandle *handle, unsigned char *data, size_t 
         return NVJPEG_STATUS_INVALID_PARAMETER;
     for (size_t at = 2; at + 20 <= length && data[at] == 0xff; at += 2u + (unsigned)(data[at + 2] << 8 | data[at + 3])) {
         const unsigned char *frame = data + at, *samples = frame + 11;
-        int width = frame[7] << 8 | frame[8], height = frame[5] << 8 | frame[6], count = frame[9], across = 1, down = 1;
+        int width = frame[7] << 8 | frame[8], height = frame[5] << 8 | frame[6], count = frame[9];
+        int across = samples[0] >> 4, down = samples[0] & 15; /* no other component has more */
         if (frame[1] < 0xc0 || frame[1] > 0xcf || frame[1] == 0xc4 || frame[1] == 0xc8 || frame[1] == 0xcc)
             continue; /* no begin of a frame */
-        if (count < 1 || count > 4 || at + 10 + 3 * (size_t)count > length)
+        if (count < 1 || count > 4 || !across || !down || at + 10 + 3 * (size_t)count > length)
             break;
-        for (int i = 0; i < count; i++) { /* the most of a component */
-            across = samples[3 * i] >> 4 > across ? samples[3 * i] >> 4 : across;
-            down = (samples[3 * i] & 15) > down ? samples[3 * i] & 15 : down;
-        }
         for (int i = 0; i < 4; i++) {
             widths[i] = i < count ? (width * (samples[3 * i] >> 4) + across - 1) / across : 0;
             heights[i] = i < count ? (height * (samples[3 * i] & 15) + down - 1) / down : 0;
