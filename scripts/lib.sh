@@ -310,5 +310,6 @@ vs_reproducible() {
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$VS_ROOT" log -1 --format=%ct 2>/dev/null || echo 1577836800)}
     export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
     local language
+    VS_CMAKE_ARGS+=(-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON) # the length of another path stays in an installed program
     for language in C CXX ASM; do VS_CMAKE_ARGS+=("-DCMAKE_${language}_FLAGS=-ffile-prefix-map=$VS_ROOT=."); done
 }
