@@ -88,7 +88,8 @@ static int check_ranks(struct vs_fit_job *job)
     if (job->ranks % job->per_node)
         return vs_tool_usage(job->who, "--ranks %llu is not a multiple of the %llu ranks on each node; give "
                              "--per-node", job->ranks, job->per_node);
-    return *vs_fit_without_srun(job->program) ? 0 : vs_tool_usage(job->who, "no program after srun");
+    return *vs_fit_without_launcher(job->program, &job->launcher) ? 0
+               : vs_tool_usage(job->who, "no program after %s", job->program[0]);
 }
 
 static int answer(struct vs_fit_job *job)

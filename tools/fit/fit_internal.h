@@ -29,7 +29,7 @@ struct vs_fit_job {
     unsigned long long ranks, per_node; /* --ranks: of the whole job; 0: all processes run */
     unsigned long long rank_list[VS_FIT_RANKS_LISTED]; /* --rank */
     size_t rank_count;
-    bool slurm;      /* the command began with srun */
+    enum vs_fit_launcher { VS_FIT_NO_LAUNCHER, VS_FIT_SRUN, VS_FIT_MPIRUN } launcher; /* of program, with --ranks */
     char *values[VS_FIT_VALUES_MAX]; /* ascending where all are numbers; owned */
     size_t value_count;
     bool ascending;  /* all values are numbers */
@@ -118,11 +118,11 @@ bool vs_fit_host_free(uint64_t *total, uint64_t *available);
 int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set);
 
 /* vs_fit_ranks: the same with --ranks: those of the ranks that may differ (fit_ranks.c).
- * vs_fit_per_node: what a launcher's command says; 0: nothing. vs_fit_without_srun: the command behind
- * srun and its options; *program* itself where it begins otherwise. */
+ * vs_fit_per_node: what a launcher's command says; 0: nothing. vs_fit_without_launcher: the command behind
+ * *launcher* and its options; *program* itself where it begins otherwise. */
 int vs_fit_ranks(const struct vs_fit_job *job, struct vs_fit_set *set);
 unsigned long long vs_fit_per_node(char *const *program);
-char **vs_fit_without_srun(char **program);
+char **vs_fit_without_launcher(char **program, enum vs_fit_launcher *launcher);
 
 /* vs_fit_signals_begin: from here on an interrupt is passed on to the running programs.
  * vs_fit_signals_to: the one of *slot* is *pid*; 0: none. vs_fit_interrupted: the number of the signal; 0:

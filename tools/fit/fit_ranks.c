@@ -4,8 +4,8 @@
  * first; from its groups the Python part (python/vramscope/ranks) knows which other ranks may differ,
  * and these follow. Small messages are files of a folder that all of them share: a rank that receives
  * from one that has not run asks for it there (wanted.RANK), and that one is started beside it, as the
- * stages of a pipeline ask each other for shapes; ended.RANK says that nothing more comes. The command of a launcher stays as it is, but srun, which would ask
- * a cluster: what srun would set is set here. */
+ * stages of a pipeline ask each other for shapes; ended.RANK says that nothing more comes. The command of a
+ * launcher stays as it is, but srun and mpirun, which would start the others: what they set is set here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@
 
 unsigned long long vs_fit_per_node(char *const *program)
 {
-    static const char *const names[] = {"--nproc-per-node", "--nproc_per_node", "--ntasks-per-node"};
+    static const char *const names[] = {"--nproc-per-node", "--nproc_per_node", "--ntasks-per-node",
+                                        "--num_gpus", "--npernode", "-npernode", "-ppn"};
     for (; *program; program++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             size_t length = strlen(names[i]);
@@ -37,22 +38,46 @@ unsigned long long vs_fit_per_node(char *const *program)
     return 0;
 }
 
-char **vs_fit_without_srun(char **program)
+/* Words between blanks: options without a value, and with two. */
+static const struct {
+    const char *names, *alone, *pairs;
+} launchers[] = {
+    [VS_FIT_SRUN] = {" srun ",
+                     " label unbuffered exclusive overlap exact pty verbose quiet overcommit oversubscribe no-kill "
+                     "preserve-env wait-all-nodes l u s v Q E O X Z k H ", " "},
+    [VS_FIT_MPIRUN] = {" mpirun mpiexec orterun mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.hydra ",
+                       " allow-run-as-root oversubscribe nooversubscribe use-hwthread-cpus tag-output verbose quiet "
+                       "timestamp-output report-bindings display-map bynode bycore genvall l prepend-rank v q ",
+                       " mca gmca genv env "},
+};
+
+static bool is_among(const char *words, const char *word)
 {
-    static const char *const flags[] = {"--label", "--unbuffered", "--exclusive", "--overlap", "--exact",
-                                        "--pty", "--verbose", "--quiet", "--overcommit", "--oversubscribe",
-                                        "--no-kill", "--preserve-env", "--wait-all-nodes"};
+    size_t length = strlen(word);
+    for (const char *at = words; length && (at = strstr(at, word)); at++)
+        if (at > words && at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
+char **vs_fit_without_launcher(char **program, enum vs_fit_launcher *launcher)
+{
     const char *base = strrchr(program[0], '/');
-    if (strcmp(base ? base + 1 : program[0], "srun") != 0)
+    *launcher = VS_FIT_MPIRUN;
+    while (*launcher && !is_among(launchers[*launcher].names, base ? base + 1 : program[0]))
+        (*launcher)--;
+    if (!*launcher)
         return program;
     while (*++program && **program == '-') {
-        const char *word = *program;
-        bool alone = strchr(word, '=') || (word[1] != '-' && (word[2] || strchr("lusvQEOXZkH", word[1])));
-        for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-            alone = alone || strcmp(word, flags[i]) == 0;
+        const char *word = *program, *name = word + strspn(word, "-");
         if (strcmp(word, "--") == 0)
             return program + 1;
-        if (!alone && program[1])
+        if (*launcher == VS_FIT_MPIRUN && strcmp(word, "-x") == 0 && program[1] && strchr(program[1], '='))
+            putenv(program[1]); /* for the program, which inherits it */
+        bool attached = *launcher == VS_FIT_SRUN && word[1] != '-' && word[2];
+        if (strchr(word, '=') || attached || is_among(launchers[*launcher].alone, name))
+            continue;
+        for (int values = is_among(launchers[*launcher].pairs, name) ? 2 : 1; values && program[1]; values--)
             program++;
     }
     return program;
@@ -78,27 +103,28 @@ static const char **variables_of(struct rank_queue *queue, unsigned long long ra
     unsigned long long node = rank / job->per_node, nodes = (job->ranks + job->per_node - 1) / job->per_node;
     const struct {
         unsigned long long value;
-        const char *of_torchrun[2], *of_slurm[3];
+        const char *names[VS_FIT_MPIRUN + 1][3]; /* the first are those of torchrun, which are always set */
     } numbers[] = {
-        {rank, {"RANK"}, {"SLURM_PROCID"}},
-        {job->ranks, {"WORLD_SIZE"}, {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_STEP_NUM_TASKS"}},
-        {rank % job->per_node, {"LOCAL_RANK"}, {"SLURM_LOCALID"}},
-        {job->per_node, {"LOCAL_WORLD_SIZE"}, {"SLURM_NTASKS_PER_NODE"}},
-        {node, {"GROUP_RANK", "NODE_RANK"}, {"SLURM_NODEID"}},
-        {nodes, {"GROUP_WORLD_SIZE"}, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
-        {29500, {"MASTER_PORT"}, {NULL}},
-        {1, {NULL}, {"SLURM_JOB_ID"}},
+        {rank, {{"RANK"}, {"SLURM_PROCID"}, {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}}},
+        {job->ranks, {{"WORLD_SIZE"}, {"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_STEP_NUM_TASKS"},
+                      {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}}},
+        {rank % job->per_node, {{"LOCAL_RANK"}, {"SLURM_LOCALID"},
+                                {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}}},
+        {job->per_node, {{"LOCAL_WORLD_SIZE"}, {"SLURM_NTASKS_PER_NODE"},
+                         {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}}},
+        {node, {{"GROUP_RANK", "NODE_RANK"}, {"SLURM_NODEID"}}},
+        {nodes, {{"GROUP_WORLD_SIZE"}, {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}}},
+        {29500, {{"MASTER_PORT"}}},
+        {1, {{NULL}, {"SLURM_JOB_ID"}}},
     };
     size_t n = 0;
     const char **out = vs_xarena(&queue->memory, VARIABLES_MAX * sizeof *out);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        for (size_t k = 0; k < 2 && numbers[i].of_torchrun[k]; k++)
-            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].of_torchrun[k], numbers[i].value);
-        for (size_t k = 0; job->slurm && k < 3 && numbers[i].of_slurm[k]; k++)
-            out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].of_slurm[k], numbers[i].value);
-    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (int set = 0; set <= VS_FIT_MPIRUN; set++)
+            for (size_t k = 0; (!set || set == (int)job->launcher) && k < 3 && numbers[i].names[set][k]; k++)
+                out[n++] = vs_xarena_printf(&queue->memory, "%s=%llu", numbers[i].names[set][k], numbers[i].value);
     out[n++] = "MASTER_ADDR=127.0.0.1";
-    if (job->slurm)
+    if (job->launcher == VS_FIT_SRUN)
         out[n++] = "SLURM_JOB_NODELIST=localhost";
     out[n++] = vs_xarena_printf(&queue->memory, "VRAMSCOPE_SIMULATE_ALONE=%llu/%llu/%llu/%s", rank, job->ranks,
                                 job->per_node, queue->messages);
@@ -218,8 +244,7 @@ static void add_others(struct rank_queue *queue)
 int vs_fit_ranks(const struct vs_fit_job *given, struct vs_fit_set *set)
 {
     struct vs_fit_job job = *given;
-    job.program = vs_fit_without_srun(given->program);
-    job.slurm = job.program != given->program;
+    job.program = vs_fit_without_launcher(given->program, &job.launcher);
     int status = 0;
     set->ranks = job.ranks;
     for (size_t g = 0; g < job.gpu_count && !status && !vs_fit_interrupted(); g++) {

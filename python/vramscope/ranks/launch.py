@@ -2,10 +2,11 @@
 """Launchers that start this rank alone.
 
 torchrun, `python -m torch.distributed.run` and `accelerate launch` end in launch_agent, with the
-worker's command: this process becomes that worker. torch.multiprocessing.spawn calls the function
-here, for the chosen index.
+worker's command: this process becomes that worker, as deepspeed does.
+torch.multiprocessing.spawn calls the function here, for the chosen index.
 """
 import os
+import sys
 
 from vramscope_values import hide, imports, notes
 
@@ -15,6 +16,7 @@ from . import per_node, rank, world
 def start():
     imports.after("torch.distributed.launcher.api", _replace_agent)
     imports.after("torch.multiprocessing.spawn", _replace_spawn)
+    imports.after("deepspeed.launcher.runner", _replace_deepspeed)
 
 
 def _replace_agent(api):
@@ -60,3 +62,13 @@ def _replace_spawn(module):
 
     for place in (module, torch.multiprocessing):
         place.spawn = place.start_processes = start_processes
+
+
+def _replace_deepspeed(runner):
+    def main(args=None):
+        args = runner.parse_args(args)
+        command = [] if args.no_python else [sys.executable, "-u", *(["-m"] if args.module else [])]
+        command += [args.user_script, *([] if args.no_local_rank else [f"--local_rank={rank % per_node}"])]
+        os.execvp(command[0], [*command, *args.user_args])
+
+    runner.main = main

@@ -5,6 +5,7 @@
  * so the use of processes that share one is added up here, as it was at each time. */
 #include "analysis/fit/fit_answer.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static void say_why(struct vs_fit_run *run)
         snprintf(run->why, sizeof run->why, "stopped at %s of host memory: %s%s", needed,
                  run->host_free ? left : "more than --host-memory",
                  run->host_free ? " were free. Use fewer --jobs or a host with more memory" : "");
-    } else if (run->status > 128)
+    } else if (run->status > 128 && run->status <= 128 + SIGRTMAX) /* 245: exit(-11) of a launcher */
         snprintf(run->why, sizeof run->why, "killed by signal %d (%s)", run->status - 128,
                  strsignal(run->status - 128));
     else if (run->status)
