@@ -10,7 +10,9 @@ static uint64_t recovers(const struct vs_oom *oom)
 {
     bool ran = oom->live + oom->failure.requested <=
                oom->steps_peak + oom->steps_peak / NEAR + oom->larger_beyond;
-    return oom->larger_count > 1 && oom->larger_site.count && ran ? oom->larger_beyond : 0;
+    bool one_block = oom->larger_count == 1 ||
+                     (oom->spike_count == 1 && oom->spike_bytes / 7 >= oom->larger_beyond / 8);
+    return oom->larger_site.count && ran && !one_block ? oom->larger_beyond : 0;
 }
 
 static void explain(struct vs_oom *oom)

@@ -72,6 +72,10 @@ static const struct oom_case cases[] = {
      START "repeat 10 { step i; " TWO_BATCHES "pop }; step 10; " BOTH_BLOCKS,
      "verdict larger_step; causes/0/bytes 705M; causes count 1; inside/also_count 0; "
      "remedies/0/kind limit_step; remedies/0/text has from site_batch"},
+    {"a_spike_beside_a_small_larger_block_stays_a_spike",
+     START "repeat 10 { step i; at site_table; alloc 900 4K; " TWO_BATCHES "free 900; pop }; step 10; "
+     "at site_table; alloc 900 8K; at site_batch; fail 500M free 374M",
+     "verdict single_spike; spike_allocations 1; sites_of_spike/sites/0/frames/0/function site_batch"},
     {"several_live_blocks_of_one_step_are_the_spike",
      START STEPS(40) "at site_table; alloc 3000 500M; at site_log; alloc 4000 292M; " LIVE_BLOCKS,
      LIVE_FACTS "2", LIVE_REPLAYED},
