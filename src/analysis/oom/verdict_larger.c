@@ -6,9 +6,15 @@
 
 #define NEAR 50 /* the peak of the completed steps, and such a part of it */
 
+/* A request whose call site allocated nothing before is taken to be larger as the blocks are: PyTorch
+ * reports a refused request from another place than one that it serves. */
 static uint64_t recovers(const struct vs_oom *oom)
 {
-    bool ran = oom->live + oom->failure.requested <=
+    uint64_t request = oom->failure.requested;
+    if (!oom->request_before && oom->larger_bytes)
+        request -= (uint64_t)((double)request * (double)oom->larger_beyond /
+                              (double)oom->larger_bytes);
+    bool ran = oom->live + request <=
                oom->steps_peak + oom->steps_peak / NEAR + oom->larger_beyond;
     bool one_block = oom->larger_count == 1 ||
                      (oom->spike_count == 1 && oom->spike_bytes / 7 >= oom->larger_beyond / 8);
