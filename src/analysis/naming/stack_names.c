@@ -152,7 +152,7 @@ static struct vs_named_stack name_stack(struct vs_stack_names *names, const stru
     struct vs_chain_frame chain[VS_CHAIN_MAX], folded[VS_CHAIN_MAX];
     struct vs_frame recorded[RECORDED_MAX];
     uint32_t frames[VS_CHAIN_MAX + 2];
-    size_t count = 0;
+    size_t count = 0, lead = 0, own = 0;
     char text[VS_THROUGH_MAX];
     /* The user's line on whose behalf a thread without Python code of the user's allocated. */
     const char *line = of->mark && !vs_python_user_stack(names->reader, of->stack)
@@ -167,10 +167,17 @@ static struct vs_named_stack name_stack(struct vs_stack_names *names, const stru
         size_t length = vs_naming_chain(names->reader, names->symbols, of->stack, false, chain);
         memcpy(folded, chain, length * sizeof *folded);
         /* What a stack of PyTorch's computes, if it has no function of the user's. */
-        if (!count && !vs_naming_fold(folded, length) && *vs_naming_torch(folded, length, text))
+        bool folds = vs_naming_fold(folded, length);
+        size_t first = vs_naming_lead(chain, length), inner = first;
+        if (!count && !folds && *vs_naming_torch(folded, length, text))
             frames[count++] = vs_stack_names_label(names, text);
+        bool operation = count && !*line;
         for (size_t i = length; i > 0; i--)
             frames[count++] = add_chain_frame(names, &chain[i - 1], &recorded[chain[i - 1].depth]);
+        lead = operation ? 1 : count - first;
+        while (folds && *folded[inner].library)
+            inner++;
+        own = folds ? count - inner : 0;
     }
     if (!count) {
         const char *api = vs_reader_string(names->reader, of->api);
@@ -180,7 +187,7 @@ static struct vs_named_stack name_stack(struct vs_stack_names *names, const stru
         frames[count++] = vs_stack_names_label(names, label);
     }
     uint32_t *copy = vs_xarena(&names->memory, count * sizeof *copy);
-    return (struct vs_named_stack){memcpy(copy, frames, count * sizeof *copy), count};
+    return (struct vs_named_stack){memcpy(copy, frames, count * sizeof *copy), count, lead, own};
 }
 
 struct vs_named_stack vs_stack_names_of(struct vs_stack_names *names, const struct vs_stack_of *of)

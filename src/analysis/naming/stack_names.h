@@ -39,6 +39,8 @@ struct vs_named_frame {
 struct vs_named_stack {
     const uint32_t *frames;
     size_t count; /* at least 1 */
+    size_t lead;  /* as many up to the most informative one: the innermost Python function, or what PyTorch computes */
+    size_t own;   /* as many up to the innermost of these that names the call site; 0: none does */
 };
 
 /* Identifies a stack to name. */

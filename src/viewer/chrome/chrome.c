@@ -498,7 +498,7 @@ static enum vs_err learn(struct chrome *c)
     struct vs_replay *replay = vs_replay_open(c->reader);
     enum vs_err err = vs_found_steps_replay(c->reader, replay, &c->steps);
     if (!err)
-        vs_site_labels_open(&c->memory_tracks.labels, c->stacks.symbols, replay);
+        vs_site_labels_open(&c->memory_tracks.labels, vs_stack_names_symbols(c->stacks.names), replay);
     vs_replay_close(replay);
     return err;
 }
@@ -516,7 +516,7 @@ static enum vs_err open_from_start(struct chrome *c, const struct vs_time_window
     struct vs_time_window before = {.to = window->from};
     before.to.value -= before.to.value > 0;
     c->point = vs_trace_state_open(c->reader);
-    c->memory_tracks.kinds = vs_kinds_open(c->point->replay, c->stacks.symbols);
+    c->memory_tracks.kinds = vs_kinds_open(c->point->replay, vs_stack_names_symbols(c->stacks.names));
     const struct vs_observer observers[] = {{VS_KINDS_EVERY, NULL, retain, c->point},
                                             vs_kinds_observer(c->memory_tracks.kinds)};
     vs_reader_rewind(c->reader);
@@ -547,7 +547,7 @@ static enum vs_err read_all(struct chrome *c)
     if (window->to.given && !window->to.by_event)
         c->to_ns = window->to.value;
     if (from_checkpoint)
-        vs_site_labels_open(&c->memory_tracks.labels, c->stacks.symbols, c->replay);
+        vs_site_labels_open(&c->memory_tracks.labels, vs_stack_names_symbols(c->stacks.names), c->replay);
     c->memory_tracks.from_ns = c->from_ns;
     vs_timeline_memory_follow(&c->memory_tracks, c->replay, !c->replay->events);
     if (c->replay->events) {
@@ -646,8 +646,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
 {
     struct chrome *c = vs_xcalloc(1, sizeof *c);
     c->reader = reader;
-    c->stacks.reader = reader;
-    c->stacks.symbols = vs_symbols_open(reader);
+    c->stacks.names = vs_stack_names_open(reader);
     c->options = *options;
     c->emit.out = out;
     c->emit.lengths = lengths;

@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/naming/stack_names.h"
 #include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
 #include "base/vs_map.h"
 #include "trace/format/event.h"
 #include "trace/read/reader.h"
-#include "trace/symbols/symbols.h"
 #include "viewer/common/json_writer.h"
 
 /* --- chrome_stack.c: call stacks ---
@@ -32,17 +32,11 @@ struct vs_chrome_stack {
     const char *text; /* "forward (net.py:12) < train (net.py:40)"; "" without a stack */
 };
 
-/* Zero-initialise, then set reader, which must outlive it, and its symbols. Not thread-safe. */
+/* Zero-initialise, then set names. Not thread-safe. */
 struct vs_chrome_stacks {
-    const struct vs_reader *reader;
-    struct vs_symbols *symbols; /* owned */
-    struct vs_map by_stack;
-    struct vs_intern names;  /* of frames */
-    struct vs_intern frames; /* {number of its caller's frame, from 1, or 0; number of its name} */
-    const char **modules;    /* of frames */
-    size_t module_capacity;
-    struct vs_chrome_stack *stacks;
-    size_t stack_count, stack_capacity;
+    struct vs_stack_names *names; /* owned */
+    struct vs_intern frames; /* {number of its caller's frame, from 1, or 0; number in *names*} */
+    struct vs_map by_stack;  /* pointers to those in *memory* */
     struct vs_arena memory;
 };
 

@@ -1,73 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Frames are interned from the outermost inwards by their caller and name, so that
- * stacks with the same outer frames share them. */
+ * Stacks with the same outer frames share them: a frame is numbered by its caller and its text. */
 #include "viewer/chrome/chrome_emit.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/naming/naming.h"
-#include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "viewer/common/json_writer.h"
 
 #define STACKS_MAX 65536u
 #define FRAMES_MAX 262144u
-#define NAME_MAX_BYTES 512u /* names of template instances are longer */
 #define TEXT_MAX_BYTES 240u
 #define TEXT_FRAMES 5u
 
-/* The number of the frame *name* below *caller*; 0 if there are too many. */
-static uint32_t frame_of(struct vs_chrome_stacks *stacks, uint32_t caller, const char *name,
-                         const char *module)
-{
-    const uint32_t key[] = {caller, vs_intern_text(&stacks->names, name)};
-    size_t known = stacks->frames.count;
-    uint32_t number;
-    if (known >= FRAMES_MAX)
-        return vs_intern_find(&stacks->frames, key, sizeof key, &number) ? number + 1 : 0;
-    number = vs_intern(&stacks->frames, key, sizeof key);
-    if (number == known) {
-        vs_vec_room(&stacks->modules, &stacks->module_capacity, known + 1, sizeof *stacks->modules);
-        stacks->modules[number] = vs_xarena_text(&stacks->memory, module ? module : "");
-    }
-    return number + 1;
-}
-
 static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
 {
-    struct vs_chain_frame chain[VS_CHAIN_MAX];
+    struct vs_named_stack named = vs_stack_names_of(stacks->names, &(struct vs_stack_of){.stack = stack});
+    const struct vs_named_frame *frames[VS_NAMED_FRAMES_MAX];
     struct vs_chrome_stack out = {0, "", ""};
-    char name[NAME_MAX_BYTES], torch[VS_THROUGH_MAX];
-    size_t count = vs_naming_chain(stacks->reader, stacks->symbols, stack, false, chain);
-    for (size_t i = count; i > 0; i--) {
-        vs_naming_text(&chain[i - 1], name, sizeof name);
-        out.frame = frame_of(stacks, out.frame, name, chain[i - 1].module);
-        if (!out.frame)
-            return out;
+    char text[TEXT_MAX_BYTES] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < named.count && named.lead; i++) {
+        frames[i] = vs_stack_names_frame(stacks->names, named.frames[i]);
+        const uint32_t key[] = {out.frame, frames[i]->same};
+        out.frame = vs_intern(&stacks->frames, key, sizeof key) + 1;
     }
-    bool folds = count && vs_naming_fold(chain, count);
-    if (count && !folds && *vs_naming_torch(chain, count, torch)) {
-        out.text = vs_xarena_text(&stacks->memory, torch);
-    } else if (count) {
-        /* The innermost frames as text, from the most informative frame on. */
-        char text[TEXT_MAX_BYTES];
-        size_t lead = vs_naming_lead(chain, count), length = 0, i;
-        for (i = lead; i < count && i < lead + TEXT_FRAMES && length < sizeof text; i++) {
-            vs_naming_text(&chain[i], name, sizeof name);
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                       i > lead ? " < " : "", name);
-        }
-        if (length >= sizeof text) /* truncated: not a complete name */
-            memcpy(text + sizeof text - 4, "...", 4);
-        out.text = vs_xarena_text(&stacks->memory, text);
-        size_t own = lead;
-        while (folds && own < count && *chain[own].library)
-            own++;
-        if (own > lead && own < count)
-            out.site = vs_xarena_text(&stacks->memory, vs_naming_text(&chain[own], name, sizeof name));
-    }
+    for (size_t i = named.lead; i > 0 && named.lead - i < TEXT_FRAMES && length < sizeof text; i--)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i < named.lead ? " < " : "",
+                                   frames[i - 1]->name);
+    if (length >= sizeof text) /* truncated: not a complete name */
+        memcpy(text + sizeof text - 4, "...", 4);
+    out.text = vs_xarena_text(&stacks->memory, text);
+    if (named.own && named.own < named.lead)
+        out.site = frames[named.own - 1]->name;
     return out;
 }
 
@@ -76,27 +42,26 @@ struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t
     static const struct vs_chrome_stack none = {0, "", ""};
     const uint64_t *found = stack ? vs_map_get(&stacks->by_stack, stack) : NULL;
     if (found)
-        return stacks->stacks[*found];
-    if (!stack || stacks->stack_count >= STACKS_MAX)
+        return *(const struct vs_chrome_stack *)(uintptr_t)*found;
+    if (!stack || stacks->by_stack.count >= STACKS_MAX || stacks->frames.count >= FRAMES_MAX)
         return none;
-    vs_vec_room(&stacks->stacks, &stacks->stack_capacity, stacks->stack_count + 1,
-                sizeof *stacks->stacks);
-    vs_xmap_put(&stacks->by_stack, stack, stacks->stack_count);
-    stacks->stacks[stacks->stack_count] = name_stack(stacks, stack);
-    return stacks->stacks[stacks->stack_count++];
+    struct vs_chrome_stack *named = vs_xarena(&stacks->memory, sizeof *named);
+    vs_xmap_put(&stacks->by_stack, stack, (uintptr_t)named);
+    return *named = name_stack(stacks, stack);
 }
 
 void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out)
 {
     fputs(",\n\"stackFrames\":{", out);
     for (size_t i = 0; i < stacks->frames.count; i++) {
-        const uint32_t *frame = stacks->frames.items[i]; /* caller, name */
+        const uint32_t *numbers = stacks->frames.items[i]; /* of the caller, of the frame */
+        const struct vs_named_frame *frame = vs_stack_names_frame(stacks->names, numbers[1]);
         fprintf(out, "%s\"%zu\":{\"name\":", i ? ",\n" : "\n", i + 1);
-        vs_json_text(out, stacks->names.items[frame[1]]);
+        vs_json_text(out, frame->name);
         fputs(",\"category\":", out);
-        vs_json_text(out, stacks->modules[i]);
-        if (frame[0])
-            fprintf(out, ",\"parent\":\"%" PRIu32 "\"", frame[0]);
+        vs_json_text(out, frame->library);
+        if (numbers[0])
+            fprintf(out, ",\"parent\":\"%" PRIu32 "\"", numbers[0]);
         fputc('}', out);
     }
     fputs("}", out);
@@ -104,11 +69,8 @@ void vs_chrome_stacks_write(const struct vs_chrome_stacks *stacks, FILE *out)
 
 void vs_chrome_stacks_free(struct vs_chrome_stacks *stacks)
 {
-    vs_symbols_close(stacks->symbols);
+    vs_stack_names_close(stacks->names);
     vs_map_free(&stacks->by_stack);
-    vs_intern_free(&stacks->names);
     vs_intern_free(&stacks->frames);
-    free(stacks->modules);
-    free(stacks->stacks);
     vs_arena_free_all(&stacks->memory);
 }

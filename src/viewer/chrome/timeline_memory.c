@@ -159,7 +159,7 @@ void vs_timeline_memory_follow(struct vs_timeline_memory *m, struct vs_replay *r
 {
     m->replay = replay;
     if (whole && !m->kinds) /* first: a block has its kind when it ends */
-        m->kinds = vs_kinds_open(replay, m->stacks->symbols);
+        m->kinds = vs_kinds_open(replay, vs_stack_names_symbols(m->stacks->names));
     vs_replay_subscribe(replay, VS_CHANGE_BORN | VS_CHANGE_ENDED | VS_CHANGE_LOST | VS_CHANGE_HELD |
                                     VS_CHANGE_RELEASED, on_change, m);
 }

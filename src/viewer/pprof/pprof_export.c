@@ -184,7 +184,7 @@ static enum vs_err write_profile(struct pprof *p, FILE *out)
         if (!p->rest[i].bytes)
             continue;
         uint32_t frame = vs_stack_names_label(p->names, "allocations not recorded one by one");
-        write_sample(p, &sample, &(struct vs_named_stack){&frame, 1}, values);
+        write_sample(p, &sample, &(struct vs_named_stack){&frame, 1, 1, 0}, values);
         vs_proto_write(p->out, PROFILE_SAMPLE, &sample);
     }
     free(sample.bytes);
