@@ -167,13 +167,23 @@ static uint64_t key_of(uint32_t kind, uint64_t id)
     return key ? key : 1;
 }
 
-/* Its index in the list; SIZE_MAX when there is none. Kinds indexed here have their identity in
- * their first field. */
-static size_t find(const struct vs_retained *retained, uint32_t kind, uint64_t id)
+/* Kinds indexed here have their identity in their first field. */
+struct vs_event *vs_retained_find(const struct vs_retained *retained, uint32_t kind, uint64_t id)
 {
     const uint64_t *found = vs_map_get(&retained->by_key, key_of(kind, id));
-    const struct vs_event *at = found ? &retained->items[*found] : NULL;
-    return at && at->kind == kind && at->fields[0] == id ? (size_t)*found : SIZE_MAX;
+    struct vs_event *at = found ? &retained->items[*found] : NULL;
+    return at && at->kind == kind && at->fields[0] == id ? at : NULL;
+}
+
+struct vs_event *vs_retained_closed(const struct vs_retained *retained, const struct vs_event *pop)
+{
+    for (size_t i = retained->count; i-- > 0;) {
+        struct vs_event *open = &retained->items[i];
+        if (open->kind == VS_EVENT_range_push && open->tid == pop->tid &&
+            open->range_push.domain == pop->range_pop.domain)
+            return open;
+    }
+    return NULL;
 }
 
 static void append(struct vs_retained *retained, const struct vs_event *event)
@@ -201,11 +211,10 @@ static void append(struct vs_retained *retained, const struct vs_event *event)
     retained->items[retained->count++] = *event;
 }
 
-static void drop(struct vs_retained *retained, size_t at)
+static void drop(struct vs_retained *retained, struct vs_event *event)
 {
-    if (at == SIZE_MAX)
+    if (!event)
         return;
-    struct vs_event *event = &retained->items[at];
     if (vs_event_has(event, VS_PROPERTY_NUMBERED))
         vs_map_remove(&retained->by_key, key_of(event->kind, event->fields[0]), NULL);
     event->kind = 0;
@@ -231,13 +240,13 @@ void vs_retained_event(struct vs_retained *retained, const struct vs_event *even
     if (!vs_event_has(event, VS_PROPERTY_STATE))
         return;
     if (vs_event_has(event, VS_PROPERTY_NUMBERED)) {
-        size_t at = find(retained, event->kind, event->fields[0]);
+        struct vs_event *at = vs_retained_find(retained, event->kind, event->fields[0]);
         if (!is_alive(event))
             drop(retained, at);
-        else if (at == SIZE_MAX)
+        else if (!at)
             append(retained, event);
         else
-            retained->items[at] = *event;
+            *at = *event;
         return;
     }
     switch (event->kind) {
@@ -246,19 +255,10 @@ void vs_retained_event(struct vs_retained *retained, const struct vs_event *even
             append(retained, event);
         return;
     case VS_EVENT_range_end:
-        drop(retained, find(retained, VS_EVENT_range_start, event->range_end.range));
+        drop(retained, vs_retained_find(retained, VS_EVENT_range_start, event->range_end.range));
         return;
     case VS_EVENT_range_push: append(retained, event); return;
-    case VS_EVENT_range_pop:
-        for (size_t i = retained->count; i-- > 0;) {
-            const struct vs_event *open = &retained->items[i];
-            if (open->kind == VS_EVENT_range_push && open->tid == event->tid &&
-                open->range_push.domain == event->range_pop.domain) {
-                drop(retained, i);
-                return;
-            }
-        }
-        return;
+    case VS_EVENT_range_pop: drop(retained, vs_retained_closed(retained, event)); return;
     default:
         if (retained->lines[event->kind] < VS_RETAINED_LINES) {
             retained->lines[event->kind]++;

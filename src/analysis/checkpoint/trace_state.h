@@ -29,6 +29,11 @@ struct vs_retained {
 /* vs_retained_event: stores *event* if it is of those kinds. */
 void vs_retained_event(struct vs_retained *retained, const struct vs_event *event);
 
+/* vs_retained_find: the one of a kind with an identity, or the open range that a range_pop closes; NULL: none. Valid
+ * until the next event. */
+struct vs_event *vs_retained_find(const struct vs_retained *retained, uint32_t kind, uint64_t id);
+struct vs_event *vs_retained_closed(const struct vs_retained *retained, const struct vs_event *pop);
+
 struct vs_trace_state {
     struct vs_reader *reader; /* not owned */
     struct vs_replay *replay;

@@ -46,20 +46,6 @@
 #define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
 #define LEFT_OUT_BYTES 512 /* for the instant that says so */
 #define HELD_LEAST 4096 /* records of a stream that are held back */
-#define OPEN_RANGES_MAX 256       /* per thread */
-#define OPEN_ASYNC_MAX 1000000
-
-struct open_range {
-    uint64_t name, domain;
-};
-
-struct host_thread {
-    uint32_t tid;
-    uint64_t name; /* 0: none recorded */
-    size_t depth; /* pushed, including those beyond the bound */
-    struct open_range *ranges;
-    size_t capacity;
-};
 
 struct track {
     uint64_t device, stream;
@@ -77,9 +63,7 @@ struct chrome {
     struct vs_export_options options;
     uint64_t from_ns, to_ns; /* kernels and copies that overlap this time span are drawn, in full */
     bool ended;              /* the trace has ended, not only the window */
-    struct host_thread *threads;
-    size_t thread_count, thread_capacity;
-    struct vs_map thread_by_tid;
+    struct vs_map thread_by_tid; /* -> its number */
     struct track *tracks;
     size_t track_count, track_capacity;
     struct vs_map track_by_key;
@@ -89,7 +73,6 @@ struct chrome {
     bool steps_named;
     struct vs_job_rank job;
     struct vs_map thread_tracks; /* of calls and of CUPTI's overhead, named */
-    struct vs_map async; /* range id -> name id + 1 */
     struct vs_map kernel_names; /* vs_summary_name_once */
     struct vs_chrome_stacks stacks;
     struct vs_flows flows;
@@ -211,14 +194,14 @@ static void add_slice(struct chrome *c, const struct vs_event *event)
 
 /* --- ranges of the host --- */
 
-static struct host_thread *thread_of(struct chrome *c, uint32_t tid)
+/* The place of a thread, which it gets at first. */
+static uint64_t place_of(struct chrome *c, uint32_t tid)
 {
-    uint64_t number = vs_xmap_number(&c->thread_by_tid, (uint64_t)tid + 1, c->thread_count);
-    if (number == c->thread_count) {
-        VS_VEC_ADD(c->threads, c->thread_count, c->thread_capacity, (struct host_thread){.tid = tid});
-        vs_emit_track(&c->emit, true, host_pid(c), tid, NULL, 2 * number + 2);
-    }
-    return &c->threads[number];
+    size_t known = c->thread_by_tid.count;
+    uint64_t number = vs_xmap_number(&c->thread_by_tid, (uint64_t)tid + 1, known), place = 2 * number + 2;
+    if (number == known)
+        vs_emit_track(&c->emit, true, host_pid(c), tid, NULL, place);
+    return place;
 }
 
 /* *id*: of a range that may end on another thread. */
@@ -254,48 +237,25 @@ static void annotate(struct chrome *c, char phase, const struct vs_event *event,
     vs_emit_put(&c->emit, &out, args);
 }
 
-static void push(struct chrome *c, const struct vs_event *event)
+/* A range begins or ends; the open ones are among what is retained. Whether one begins. */
+static bool range(struct chrome *c, const struct vs_event *event)
 {
-    struct host_thread *thread = thread_of(c, event->tid);
-    if (thread->depth++ >= OPEN_RANGES_MAX)
-        return;
-    vs_vec_room(&thread->ranges, &thread->capacity, thread->depth, sizeof *thread->ranges);
-    thread->ranges[thread->depth - 1] =
-        (struct open_range){event->range_push.name, event->range_push.domain};
-    annotate(c, 'B', event, 0, &event->range_push.name);
-}
-
-static void pop(struct chrome *c, const struct vs_event *event)
-{
-    struct host_thread *thread = thread_of(c, event->tid);
-    if (thread->depth > OPEN_RANGES_MAX) {
-        thread->depth--;
-        return;
-    }
-    size_t at = thread->depth;
-    while (at > 0 && thread->ranges[at - 1].domain != event->range_pop.domain)
-        at--;
-    if (at == 0)
-        return; /* no range of this domain is open */
-    for (size_t i = thread->depth; i >= at; i--)
-        write_edge(c, 'E', event->tid, 0, thread->ranges[i - 1].name, event->time_ns);
-    for (size_t i = at; i < thread->depth; i++) {
-        thread->ranges[i - 1] = thread->ranges[i];
-        write_edge(c, 'B', event->tid, 0, thread->ranges[i].name, event->time_ns);
-    }
-    thread->depth--;
-}
-
-static void async(struct chrome *c, const struct vs_event *event)
-{
-    bool begins = event->kind == VS_EVENT_range_start;
-    uint64_t range = begins ? event->range_start.range : event->range_end.range, name;
-    if (!begins && range && vs_map_remove(&c->async, range, &name))
-        write_edge(c, 'e', event->tid, range, name - 1, event->time_ns);
-    if (!begins || !range || c->async.count >= OPEN_ASYNC_MAX || vs_map_get(&c->async, range))
-        return;
-    annotate(c, 'b', event, range, &event->range_start.name);
-    vs_xmap_put(&c->async, range, event->range_start.name + 1);
+    struct vs_retained *open = &c->point->retained;
+    size_t before = open->count - open->gone;
+    struct vs_event *pushed = event->kind == VS_EVENT_range_pop ? vs_retained_closed(open, event) : NULL,
+                    *started = event->kind == VS_EVENT_range_end
+                                   ? vs_retained_find(open, VS_EVENT_range_start, event->range_end.range) : NULL;
+    size_t from = pushed ? (size_t)(pushed - open->items) : open->count;
+    if (started)
+        write_edge(c, 'e', event->tid, started->range_start.range, started->range_start.name, event->time_ns);
+    for (size_t i = open->count; i-- > from;)
+        if (open->items[i].kind == VS_EVENT_range_push && open->items[i].tid == event->tid)
+            write_edge(c, 'E', event->tid, 0, open->items[i].range_push.name, event->time_ns);
+    vs_retained_event(open, event);
+    for (size_t i = from; pushed && i < open->count; i++)
+        if (open->items[i].kind == VS_EVENT_range_push && open->items[i].tid == event->tid)
+            write_edge(c, 'B', event->tid, 0, open->items[i].range_push.name, event->time_ns);
+    return open->count - open->gone > before;
 }
 
 /* --- waits and calls --- */
@@ -308,10 +268,11 @@ static uint64_t thread_track(struct chrome *c, uint64_t tracks, const char *what
     if (vs_map_get(&c->thread_tracks, track))
         return track;
     vs_xmap_put(&c->thread_tracks, track, 1);
-    const struct host_thread *thread = thread_of(c, (uint32_t)tid);
-    const char *name = thread->name ? text(c, thread->name) : tid == c->replay->process.process.pid ? "main thread" : "thread";
+    const struct vs_event *thread = vs_retained_find(&c->point->retained, VS_EVENT_thread, tid);
+    const char *name = thread && thread->thread.name ? text(c, thread->thread.name)
+                       : tid == c->replay->process.process.pid ? "main thread" : "thread";
     snprintf(label, sizeof label, "%s %.200s %" PRIu64, what, name, tid);
-    vs_emit_track(&c->emit, true, host_pid(c), track, label, 2 * (uint64_t)(thread - c->threads) + 3);
+    vs_emit_track(&c->emit, true, host_pid(c), track, label, place_of(c, (uint32_t)tid) + 1);
     return track;
 }
 
@@ -446,7 +407,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
         break;
     case VS_EVENT_thread:
         if (event->thread.name) {
-            thread_of(c, (uint32_t)event->thread.tid)->name = event->thread.name;
+            place_of(c, (uint32_t)event->thread.tid);
             vs_emit_track(&c->emit, true, host_pid(c), event->thread.tid, text(c, event->thread.name), VS_NO_PLACE);
         }
         break;
@@ -463,10 +424,11 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_api_call:
     case VS_EVENT_cupti_overhead: host_slice(c, event); break;
     case VS_EVENT_activity_switched: switched(c, event); break;
-    case VS_EVENT_range_push: push(c, event); break;
-    case VS_EVENT_range_pop: pop(c, event); break;
-    case VS_EVENT_range_start:
-    case VS_EVENT_range_end: async(c, event); break;
+    case VS_EVENT_range_push:
+        place_of(c, event->tid);
+        annotate(c, 'B', event, 0, &event->range_push.name);
+        break;
+    case VS_EVENT_range_start: annotate(c, 'b', event, event->range_start.range, &event->range_start.name); break;
     case VS_EVENT_mark: annotate(c, 'i', event, 0, &event->mark.name); break;
     case VS_EVENT_work_call: vs_work_calls_add(&c->calls, event); break;
     default: break;
@@ -481,7 +443,11 @@ static enum vs_err after_event(void *context, struct vs_replay *replay,
     drawn.time_ns = replay->now_ns; /* never decreases, even in a damaged trace */
     if (replay->events == 1)
         begin(c);
-    draw(c, &drawn);
+    bool of_range = vs_event_has(event, VS_PROPERTY_RANGE);
+    if (!of_range || range(c, &drawn))
+        draw(c, &drawn);
+    if (!of_range)
+        vs_retained_event(&c->point->retained, &drawn);
     for (unsigned i = 0; i < replay->account_count; i++)
         if (!c->memory_tracks.devices[i].named)
             name_device(c, i);
@@ -590,16 +556,13 @@ static enum vs_err read_all(struct chrome *c)
 static void close_all(struct chrome *c)
 {
     uint64_t now = c->replay->now_ns;
-    for (size_t t = 0; t < c->thread_count; t++) {
-        struct host_thread *thread = &c->threads[t];
-        size_t i = thread->depth < OPEN_RANGES_MAX ? thread->depth : OPEN_RANGES_MAX;
-        for (; i > 0; i--)
-            write_edge(c, 'E', thread->tid, 0, thread->ranges[i - 1].name, now);
+    for (size_t i = c->point->retained.count; i-- > 0;) {
+        const struct vs_event *open = &c->point->retained.items[i];
+        if (open->kind == VS_EVENT_range_push)
+            write_edge(c, 'E', open->tid, 0, open->range_push.name, now);
+        else if (open->kind == VS_EVENT_range_start)
+            write_edge(c, 'e', open->tid, open->range_start.range, open->range_start.name, now);
     }
-    size_t cursor = 0;
-    const struct vs_map_slot *slot;
-    while ((slot = vs_map_next(&c->async, &cursor)) != NULL)
-        write_edge(c, 'e', (uint32_t)host_pid(c), slot->key, slot->value - 1, now);
     for (size_t i = 0; i < c->track_count; i++)
         settle(c, &c->tracks[i], 0);
 }
@@ -679,16 +642,12 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
         if (c->ended)
             vs_export_ended(reader, result);
     }
-    for (size_t i = 0; i < c->thread_count; i++)
-        free(c->threads[i].ranges);
     for (size_t i = 0; i < c->track_count; i++)
         free(c->tracks[i].held);
-    free(c->threads);
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);
     vs_map_free(&c->thread_tracks);
-    vs_map_free(&c->async);
     vs_map_free(&c->kernel_names);
     vs_timeline_memory_free(&c->memory_tracks);
     vs_found_steps_free(&c->steps);
