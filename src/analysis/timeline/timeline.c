@@ -12,7 +12,7 @@
 #include "analysis/state/reading.h"
 #include "analysis/state/user_level.h"
 #include "analysis/state/work_calls.h"
-#include "base/reading/vs_vec.h"
+#include "base/reading/vs_sorted_rows.h"
 #include "base/reading/vs_xalloc.h"
 
 #define PAST_MAX 262144
@@ -52,9 +52,7 @@ struct vs_timeline {
     struct past waits, places, pauses;
     struct vs_timeline_steps steps;
     unsigned off; /* bit 0: the recording of work is switched off, bit 1: all of the recording is paused */
-    struct device_work *held;
-    size_t held_count, held_capacity;
-    bool unsorted;
+    struct vs_sorted_rows held; /* of struct device_work */
     struct vs_timeline_row *rows; /* by number of their key */
     size_t row_count, row_capacity;
     uint32_t recent[RECENT]; /* rows, by parts of their keys */
@@ -212,8 +210,10 @@ static void add_row(struct vs_timeline *t, const struct device_work *work, const
     sums->time_ns += work->end_ns - work->start_ns;
 }
 
-static void place(struct vs_timeline *t, const struct device_work *work)
+static void place(void *context, void *row)
 {
+    struct vs_timeline *t = context;
+    const struct device_work *work = row;
     struct vs_timeline_device *device = &t->devices[work->device];
     const struct vs_work_call *call = vs_work_calls_find(&t->calls, work->correlation);
     if (work->kind != VS_EVENT_memset)
@@ -237,26 +237,6 @@ static void place(struct vs_timeline *t, const struct device_work *work)
         device->busy_ns += work->end_ns - device->end_ns;
         device->end_ns = work->end_ns;
     }
-}
-
-static int by_begin(const void *left, const void *right)
-{
-    const struct device_work *x = left, *y = right;
-    return vs_then(VS_ORDER(x->start_ns, y->start_ns), VS_ORDER(x->end_ns, y->end_ns));
-}
-
-/* Places all held records but the last *keep*. */
-static void settle(struct vs_timeline *t, size_t keep)
-{
-    size_t count = t->held_count - keep;
-    if (t->unsorted)
-        vs_vec_sort(t->held, t->held_count, sizeof *t->held, by_begin);
-    t->unsorted = false;
-    for (size_t i = 0; i < count; i++)
-        place(t, &t->held[i]);
-    if (keep)
-        memmove(t->held, t->held + count, keep * sizeof *t->held);
-    t->held_count = keep;
 }
 
 /* --- the peak --- */
@@ -381,11 +361,7 @@ static void add_work(struct vs_timeline *t, const struct vs_replay *replay, cons
             faster(&device->pinned_links[work.copy_kind == VS_COPY_DTOH], work.bytes, ran->end_ns - ran->start_ns);
     }
     work.bytes = vs_activity_share(work.bytes, &inside);
-    if (t->held_count && work.start_ns < t->held[t->held_count - 1].start_ns)
-        t->unsorted = true;
-    VS_VEC_ADD(t->held, t->held_count, t->held_capacity, work);
-    if (t->held_count == VS_TIMELINE_HELD_MAX)
-        settle(t, VS_TIMELINE_HELD_MAX / 2);
+    vs_sorted_rows_add(&t->held, t, &work);
 }
 
 uint64_t vs_timeline_kinds(void)
@@ -428,6 +404,7 @@ enum vs_err vs_timeline_event(void *timeline, struct vs_replay *replay, const st
 struct vs_timeline *vs_timeline_open(uint64_t from_ns, uint64_t to_ns)
 {
     struct vs_timeline *t = vs_xcalloc(1, sizeof *t);
+    t->held = (struct vs_sorted_rows){.size = sizeof(struct device_work), .most = VS_TIMELINE_HELD_MAX, .leaves = place};
     t->from_ns = from_ns;
     t->to_ns = to_ns;
     return t;
@@ -440,7 +417,7 @@ void vs_timeline_until(struct vs_timeline *t, uint64_t to_ns)
 
 void vs_timeline_finish(struct vs_timeline *t, const struct vs_replay *replay)
 {
-    settle(t, 0);
+    vs_sorted_rows_leave(&t->held, t, 0);
     for (unsigned i = 0; i < VS_DEVICES_MAX; i++)
         if (t->devices[i].works)
             follow_peak(&t->devices[i], replay, i);
@@ -476,7 +453,7 @@ void vs_timeline_close(struct vs_timeline *t)
     free(t->places.items);
     free(t->pauses.items);
     free(t->waits.items);
-    free(t->held);
+    free(t->held.rows);
     free(t->rows);
     free(t);
 }

@@ -30,7 +30,7 @@
 #include "analysis/state/activity.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/work_calls.h"
-#include "base/reading/vs_vec.h"
+#include "base/reading/vs_sorted_rows.h"
 #include "base/vs_arena.h"
 #include "base/vs_map.h"
 #include "base/vs_size.h"
@@ -45,13 +45,11 @@
 #define MEMBER_PIDS 1000 /* for a trace among several */
 #define MEMBER_IDS_SHIFT 40 /* numbers of arrows and ranges below are its own */
 #define LEFT_OUT_BYTES 512 /* for the instant that says so */
-#define HELD_LEAST 4096 /* records of a stream that are held back */
+#define HELD_MOST 8192 /* records of a stream; half of them are held back */
 
 struct track {
-    uint64_t device, stream;
-    struct vs_slice *held;
-    bool unsorted;
-    size_t held_count, held_capacity;
+    struct chrome *chrome;
+    struct vs_sorted_rows held; /* of struct vs_slice */
     uint64_t end_ns; /* of the last slice that was written */
 };
 
@@ -121,27 +119,18 @@ static void name_device(struct chrome *c, unsigned account)
     vs_emit_track(&c->emit, false, pid, 0, label, first_place(c) + account + 1);
 }
 
-/* The track of a stream, which gets a name at first, and with *name*. */
-static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t stream,
-                                 const char *name)
-{
-    uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
-    uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
-    bool first = number == c->track_count;
-    char label[300];
-    if (first)
-        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity, (struct track){.device = device, .stream = stream});
-    if (first || *name) {
-        snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", stream, *name ? " (" : "", name, *name ? ")" : "");
-        vs_emit_track(&c->emit, true, device_pid(c, device), stream, label, first ? stream : VS_NO_PLACE);
-    }
-    return &c->tracks[number];
-}
-
 /* --- slices on the device --- */
 
-static void write_slice(struct chrome *c, const struct vs_slice *slice)
+/* The next on its track; one that comes too late is cut. */
+static void write_slice(void *context, void *row)
 {
+    struct track *track = context;
+    struct vs_slice *slice = row;
+    struct chrome *c = track->chrome;
+    c->clipped += slice->start_ns < track->end_ns;
+    slice->start_ns = slice->start_ns > track->end_ns ? slice->start_ns : track->end_ns;
+    slice->end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns;
+    track->end_ns = slice->end_ns;
     const struct vs_event *event = &slice->event;
     uint64_t number = vs_work_of(event).correlation;
     const struct vs_work_call *call = vs_work_calls_find(&c->calls, number);
@@ -156,40 +145,29 @@ static void write_slice(struct chrome *c, const struct vs_slice *slice)
                                          slice->end_ns - slice->start_ns});
 }
 
-static int by_begin(const void *left, const void *right)
+/* The track of a stream, which gets a name at first, and with *name*. */
+static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t stream,
+                                 const char *name)
 {
-    const struct vs_slice *a = left, *b = right;
-    return vs_then(VS_ORDER(a->start_ns, b->start_ns), VS_ORDER(a->end_ns, b->end_ns));
-}
-
-/* Writes all held slices of *track* but the last *keep*. */
-static void settle(struct chrome *c, struct track *track, size_t keep)
-{
-    size_t count = track->held_count - keep;
-    if (track->unsorted)
-        vs_vec_sort(track->held, track->held_count, sizeof *track->held, by_begin);
-    track->unsorted = false;
-    for (size_t i = 0; i < count; i++) {
-        struct vs_slice *slice = &track->held[i];
-        c->clipped += slice->start_ns < track->end_ns;
-        slice->start_ns = slice->start_ns > track->end_ns ? slice->start_ns : track->end_ns;
-        slice->end_ns = slice->end_ns > slice->start_ns ? slice->end_ns : slice->start_ns;
-        track->end_ns = slice->end_ns;
-        write_slice(c, slice);
+    uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
+    uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
+    bool first = number == c->track_count;
+    char label[300];
+    if (first)
+        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity, 
+                   ((struct track){.chrome = c, .held = {.size = sizeof(struct vs_slice), .most = HELD_MOST, .leaves = write_slice}}));
+    if (first || *name) {
+        snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", stream, *name ? " (" : "", name, *name ? ")" : "");
+        vs_emit_track(&c->emit, true, device_pid(c, device), stream, label, first ? stream : VS_NO_PLACE);
     }
-    if (keep)
-        memmove(track->held, track->held + count, keep * sizeof *track->held);
-    track->held_count = keep;
+    return &c->tracks[number];
 }
 
 static void add_slice(struct chrome *c, const struct vs_event *event)
 {
     const struct vs_slice slice = {event->activity.start_ns, event->activity.end_ns, *event};
     struct track *track = name_stream(c, event->activity.device, event->activity.stream, "");
-    track->unsorted |= track->held_count && by_begin(&track->held[track->held_count - 1], &slice) > 0;
-    VS_VEC_ADD(track->held, track->held_count, track->held_capacity, slice);
-    if (track->held_count == 2 * HELD_LEAST)
-        settle(c, track, HELD_LEAST);
+    vs_sorted_rows_add(&track->held, track, &slice);
 }
 
 /* --- ranges of the host --- */
@@ -564,7 +542,7 @@ static void close_all(struct chrome *c)
             write_edge(c, 'e', open->tid, open->range_start.range, open->range_start.name, now);
     }
     for (size_t i = 0; i < c->track_count; i++)
-        settle(c, &c->tracks[i], 0);
+        vs_sorted_rows_leave(&c->tracks[i].held, &c->tracks[i], 0);
 }
 
 static void say_left_out(struct chrome *c)
@@ -643,7 +621,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
             vs_export_ended(reader, result);
     }
     for (size_t i = 0; i < c->track_count; i++)
-        free(c->tracks[i].held);
+        free(c->tracks[i].held.rows);
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);

@@ -10,19 +10,10 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/report/site_text.h"
-#include "base/reading/vs_vec.h"
 #include "trace/symbols/demangle.h"
 
 #define WAITING_MAX ((size_t)1 << 17)
 #define KERNEL_NAME_MAX 400 /* bytes of a name that are kept */
-
-static int by_start(const void *a, const void *b)
-{
-    const struct vs_page_work *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->stream > y->stream) - (x->stream < y->stream);
-}
 
 static uint32_t place_of(struct vs_page_activity *activity, uint64_t stack)
 {
@@ -37,37 +28,23 @@ static uint32_t place_of(struct vs_page_activity *activity, uint64_t stack)
     return (uint32_t)name + 1;
 }
 
-/* Orders the rows that are waiting, and writes the first *count* of them, with the call sites of work, whose calls come
- * before or behind it. */
-static void write_rows(struct vs_page_activity *activity, size_t count)
+/* With the call site of work, whose call comes before or behind it. */
+static void write_row(void *context, void *of)
 {
-    struct vs_column *c = activity->columns;
-    if (!count)
-        return;
-    for (size_t i = 1; i < activity->waiting_count; i++)
-        if (activity->waiting[i].start_ns < activity->waiting[i - 1].start_ns) {
-            qsort(activity->waiting, activity->waiting_count, sizeof *activity->waiting, by_start);
-            break;
-        }
-    for (size_t i = 0; i < count; i++) {
-        const struct vs_page_work *row = &activity->waiting[i];
-        const struct vs_work_call *begun = row->type < 3 ? vs_work_calls_find(&activity->calls, row->link) : NULL;
-        activity->unordered |= row->start_ns < activity->last_ns;
-        activity->last_ns = row->start_ns;
-        vs_column_add(&c[VS_ACTIVITY_START], row->start_ns);
-        vs_column_add(&c[VS_ACTIVITY_DURATION], row->duration_ns);
-        vs_column_add(&c[VS_ACTIVITY_NAME], row->name);
-        vs_column_add(&c[VS_ACTIVITY_STREAM], row->stream);
-        vs_column_add(&c[VS_ACTIVITY_DEVICE], row->type < 4 ? activity->numbers[row->device] : 0);
-        vs_column_add(&c[VS_ACTIVITY_TYPE], row->type);
-        vs_column_add(&c[VS_ACTIVITY_BYTES], row->bytes);
-        vs_column_add(&c[VS_ACTIVITY_LINK], row->link);
-        vs_column_add(&c[VS_ACTIVITY_THREAD], row->thread);
-        vs_column_add(&c[VS_ACTIVITY_PLACE], begun ? place_of(activity, begun->stack) : row->place);
-    }
-    memmove(activity->waiting, activity->waiting + count,
-            (activity->waiting_count - count) * sizeof *activity->waiting);
-    activity->waiting_count -= count;
+    struct vs_page_activity *activity = context;
+    const struct vs_page_work *row = of;
+    const struct vs_work_call *begun = row->type < 3 ? vs_work_calls_find(&activity->calls, row->link) : NULL;
+    const uint64_t values[VS_ACTIVITY_COLUMNS] = {
+        [VS_ACTIVITY_START] = row->start_ns, [VS_ACTIVITY_DURATION] = row->duration_ns,
+        [VS_ACTIVITY_NAME] = row->name, [VS_ACTIVITY_STREAM] = row->stream,
+        [VS_ACTIVITY_DEVICE] = row->type < 4 ? activity->numbers[row->device] : 0,
+        [VS_ACTIVITY_TYPE] = row->type, [VS_ACTIVITY_BYTES] = row->bytes, [VS_ACTIVITY_LINK] = row->link,
+        [VS_ACTIVITY_THREAD] = row->thread,
+        [VS_ACTIVITY_PLACE] = begun ? place_of(activity, begun->stack) : row->place};
+    activity->unordered |= row->start_ns < activity->last_ns;
+    activity->last_ns = row->start_ns;
+    for (int c = 0; c < VS_ACTIVITY_COLUMNS; c++)
+        vs_column_add(&activity->columns[c], values[c]);
 }
 
 /* The number of the readable name of *event*; a kernel's is cut after KERNEL_NAME_MAX bytes. */
@@ -130,9 +107,9 @@ void vs_page_activity_event(struct vs_page_activity *activity,
         .bytes = work.bytes};
     row.place = event->kind == VS_EVENT_sync ? place_of(activity, event->sync.stack) : 0;
     row.name = name_of(activity, replay, event);
-    if (activity->waiting_count == WAITING_MAX)
-        write_rows(activity, WAITING_MAX / 2);
-    VS_VEC_ADD(activity->waiting, activity->waiting_count, activity->waiting_capacity, row);
+    if (!activity->waiting.rows)
+        activity->waiting = (struct vs_sorted_rows){.size = sizeof row, .most = WAITING_MAX, .leaves = write_row};
+    vs_sorted_rows_add(&activity->waiting, activity, &row);
 }
 
 void vs_page_activity_finish(struct vs_page_activity *activity, const struct vs_replay *replay,
@@ -142,7 +119,7 @@ void vs_page_activity_finish(struct vs_page_activity *activity, const struct vs_
     struct vs_summary summary = {.memory = &activity->memory, .replay = replay, .symbols = symbols,
                                  .wrappers = &wrappers};
     char text[VS_CHAIN_TEXT_MAX];
-    write_rows(activity, activity->waiting_count);
+    vs_sorted_rows_leave(&activity->waiting, activity, 0);
     vs_summary_wrappers(&summary, &wrappers);
     for (size_t i = 0; i < activity->place_count; i++) {
         const struct vs_page_place *place = &activity->places[i];
@@ -154,7 +131,7 @@ void vs_page_activity_finish(struct vs_page_activity *activity, const struct vs_
 
 void vs_page_activity_free(struct vs_page_activity *activity)
 {
-    free(activity->waiting);
+    free(activity->waiting.rows);
     free(activity->names);
     free(activity->places);
     vs_map_free(&activity->by_name);

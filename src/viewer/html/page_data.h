@@ -10,6 +10,7 @@
 #include "analysis/report/summary.h"
 #include "analysis/state/replay.h"
 #include "analysis/state/work_calls.h"
+#include "base/reading/vs_sorted_rows.h"
 #include "base/reading/vs_intern.h"
 #include "base/vs_arena.h"
 #include "base/vs_err.h"
@@ -145,9 +146,9 @@ enum vs_page_activity_column {
 };
 
 struct vs_page_work {
-    uint64_t start_ns, duration_ns, bytes;
+    uint64_t start_ns, stream, duration_ns, bytes;
     uint64_t link; /* the same number for a call and the work that it began; 0: none */
-    uint32_t name, stream;
+    uint32_t name;
     uint32_t thread; /* of waits and calls */
     uint32_t place;  /* of waits: the name of the call site + 1; 0: unknown */
     uint8_t device, type; /* type: 0 kernel, 1 copy, 2 memset, 3 wait, 4 call, 5 call of the driver */
@@ -160,8 +161,7 @@ struct vs_page_activity {
     struct vs_page_streams *streams; /* not owned */
     const uint8_t *numbers; /* of the devices on the page, by account; not owned */
     struct vs_column *columns; /* VS_ACTIVITY_COLUMNS; not owned */
-    struct vs_page_work *waiting;
-    size_t waiting_count, waiting_capacity;
+    struct vs_sorted_rows waiting; /* of struct vs_page_work */
     uint64_t last_ns;  /* start of the latest row */
     bool unordered;    /* a row came later than the buffer could wait */
     struct vs_map by_name; /* a kernel's string id, or a code of other work -> number */
