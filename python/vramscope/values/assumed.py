@@ -42,7 +42,7 @@ def fill(torch, plan, args, here, place):
     if _DEALT.get(plan.name) == place and here.numel():
         count = choices(plan, args, here)
         if count:
-            dealt = torch.arange(here.numel(), device="cpu").remainder_(count)
+            dealt = torch._VF.arange(here.numel(), device="cpu").remainder_(count)
             here.copy_(dealt.view(here.shape))
             return
     here.zero_()

@@ -24,7 +24,7 @@ def _scores(query, key, bias, causal, scale):
     if bias is not None:
         scores = scores + bias
     if causal:
-        allowed = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        allowed = torch._VF.ones(scores.shape[-2:], dtype=torch.bool, device="cpu").tril()
         scores = scores.masked_fill(~allowed, float("-inf"))
     return scores
 
@@ -60,7 +60,7 @@ def flash(query, key, value, dropout=0.0, causal=False, return_mask=False, *, sc
 def efficient(query, key, value, bias, wants_lse, dropout=0.0, causal=False, *, scale=None):
     output, lse = _forward(query, key, value, bias, causal, scale)
     if not wants_lse:
-        return output, torch.empty(lse.shape[0], lse.shape[1], 0)
+        return output, torch._VF.empty(lse.shape[0], lse.shape[1], 0, device="cpu")
     missing = -lse.size(-1) % _ROWS
     return output, torch.nn.functional.pad(lse, (0, missing), value=float("inf"))
 

@@ -82,7 +82,7 @@ def _of_halves(name):
 def _batch_norm(x, weight, bias, mean, variance, training, momentum, epsilon):
     result = _torch.ops.aten.native_batch_norm.default(
         x, weight, bias, mean, variance, training, momentum, epsilon)
-    return result + (_torch.empty(0, dtype=_torch.uint8),)
+    return result + (_torch._VF.empty(0, dtype=_torch.uint8, device="cpu"),)
 
 
 def _batch_norm_backward(x, grad, weight, mean, variance, saved_mean, saved_variance, epsilon,

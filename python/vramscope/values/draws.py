@@ -43,7 +43,8 @@ def _count(torch, plan, key, tensor):
         for n in (64, 64 + rest):
             generator = torch.Generator()
             generator.manual_seed(1)
-            plan.redispatch(key, torch.empty(n, dtype=tensor.dtype, device="cpu"), generator=generator)
+            like = torch._VF.empty(n, dtype=tensor.dtype, device="cpu")
+            plan.redispatch(key, like, generator=generator)
             drawn.append(_position(_state(generator)))
         _counts[name] = drawn
     whole, more = _counts[name]

@@ -94,7 +94,8 @@ def _reshaped(self, plan, result, results, copies):
         elif id(target) in written:
             fresh.append(target.resize_(value.shape))
         else:
-            fresh.append(self.torch.empty(value.shape, dtype=target.dtype, device=target.device))
+            empty = self.torch._VF.empty
+            fresh.append(empty(value.shape, dtype=target.dtype, device=target.device))
     return self.like(result, fresh)
 
 
@@ -128,7 +129,8 @@ def too_large(self, tensor):
         return False
     try:
         with self.exclude(self.own):
-            self.torch.ops.aten._local_scalar_dense(self.torch.tensor(-1).view(self.torch.uint64))
+            negative = self.torch._VF.tensor(-1, device="cpu")
+            self.torch.ops.aten._local_scalar_dense(negative.view(self.torch.uint64))
         return False
     except RuntimeError:
         return True

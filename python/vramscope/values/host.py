@@ -155,7 +155,8 @@ class Host:
             return make(value, device) if isinstance(value, torch.Tensor) else value
 
         def like(tensor, device):
-            made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device)
+            made = torch._VF.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype,
+                                           device=device)
             return made if device == "meta" or made.nbytes >= _LEAST else made.zero_()
 
         try:

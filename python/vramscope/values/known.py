@@ -20,7 +20,7 @@ class Partly:
     __slots__ = ("written", "state")
 
     def __init__(self, torch, nbytes):
-        self.written = torch.zeros(nbytes, dtype=torch.uint8, device="cpu")
+        self.written = torch._VF.zeros(nbytes, dtype=torch.uint8, device="cpu")
         self.state = KNOWN
 
     def of(self, tensor):
@@ -86,7 +86,7 @@ class Table:
         if tensor.storage_offset() or not (tensor.is_contiguous() or 0 not in tensor.stride()):
             return False
         return self.same_storage_size(
-            tensor, self.torch.empty(tensor.numel(), dtype=tensor.dtype, device="meta"))
+            tensor, self.torch._VF.empty(tensor.numel(), dtype=tensor.dtype, device="meta"))
 
     def _put_part(self, number, old, tensor, state):
         if old is None:

@@ -16,10 +16,10 @@ def start(torch):
     global _torch
     _torch = torch
     with torch.enable_grad(), torch.inference_mode(False):
-        factor = torch.ones((), requires_grad=True, device="cpu")
+        factor = torch._VF.ones((), requires_grad=True, device="cpu")
         for kind, value in ((int, 1), (float, 1.0), (bool, True)):
             _marked[kind] = factor.mul(value).grad_fn._saved_other
-        factor = torch.ones((), requires_grad=True, dtype=torch.complex64, device="cpu")
+        factor = torch._VF.ones((), requires_grad=True, dtype=torch.complex64, device="cpu")
         _marked[complex] = factor.mul(1j).grad_fn._saved_other
 
 
@@ -31,7 +31,7 @@ def tensor(number):
     if found is None:
         marked = _marked[kind]
         with _torch._C._DisableTorchDispatch():  # a mode would make a tensor of its own, or see a number
-            plain = _torch.full((), number, dtype=marked.dtype, device="cpu")
+            plain = _torch._VF.full((), number, dtype=marked.dtype, device="cpu")
             found = marked.detach()
             found.set_(plain.untyped_storage(), 0, (), ())
         if len(_cache) >= _CACHE_MAX:

@@ -53,7 +53,7 @@ def _put(shadow, plan, target, value, state):
         if sum(p.nbytes for p in pieces) > shadow.limit:
             return target
         notes.by_host(plan.name, "number of elements", pieces)
-        theirs = [torch.empty(p.shape, dtype=p.dtype, device=target.device) for p in pieces]
+        theirs = [torch._VF.empty(p.shape, dtype=p.dtype, device=target.device) for p in pieces]
         target, settle = made_of(torch, theirs, target), shadow.table.fresh
     for there, piece in zip(theirs, pieces):
         if shadow.has_values(there):

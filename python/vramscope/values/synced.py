@@ -43,7 +43,7 @@ def gather_stats_with_counts(x, mean, invstd, running_mean, running_var, momentu
 
 
 def gather_stats(x, mean, invstd, running_mean, running_var, momentum, epsilon, count):
-    counts = torch.full((mean.size(0),), float(count), device="cpu")
+    counts = torch._VF.full((mean.size(0),), float(count), device="cpu")
     return gather_stats_with_counts(x, mean, invstd, running_mean, running_var, momentum, epsilon,
                                     counts)
 
