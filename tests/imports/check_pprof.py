@@ -35,7 +35,8 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def profile(samples=SAMPLES, types=("allocations", "space"), packed=True, more=b""):
+def profile(samples=SAMPLES, types=("allocations", "space"), packed=True, more=b"", apart=False):
+    """*apart*: each value in a field of its own, and so the last two locations, which the format allows as well."""
     strings = ["", *types, "device"]
 
     def text(word):
@@ -47,7 +48,10 @@ def profile(samples=SAMPLES, types=("allocations", "space"), packed=True, more=b
     for places, count, size, device in samples:
         ids = [place + 1 for place in places]
         label = field(3, field(1, text("device")) + field(2, text(device))) if device else b""
-        out += field(2, field(1, b"".join(map(varint, ids))) + field(2, varint(count) + varint(size)) + label)
+        single = ids[-2:] if apart else []
+        out += field(2, field(1, b"".join(map(varint, ids[:len(ids) - len(single)]))) +
+                     b"".join(field(1, i) for i in single) +
+                     (field(2, count) + field(2, size) if apart else field(2, varint(count) + varint(size))) + label)
     for number, (name, path, line) in enumerate(PLACES, 1):
         out += field(4, field(1, number) + field(4, field(1, number) + field(2, line)))
         out += field(5, field(1, number) + field(2, text(name)) + field(4, text(path)))
@@ -58,7 +62,7 @@ def profile(samples=SAMPLES, types=("allocations", "space"), packed=True, more=b
 def main():
     if sys.argv[1] == "--corpus":
         with open(sys.argv[2], "wb") as file:
-            file.write(b"\x04" + profile(packed=False))
+            file.write(b"\x04" + profile(packed=False, apart=True))
         return 0
     problems = Problems()
     with tempfile.TemporaryDirectory() as folder:
@@ -79,11 +83,25 @@ def main():
                        ["weights (train.py:12) < <module>:40",
                         "tsl::BFCAllocator::Allocate (bfc_allocator.cc:400) < <module> (train.py:40)"])
         problems.equal("not called a pool", first["frameworks"], [])
+        apart = load("apart.prof", profile(apart=True))
+        problems.equal("numbers that are not packed", (apart.live()[1], apart.report()["devices"]),
+                       (memory, [first, second]))
+        over = load("over.prof", profile([*SAMPLES, ((1,), 1, 1 << 63, "cuda:0"), ((1,), 2 << 20, 4 << 20, "cuda:0")]))
+        problems.true(f"beyond the limits: {over.out}", "left out: 2 samples outside the limits" in over.out and
+                      "samples left out: 2, outside" in over.verb("report", over.path))
         with open(os.path.join(folder, "again.prof"), "wb") as file:
             made.verb("export", "-f", "pprof", made.path, "-o", file.name)
         with open(file.name, "rb") as again:
             problems.equal("exported and imported", sum(load("a", again.read()).live()[1][0].values()), 10 * KIB + 512)
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        # 2.5 million frames, 20000 of a name of 8 MiB, and ids that would meet in a table by hash
+        name, lines = b"n" * (8 << 20), field(4, field(1, 5)) + field(4, field(1, 1)) * 124
+        ids = [i * pow(0x9e3779b97f4a7c15, -1, 1 << 64) % (1 << 64) for i in range(1, 40001)]
+        large = load("large.prof", profile(
+            [((1, 8), 1, 64, None)] * 20000,
+            more=field(4, field(1, 9) + lines) + field(5, field(1, 5) + field(2, 11)) + field(6, name) +
+            b"".join(field(4, field(1, (i ^ i >> 32) or 1)) for i in ids)))
+        problems.true(f"a large one: {large.err}", "left out: 4,127 samples" in large.out)
         packed = profile()
         for name, content in (("cut", packed[:-9]), ("of objects only", profile(types=("objects", "count"))),
                               ("of the host", profile([((1,), 1, 64, "cpu:0")])),
@@ -93,7 +111,7 @@ def main():
                                                            more=field(4, field(1, 4) + field(6, 1) * 100000))),
                               ("of many texts", gzip.compress(b"\x32\x00" * (15 << 20), 1))):
             bad = load("bad.prof", content)
-            problems.equal(f"{name}: {bad.err}", (bad.code, bad.err.count("\n")), (2, 1))
+            problems.equal(f"{name}: {bad.err}", (bad.code, bad.err.count("\n"), "gunzip it first" in bad.err), (2, 1, True))
     return 1 if problems.count else 0
 
 

@@ -120,6 +120,8 @@ static int convert(const char *who, FILE *in, const char *path, const char *outp
         else if (r->skipped)
             vs_tool_print("  left out: %s not of the format, the first is line %llu",
                           vs_number_text(r->skipped, "line"), (unsigned long long)r->skipped_first);
+        if (r->beyond)
+            vs_tool_print("  left out: %s outside the limits (man vramscope-import)", vs_number_text(r->beyond, "sample"));
         vs_tool_print("next: vramscope view %s --open", output);
     }
     return vs_tool_finish(who, stdout, code);
@@ -158,4 +160,4 @@ static int import_main(int argc, char **argv)
 }
 
 const struct vs_command vs_cmd_import = {
-    "import", "make a trace of a PyTorch snapshot, RMM log or nsys export", usage, import_main, false};
+    "import", "make a trace of a PyTorch snapshot, RMM log, nsys export or pprof", usage, import_main, false};

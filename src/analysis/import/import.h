@@ -26,6 +26,7 @@ struct vs_import_result {
     uint64_t unmatched;   /* frees of addresses that are not in use */
     uint64_t skipped;     /* lines of a log that are cut off or not understood; rows of a database, likewise;
                            * samples of a profile in the memory of the host */
+    uint64_t beyond;      /* samples of a profile of negative size, or beyond a million blocks or 2 million frames */
     uint64_t skipped_first; /* number of the first one */
     uint64_t of_others;   /* rows of a database that are of other processes */
     unsigned devices;

@@ -20,6 +20,8 @@
 #define READ_BYTES 65536
 #define NUMBERS_PER_BYTE 100 /* of the file: a frame of one byte takes about 40 */
 #define FRAMES_MAX 127
+#define FRAMES_ALL_MAX 2000000 /* of all samples: each may be a node of the trace */
+#define TEXT_MAX 1024 /* a text may be read for each frame */
 #define BLOCKS_MAX 1000000
 #define ADDRESS_FIRST (UINT64_C(1) << 40)
 #define ADDRESS_MAX (UINT64_C(1) << 62) /* so do sums of sizes stay below it */
@@ -34,6 +36,15 @@ struct pprof_bytes {
     const unsigned char *at, *end;
 };
 
+/* The locations or functions, sorted by id: ids that the file chooses make no tree or hash table slow. */
+struct pprof_table {
+    struct pprof_row {
+        uint64_t id;
+        struct pprof_bytes message;
+    } *rows;
+    size_t count, capacity;
+};
+
 struct pprof_import {
     struct vs_import_writer *writer;
     struct vs_import_result *result;
@@ -41,9 +52,10 @@ struct pprof_import {
     struct vs_arena texts;
     const char **strings;
     size_t string_count, string_capacity;
-    struct vs_map locations, functions; /* by id: the message's place in the file << 32 | its length */
-    unsigned types, space;              /* values of a sample; which one has the bytes in use, from 1 on */
-    uint64_t address, numbers_left;     /* to be read: a few bytes can refer to a large message many times */
+    struct pprof_table locations, functions;
+    unsigned types, space; /* values of a sample; which one has the bytes in use, from 1 on */
+    uint64_t address, frames;
+    uint64_t numbers_left; /* to be read: a few bytes can refer to a large message many times */
     bool damaged;
 };
 
@@ -90,77 +102,83 @@ static const char *string_in(struct pprof_import *p, struct pprof_bytes message,
     return index < p->string_count ? p->strings[index] : "";
 }
 
-/* The message of *id*; without one, no bytes. */
-static struct pprof_bytes by_id(const struct pprof_import *p, const struct vs_map *map, uint64_t id)
+/* The message of *id*, of several the last; without one, no bytes. */
+static struct pprof_bytes message_of(const struct pprof_import *p, const struct pprof_table *table, uint64_t id)
 {
-    const uint64_t *place = vs_map_get(map, id);
-    const unsigned char *at = p->file.at + (place ? *place >> 32 : 0);
-    return (struct pprof_bytes){at, at + (place ? (uint32_t)*place : 0)};
+    size_t i = VS_VEC_BELOW(table->rows, table->count, id, id);
+    bool found = i < table->count && table->rows[i].id == id;
+    return found ? table->rows[i].message : (struct pprof_bytes){p->file.at, p->file.at};
+}
+
+static int by_id(const void *left, const void *right)
+{
+    const struct pprof_row *a = left, *b = right;
+    return vs_then(VS_ORDER(a->id, b->id), VS_ORDER(b->message.at, a->message.at));
 }
 
 static void read_tables(struct pprof_import *p)
 {
     struct pprof_bytes profile = p->file, bytes;
-    for (uint64_t field, id; (field = next_field(p, &profile, &bytes)) != 0;) {
-        size_t length = (size_t)(bytes.end - bytes.at);
+    for (uint64_t field, id; (field = next_field(p, &profile, &bytes)) != 0;)
         if (field == STRING) {
+            size_t length = (size_t)(bytes.end - bytes.at);
+            length = length < TEXT_MAX ? length : TEXT_MAX;
             char *text = vs_xarena(&p->texts, length + 1);
             memcpy(text, bytes.at, length);
             VS_VEC_ADD(p->strings, p->string_count, p->string_capacity, text);
         } else if ((field == LOCATION || field == FUNCTION) && (id = number_in(p, bytes, ID)) != 0) {
-            vs_xmap_put(field == LOCATION ? &p->locations : &p->functions, id,
-                        (uint64_t)(bytes.at - p->file.at) << 32 | length);
+            struct pprof_table *table = field == LOCATION ? &p->locations : &p->functions;
+            VS_VEC_ADD(table->rows, table->count, table->capacity, (struct pprof_row){id, bytes});
         }
-    }
-}
-
-/* The stack of a sample's *locations*, of which the innermost is the first; so are the lines of one. */
-static uint64_t stack_of(struct pprof_import *p, struct pprof_bytes locations)
-{
-    struct pprof_bytes lines[FRAMES_MAX + 1], bytes;
-    size_t count = 0;
-    for (uint64_t id, field; count <= FRAMES_MAX && next_number(p, &locations, &id);)
-        for (struct pprof_bytes location = by_id(p, &p->locations, id);
-             count <= FRAMES_MAX && (field = next_field(p, &location, &bytes)) != 0;)
-            if (field == LOCATION_LINE)
-                lines[count++] = bytes;
-    uint64_t stack = count > FRAMES_MAX ? vs_composer_more(p->writer->composer) : 0;
-    for (count -= count > FRAMES_MAX; count-- > 0;) {
-        struct pprof_bytes function = by_id(p, &p->functions, number_in(p, lines[count], LINE_FUNCTION));
-        stack = vs_import_named_frame(&p->writer->stacks, stack, string_in(p, function, FUNCTION_NAME),
-                                      string_in(p, function, FUNCTION_FILE), number_in(p, lines[count], LINE_NUMBER));
-    }
-    return stack;
+    vs_vec_sort(p->locations.rows, p->locations.count, sizeof *p->locations.rows, by_id);
+    vs_vec_sort(p->functions.rows, p->functions.count, sizeof *p->functions.rows, by_id);
 }
 
 static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
 {
-    struct pprof_bytes bytes, locations = {0}, values = {0};
-    uint64_t field, device = 0, count = 1, size = 1;
+    struct pprof_bytes lines[FRAMES_MAX + 1], bytes; /* the innermost first, in a location as well */
+    uint64_t field, id, device = 0, count = 1, size = 1;
+    unsigned depth = 0, values = 0;
+    bool host = false;
     while ((field = next_field(p, &sample, &bytes)) != 0)
-        if (field == SAMPLE_LOCATIONS) {
-            locations = bytes;
+        if (field == SAMPLE_LOCATIONS) { /* packed, or one of several fields with one number; so are the values */
+            while (depth <= FRAMES_MAX && next_number(p, &bytes, &id))
+                for (struct pprof_bytes line, location = message_of(p, &p->locations, id);
+                     depth <= FRAMES_MAX && (field = next_field(p, &location, &line)) != 0;)
+                    if (field == LOCATION_LINE)
+                        lines[depth++] = line;
         } else if (field == SAMPLE_VALUES) {
-            values = bytes;
+            for (uint64_t value; values < p->space && next_number(p, &bytes, &value); values++) {
+                count = size; /* the value before */
+                size = value;
+            }
         } else if (field == SAMPLE_LABEL && strcmp(string_in(p, bytes, LABEL_KEY), "device") == 0) {
             const char *text = string_in(p, bytes, LABEL_TEXT); /* "cuda:1" */
             const char *digits = strpbrk(text, "0123456789");
-            device = strcasestr(text, "cpu") ? DEVICES : digits ? strtoull(digits, NULL, 10) : 0;
+            host = strcasestr(text, "cpu") != NULL;
+            device = digits ? strtoull(digits, NULL, 10) : 0;
         }
-    for (unsigned i = 0; i < p->space; i++) {
-        count = size; /* the value before */
-        if (!next_number(p, &values, &size))
-            return;
-    }
-    if (!p->space || !size || p->damaged)
+    if (!p->space || values < p->space || !size || p->damaged)
         return;
-    count = count && count < size ? count : 1;
-    if (device >= DEVICES || size > ADDRESS_MAX - p->address || count > BLOCKS_MAX - p->result->start_blocks) {
+    if (host) {
         p->result->skipped++;
         return;
     }
+    count = count && count < size ? count : 1;
+    if (device >= DEVICES || size > ADDRESS_MAX - p->address || count > BLOCKS_MAX - p->result->start_blocks ||
+        depth > FRAMES_ALL_MAX - p->frames) {
+        p->result->beyond++;
+        return;
+    }
+    p->frames += depth;
     vs_import_device(p->writer, (unsigned)device);
-    uint64_t stack = stack_of(p, locations), api = vs_import_string(p->writer, VS_HEAP_PROFILE_API);
+    uint64_t stack = depth > FRAMES_MAX ? vs_composer_more(p->writer->composer) : 0;
+    for (depth -= depth > FRAMES_MAX; depth-- > 0;) {
+        struct pprof_bytes function = message_of(p, &p->functions, number_in(p, lines[depth], LINE_FUNCTION));
+        stack = vs_import_named_frame(&p->writer->stacks, stack, string_in(p, function, FUNCTION_NAME),
+                                      string_in(p, function, FUNCTION_FILE), number_in(p, lines[depth], LINE_NUMBER));
+    }
+    uint64_t api = vs_import_string(p->writer, VS_HEAP_PROFILE_API);
     p->result->start_bytes += size;
     p->result->start_blocks += count;
     for (uint64_t block; count; p->address += block, size -= block, count--) {
@@ -197,6 +215,7 @@ enum vs_err vs_pprof(struct vs_import_writer *w)
 {
     struct pprof_import p = {.writer = w, .result = w->result, .address = ADDRESS_FIRST};
     uint64_t seed[2], field;
+    bool gzip = ungetc(getc(w->in), w->in) == 0x1f;
     p.damaged = !unpack(&p, w->in, seed);
     enum vs_err err = vs_import_begin(w, "pprof", 0, seed);
     if (!err && !p.damaged) {
@@ -211,18 +230,24 @@ enum vs_err vs_pprof(struct vs_import_writer *w)
             if (field == SAMPLE)
                 read_sample(&p, bytes);
         }
+        if (p.result->beyond)
+            vs_import_note(w, true, "samples left out: %llu, outside the limits (man vramscope-import)",
+                           (unsigned long long)p.result->beyond);
     }
     if (ferror(w->in))
         snprintf(w->why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
+    else if (p.damaged && !gzip)
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "not compressed by gzip; if it is a heap profile of pprof, gzip it first");
     else if (p.damaged)
-        snprintf(w->why, VS_IMPORT_WHY_MAX, "packed by gzip, and damaged, no heap profile of pprof, or one of more than "
-                 "32 MiB");
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "not a heap profile of pprof (at most 32 MiB unpacked), or damaged; if "
+                 "another file was compressed, gunzip it first");
     else if (!err && !p.result->start_blocks)
-        snprintf(w->why, VS_IMPORT_WHY_MAX, "packed by gzip; as a heap profile of pprof it has nothing in use on a device");
+        snprintf(w->why, VS_IMPORT_WHY_MAX, "a heap profile of pprof with nothing in use on a device, within the limits; "
+                 "if another file was compressed, gunzip it first");
     free((void *)(uintptr_t)p.file.at);
     free(p.strings);
     vs_arena_free_all(&p.texts);
-    vs_map_free(&p.locations);
-    vs_map_free(&p.functions);
+    free(p.locations.rows);
+    free(p.functions.rows);
     return err || !*w->why ? err : ferror(w->in) ? VS_ERR_IO : VS_ERR_FORMAT;
 }
