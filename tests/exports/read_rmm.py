@@ -93,6 +93,11 @@ def check(recorded, problems, root):
     with open(path, "wb") as file:
         file.write(recorded.export("plain", "rmm-csv").splitlines(True)[0])
     problems.same("a log without entries: imported", recorded.run("import", "-q", path, "-o", path + ".none.vst").returncode, 0)
+    with open(path, "ab") as file:
+        file.write(b"1,12:00:00.000001,alloc,0x10,100,0x0\n")
+    refused = recorded.run("import", "-q", path, "-o", path + ".none.vst")
+    problems.true("a log with lines, none of them an entry",
+                  refused.returncode == 2 and b"no line of it is an entry" in refused.stderr)
     none = recorded.run("export", "-f", "rmm-csv", "--device", "7", recorded.traces["plain"])
     problems.true("another device", none.returncode == 2 and b"did not use that device" in none.stderr)
     rmm = os.environ.get("VS_RMM")

@@ -177,7 +177,7 @@ enum vs_err vs_rmm_log(struct vs_import_writer *w)
         snprintf(w->why, VS_IMPORT_WHY_MAX, "%s", strerror(errno));
         err = VS_ERR_IO;
     }
-    if (!err && !w->composer && m.header) {
+    if (!err && !w->composer && m.header && !w->result->skipped) {
         err = vs_import_begin(w, "rmm-csv", 0, (uint64_t[2]){0});
         if (!err)
             vs_import_note(w, true, "imported from %.300s, a log of RMM without entries", w->name);
