@@ -61,10 +61,9 @@ static inline void vs_event_begin(struct vs_event *event, enum vs_event_kind kin
 #define VS_NO_STEP_MARK "no step"
 /* Imports and `vramscope attach` put what was there already into this range of this domain. */
 #define VS_BEFORE_RANGE "before the recording"
-
+#define VS_BEFORE_DOMAIN "recording"
 /* The API of blocks of an imported heap profile: a framework's own, whatever memory holds them. */
 #define VS_HEAP_PROFILE_API "heap profile"
-#define VS_BEFORE_DOMAIN "recording"
 
 /* Allocations without an address are recorded under a number that cannot be an address: these bits
  * plus the array's handle, or plus the number of the physical memory, counted from 1. */
