@@ -97,7 +97,7 @@ def read(command):
 
 
 GPU_NAMES = "vramscope doctor --gpus 2>/dev/null | sed -n 's/^\\([a-z0-9]*-[0-9]*g\\) .*/\\1/p'"
-PROCESSES = "grep -lsE '/(python[0-9.]*|lib(cuda|vramscope)\\.so[0-9.]*)$' /proc/[0-9]*/maps | cut -d/ -f3"
+PROCESSES = "grep -lsE '/(python[0-9.]*|lib(cuda|vramscope)\\.so[0-9.]*)$' /proc/*/maps | cut -d/ -f3 | grep '[0-9]'"
 
 
 def flags(option):
@@ -148,11 +148,14 @@ def zsh(verbs):
     def quote(text):
         return re.sub(r"([\[\]:\\])", r"\\\1", short(text)).replace("'", "'\\''")
 
+    def output_of(shell_command):
+        return "{compadd $(" + shell_command.replace("'", "'\\''") + ")}"
+
     lines = ["#compdef vramscope", "# zsh completion of vramscope", "_vramscope() {", "  local -a verbs", "  verbs=("]
     lines += [f"    '{verb}:{quote(summary)}'" for verb, (summary, _, _) in verbs.items()]
     lines += ["  )", "  if (( CURRENT == 2 )); then", "    _describe 'verb' verbs", "    return", "  fi",
               "  local verb=$words[2]", "  shift words", "  (( CURRENT-- ))", "  case $verb in"]
-    actions = {PIDS: "_pids", TRACES: "_files -g \"*.vst(-.)\"", FILES: "_files", "PROGRAM": "_normal"}
+    actions = {PIDS: output_of(PROCESSES), TRACES: "_files -g \"*.vst(-.)\"", FILES: "_files", "PROGRAM": "_normal"}
     for verb, (_, options, takes) in verbs.items():
         lines.append(f"  ({verb}) _arguments -s -S \\")
         for option in options:
@@ -160,7 +163,7 @@ def zsh(verbs):
             if option.takes:
                 values = f"({' '.join(option.words)})" if option.words else "_files" if "FILE" in option.takes else " "
                 if option.takes == GPUS:
-                    values = "{compadd $(" + GPU_NAMES.replace("'", "'\\''") + ")}"
+                    values = output_of(GPU_NAMES)
                 action = f":{re.sub(r'[^A-Za-z]+', ' ', option.takes).strip().lower() or 'value'}:{values}"
             for flag in flags(option):
                 equals = "=" if action and flag.startswith("--") else ""
@@ -175,6 +178,9 @@ def fish(verbs):
     def quote(text):
         return "'" + short(text).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
+    def output_of(shell_command):
+        return f"\"({shell_command})\"".replace("\\", "\\\\").replace("$", "\\$")
+
     lines = ["# fish completion of vramscope", "complete -c vramscope -f",
              "complete -c vramscope -n __fish_use_subcommand -l version -d 'print the version'"]
     for verb, (summary, options, takes) in verbs.items():
@@ -182,11 +188,11 @@ def fish(verbs):
         lines.append(f"complete -c vramscope -n __fish_use_subcommand -a {verb} -d {quote(summary)}")
         for option in options:
             words = (f" -x -a '{' '.join(option.words)}'" if option.words else
-                     f" -x -a \"({GPU_NAMES})\"".replace("\\", "\\\\").replace("$", "\\$") if option.takes == GPUS else
+                     f" -x -a {output_of(GPU_NAMES)}" if option.takes == GPUS else
                      " -r" if option.takes and not option.takes.startswith("[") else "")
             names = (f" -s {option.letter}" if option.letter else "") + (f" -l {option.name}" if option.name else "")
             lines.append(f"{seen}{names}{words} -d {quote(option.text)}")
-        what = {PIDS: "-a '(__fish_complete_pids)'", TRACES: "-a '(__fish_complete_suffix .vst)'", FILES: "-F",
+        what = {PIDS: f"-a {output_of(PROCESSES)}", TRACES: "-a '(__fish_complete_suffix .vst)'", FILES: "-F",
                 "PROGRAM": "-a '(__fish_complete_subcommand --fcs-skip=2)'"}[takes]
         lines.append(f"{seen} {what}")
     return "\n".join(lines) + "\n"

@@ -53,6 +53,9 @@ def offered_by_zsh(folder, words):
     options = {re.sub(r"^\*?|=?\[.*", "", line): line for line in lines if line.startswith("*-")}
     if words[-2] in options:
         return re.search(r"\(([^()]*)\)$", options[words[-2]]).group(1).split()
+    processes = [line for line in lines if line.startswith("*:pid:{compadd ")]
+    if processes:
+        return run(["zsh", "-fc", "print -l" + processes[0].partition("compadd")[2].rstrip("}")]).split("\n")
     return [option for option in options if option.startswith(words[-1])] or ["one.vst"] * (
         '*:trace:_files -g "*.vst(-.)"' in lines)
 
@@ -79,10 +82,10 @@ def main():
                     unwanted = set()  # it offers other files behind
                 answer = {word for word in answer if word.startswith(words[-1])}
                 assert wanted <= answer and not unwanted & answer, (shell, words, sorted(answer))
-        with subprocess.Popen(["sleep", "1000"]) as sleeper:
-            offered = offered_by_bash(folder, ["attach", ""])
-            sleeper.kill()
-        assert str(os.getpid()) in offered and str(sleeper.pid) not in offered, offered
+            with subprocess.Popen(["sleep", "1000"]) as sleeper:
+                answer = offered(folder, ["attach", ""])
+                sleeper.kill()
+            assert str(os.getpid()) in answer and str(sleeper.pid) not in answer, (shell, answer)
         assert offered_by_bash(folder, ["report", "two"])[:1] == ["two words.vst"]
         assert offered_by_bash(folder, ["report", "-o", "tw"])[:1] == ["two words.vst"]
     verbs = offered_by_bash(folder, [""])
