@@ -15,13 +15,6 @@
 #define LOOKED_AT_FOR_PYTHON 16 /* stacks */
 #define WRAPPERS_BRIEF 16 /* stacks that say which function launches everything */
 
-/* Rows by key, while they are added. */
-struct row_set {
-    struct vs_intern keys;
-    struct vs_timeline_row *items;
-    size_t count, capacity;
-};
-
 static void add_sums(struct vs_timeline_sums *to, const struct vs_timeline_sums *sums)
 {
     to->count += sums->count;
@@ -31,18 +24,10 @@ static void add_sums(struct vs_timeline_sums *to, const struct vs_timeline_sums 
     to->step_ns += sums->step_ns;
 }
 
-static void add_row(struct row_set *set, const struct vs_timeline_key *key, const struct vs_timeline_sums *sums)
+static void add_row(struct vs_timeline_rows *rows, const struct vs_timeline_key *key, const struct vs_timeline_sums *sums)
 {
-    uint32_t number = vs_intern(&set->keys, key, sizeof *key);
-    if (number == set->count)
-        VS_VEC_ADD(set->items, set->count, set->capacity, (struct vs_timeline_row){.key = *key});
-    add_sums(&set->items[number].sums, sums);
-}
-
-static void end(struct row_set *set)
-{
-    vs_intern_free(&set->keys);
-    free(set->items);
+    uint32_t number = vs_timeline_rows_at(rows, key);
+    add_sums(&rows->items[number].sums, sums);
 }
 
 static int longer(const void *left, const void *right)
@@ -92,13 +77,12 @@ struct row_choice {
     size_t most; /* rows by site */
 };
 
-static void choose_rows(const struct vs_timeline *timeline, const struct row_choice *choice, struct row_set *rows,
+static void choose_rows(const struct vs_timeline *timeline, const struct row_choice *choice, struct vs_timeline_rows *rows,
                         struct vs_timeline_sums *total)
 {
-    size_t count;
-    const struct vs_timeline_row *all = vs_timeline_rows(timeline, &count);
-    for (size_t i = 0; i < count; i++) {
-        struct vs_timeline_key key = all[i].key;
+    const struct vs_timeline_rows *all = vs_timeline_rows(timeline);
+    for (size_t i = 0; i < all->count; i++) {
+        struct vs_timeline_key key = all->items[i].key;
         if (key.what != choice->what || key.device != choice->device || (choice->kind && key.kind != *choice->kind) ||
             (choice->memory && key.memory != *choice->memory) || (choice->size && key.size != *choice->size) ||
             key.later < choice->later)
@@ -108,8 +92,8 @@ static void choose_rows(const struct vs_timeline *timeline, const struct row_cho
             key.stack = key.api = 0;
         else
             key.memory = key.size = 0;
-        add_row(rows, &key, &all[i].sums);
-        add_sums(total, &all[i].sums);
+        add_row(rows, &key, &all->items[i].sums);
+        add_sums(total, &all->items[i].sums);
     }
 }
 
@@ -117,7 +101,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
                       struct vs_report_works *out)
 {
     const struct vs_summary *summary = &sites->summary;
-    struct row_set rows = {0}, named = {0};
+    struct vs_timeline_rows rows = {0}, named = {0};
     choose_rows(timeline, choice, &rows, &out->total);
     vs_vec_sort(rows.items, rows.count, sizeof *rows.items, longer);
     size_t most = choice->most < listed(summary) ? choice->most : listed(summary);
@@ -146,14 +130,14 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
         out->omitted_ns -= items[i].sums.time_ns;
     }
     out->items = items;
-    end(&rows);
-    end(&named);
+    vs_timeline_rows_free(&rows);
+    vs_timeline_rows_free(&named);
 }
 
 void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timeline *timeline,
                        enum vs_timeline_what what, uint64_t device, uint32_t kind, struct vs_report_sites *out)
 {
-    struct row_set rows = {0};
+    struct vs_timeline_rows rows = {0};
     struct vs_timeline_sums total = {0};
     if (!timeline || (what == VS_ROWS_COPIES && !vs_timeline_has_calls(timeline)))
         return;
@@ -170,7 +154,7 @@ void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timelin
     if (what == VS_ROWS_COPIES)
         vs_vec_sort(list.items, list.count, sizeof *list.items, vs_heavier_site);
     vs_site_list_end(summary, &list, out);
-    end(&rows);
+    vs_timeline_rows_free(&rows);
 }
 
 static void name_near(const struct vs_summary *summary, struct vs_near_work *work)
@@ -189,8 +173,8 @@ void vs_timeline_fill(const struct vs_summary *summary, const struct vs_timeline
     static const uint32_t pageable = VS_MEMORY_PAGEABLE, small = VS_COPY_SMALL;
     const struct vs_timeline_device *device = vs_timeline_device(timeline, number);
     struct site_numbers sites = {.summary = *summary};
-    size_t row_count, looked_at = 4 * listed(summary);
-    const struct vs_timeline_row *rows = vs_timeline_rows(timeline, &row_count);
+    const struct vs_timeline_row *rows = vs_timeline_rows(timeline)->items;
+    size_t row_count = vs_timeline_rows(timeline)->count, looked_at = 4 * listed(summary);
     /* Of each of the lists at most *looked_at* rows are named, of gaps two sites in each. */
     size_t most = row_count < 3 * looked_at ? 2 * row_count : 6 * looked_at;
     sites.list.items = vs_xarena(summary->memory, (most + 1) * sizeof *sites.list.items);

@@ -47,29 +47,39 @@ struct device_work {
 struct vs_timeline {
     uint64_t from_ns, to_ns;
     uint64_t second_step_ns, second_step; /* begin of the second marked step; 0: there is none so far */
-    struct vs_intern keys;
     struct vs_work_calls calls;
     struct past waits, places, pauses;
     struct vs_timeline_steps steps;
     unsigned off; /* bit 0: the recording of work is switched off, bit 1: all of the recording is paused */
     struct vs_sorted_rows held; /* of struct device_work */
-    struct vs_timeline_row *rows; /* by number of their key */
-    size_t row_count, row_capacity;
+    struct vs_timeline_rows rows;
     uint32_t recent[RECENT]; /* rows, by parts of their keys */
     struct vs_timeline_device devices[VS_DEVICES_MAX];
 };
 
+uint32_t vs_timeline_rows_at(struct vs_timeline_rows *rows, const struct vs_timeline_key *key)
+{
+    uint32_t number = vs_intern(&rows->keys, key, sizeof *key);
+    if (number == rows->count)
+        VS_VEC_ADD(rows->items, rows->count, rows->capacity, (struct vs_timeline_row){.key = *key});
+    return number;
+}
+
+void vs_timeline_rows_free(struct vs_timeline_rows *rows)
+{
+    vs_intern_free(&rows->keys);
+    free(rows->items);
+}
+
 static struct vs_timeline_sums *row_of(struct vs_timeline *t, struct vs_timeline_key *key)
 {
     uint32_t *recent = &t->recent[(key->name * 31 + key->stack * 7 + key->until_stack * 3 + key->what) % RECENT];
-    if (*recent < t->row_count && memcmp(&t->rows[*recent].key, key, sizeof *key) == 0)
-        return &t->rows[*recent].sums;
-    if (t->row_count >= VS_TIMELINE_ROWS_MAX && !vs_intern_find(&t->keys, key, sizeof *key, recent))
+    if (*recent < t->rows.count && memcmp(&t->rows.items[*recent].key, key, sizeof *key) == 0)
+        return &t->rows.items[*recent].sums;
+    if (t->rows.count >= VS_TIMELINE_ROWS_MAX && !vs_intern_find(&t->rows.keys, key, sizeof *key, recent))
         key->stack = key->api = key->until_stack = key->until_api = key->name = key->phase = 0;
-    *recent = vs_intern(&t->keys, key, sizeof *key);
-    if (*recent == t->row_count)
-        VS_VEC_ADD(t->rows, t->row_count, t->row_capacity, (struct vs_timeline_row){.key = *key});
-    return &t->rows[*recent].sums;
+    *recent = vs_timeline_rows_at(&t->rows, key);
+    return &t->rows.items[*recent].sums;
 }
 
 /* --- gaps --- */
@@ -438,22 +448,20 @@ bool vs_timeline_has_calls(const struct vs_timeline *t)
     return t->calls.ring;
 }
 
-const struct vs_timeline_row *vs_timeline_rows(const struct vs_timeline *t, size_t *count)
+const struct vs_timeline_rows *vs_timeline_rows(const struct vs_timeline *t)
 {
-    *count = t->row_count;
-    return t->rows;
+    return &t->rows;
 }
 
 void vs_timeline_close(struct vs_timeline *t)
 {
     if (!t)
         return;
-    vs_intern_free(&t->keys);
+    vs_timeline_rows_free(&t->rows);
     free(t->calls.ring);
     free(t->places.items);
     free(t->pauses.items);
     free(t->waits.items);
     free(t->held.rows);
-    free(t->rows);
     free(t);
 }

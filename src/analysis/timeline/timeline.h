@@ -66,6 +66,17 @@ struct vs_timeline_row {
     struct vs_timeline_sums sums;
 };
 
+/* Rows by key. Zero-initialise. */
+struct vs_timeline_rows {
+    struct vs_intern keys;
+    struct vs_timeline_row *items; /* by number of their key */
+    size_t count, capacity;
+};
+
+/* vs_timeline_rows_at: the number of the row of *key*, which is added if it is new. */
+uint32_t vs_timeline_rows_at(struct vs_timeline_rows *rows, const struct vs_timeline_key *key);
+void vs_timeline_rows_free(struct vs_timeline_rows *rows);
+
 /* Work near the peak of a device. */
 struct vs_near_work {
     uint64_t start_ns, end_ns, stream, name; /* name: of a kernel, otherwise 0 */
@@ -126,8 +137,7 @@ struct vs_timeline_steps vs_timeline_steps(const struct vs_timeline *timeline);
 /* vs_timeline_has_calls: the calls that begin work were recorded, at least those of copies. */
 bool vs_timeline_has_calls(const struct vs_timeline *timeline);
 
-/* vs_timeline_rows: all of them, *count*. */
-const struct vs_timeline_row *vs_timeline_rows(const struct vs_timeline *timeline, size_t *count);
+const struct vs_timeline_rows *vs_timeline_rows(const struct vs_timeline *timeline);
 
 void vs_timeline_close(struct vs_timeline *timeline); /* NULL does nothing */
 

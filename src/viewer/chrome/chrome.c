@@ -68,9 +68,8 @@ struct chrome {
     uint64_t clipped; /* slices */
     struct vs_timeline_memory memory_tracks;
     struct vs_growth_steps steps; /* of the whole trace */
-    bool steps_named;
     struct vs_job_rank job;
-    struct vs_map thread_tracks; /* of calls and of CUPTI's overhead, named */
+    struct vs_map named; /* tracks of steps, of calls and of CUPTI's overhead */
     struct vs_map kernel_names; /* vs_summary_name_once */
     struct vs_chrome_stacks stacks;
     struct vs_flows flows;
@@ -100,11 +99,6 @@ static uint64_t device_pid(const struct chrome *c, uint64_t device)
 
 /* --- names of tracks --- */
 
-static uint64_t first_place(const struct chrome *c)
-{
-    return c->options.member ? host_pid(c) : 0;
-}
-
 static void name_device(struct chrome *c, unsigned account)
 {
     const struct vs_account *a = c->replay->accounts[account];
@@ -116,7 +110,7 @@ static void name_device(struct chrome *c, unsigned account)
              c->options.member ? c->options.member->name : "", c->options.member ? ", " : "",
              a->device, a->name ? ": " : "", text(c, a->name),
              a->simulated && !strcasestr(text(c, a->name), "simulated") ? " (simulated)" : "");
-    vs_emit_track(&c->emit, false, pid, 0, label, first_place(c) + account + 1);
+    vs_emit_track(&c->emit, false, pid, 0, label, (c->options.member ? host_pid(c) : 0) + account + 1);
 }
 
 /* --- slices on the device --- */
@@ -182,24 +176,26 @@ static uint64_t place_of(struct chrome *c, uint32_t tid)
     return place;
 }
 
-/* *id*: of a range that may end on another thread. */
-static struct vs_emitted edge(struct chrome *c, char phase, uint32_t tid, uint64_t id, uint64_t name, uint64_t time_ns)
+/* A mark, or the begin or end of a range: *of* is the event that began it. */
+static struct vs_emitted edge(struct chrome *c, char phase, const struct vs_event *of, uint64_t time_ns)
 {
-    return (struct vs_emitted){.phase = phase, .name = text(c, name), .pid = host_pid(c), .tid = tid, .id = id,
-                               .category = phase == 'i' ? "cpu_instant_event" : id ? "range" : "user_annotation",
-                               .time_ns = time_ns};
+    bool by_id = of->kind == VS_EVENT_range_start; /* it may end on another thread */
+    return (struct vs_emitted){.phase = phase, .name = text(c, of->fields[by_id]), .pid = host_pid(c), .tid = of->tid,
+                               .id = by_id ? of->range_start.range : 0, .time_ns = time_ns,
+                               .category = phase == 'i' ? "cpu_instant_event" : by_id ? "range" : "user_annotation"};
 }
 
-static void write_edge(struct chrome *c, char phase, uint32_t tid, uint64_t id, uint64_t name, uint64_t time_ns)
+static void write_edge(struct chrome *c, char phase, const struct vs_event *of, uint64_t time_ns)
 {
-    const struct vs_emitted out = edge(c, phase, tid, id, name, time_ns);
+    const struct vs_emitted out = edge(c, phase, of, time_ns);
     vs_emit_event(&c->emit, &out);
 }
 
-/* A mark or the begin of a range. *of*: its fields in the trace, from the name on. */
-static void annotate(struct chrome *c, char phase, const struct vs_event *event, uint64_t id, const uint64_t *of)
+/* A mark or the begin of a range. */
+static void annotate(struct chrome *c, char phase, const struct vs_event *event)
 {
-    const struct vs_emitted out = edge(c, phase, event->tid, id, of[0], event->time_ns);
+    const struct vs_emitted out = edge(c, phase, event, event->time_ns);
+    const uint64_t *of = event->fields + (event->kind == VS_EVENT_range_start); /* from the name on */
     uint64_t domain = of[1], colour = of[2], kind = of[3], payload = of[4];
     char rgb[16];
     double real;
@@ -220,19 +216,20 @@ static bool range(struct chrome *c, const struct vs_event *event)
 {
     struct vs_retained *open = &c->point->retained;
     size_t before = open->count - open->gone;
-    struct vs_event *pushed = event->kind == VS_EVENT_range_pop ? vs_retained_closed(open, event) : NULL,
-                    *started = event->kind == VS_EVENT_range_end
-                                   ? vs_retained_find(open, VS_EVENT_range_start, event->range_end.range) : NULL;
-    size_t from = pushed ? (size_t)(pushed - open->items) : open->count;
-    if (started)
-        write_edge(c, 'e', event->tid, started->range_start.range, started->range_start.name, event->time_ns);
+    const struct vs_event *ends = event->kind == VS_EVENT_range_pop   ? vs_retained_closed(open, event)
+                                  : event->kind == VS_EVENT_range_end ? vs_retained_find(open, VS_EVENT_range_start,
+                                                                                         event->range_end.range) : NULL;
+    if (ends && ends->kind == VS_EVENT_range_start)
+        write_edge(c, 'e', ends, event->time_ns);
+    /* The inner ones of the thread end as well, and begin again. */
+    size_t from = ends && ends->kind == VS_EVENT_range_push ? (size_t)(ends - open->items) : SIZE_MAX;
     for (size_t i = open->count; i-- > from;)
         if (open->items[i].kind == VS_EVENT_range_push && open->items[i].tid == event->tid)
-            write_edge(c, 'E', event->tid, 0, open->items[i].range_push.name, event->time_ns);
+            write_edge(c, 'E', &open->items[i], event->time_ns);
     vs_retained_event(open, event);
-    for (size_t i = from; pushed && i < open->count; i++)
+    for (size_t i = from; i < open->count; i++)
         if (open->items[i].kind == VS_EVENT_range_push && open->items[i].tid == event->tid)
-            write_edge(c, 'B', event->tid, 0, open->items[i].range_push.name, event->time_ns);
+            write_edge(c, 'B', &open->items[i], event->time_ns);
     return open->count - open->gone > before;
 }
 
@@ -243,9 +240,9 @@ static uint64_t thread_track(struct chrome *c, uint64_t tracks, const char *what
 {
     char label[300];
     uint64_t track = tracks | tid;
-    if (vs_map_get(&c->thread_tracks, track))
+    if (vs_map_get(&c->named, track))
         return track;
-    vs_xmap_put(&c->thread_tracks, track, 1);
+    vs_xmap_put(&c->named, track, 1);
     const struct vs_event *thread = vs_retained_find(&c->point->retained, VS_EVENT_thread, tid);
     const char *name = thread && thread->thread.name ? text(c, thread->thread.name)
                        : tid == c->replay->process.process.pid ? "main thread" : "thread";
@@ -313,10 +310,9 @@ static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_
     char name[64];
     if (to_ns <= c->from_ns || from_ns > c->to_ns)
         return;
-    if (!c->steps_named) {
+    if (!vs_map_get(&c->named, VS_STEPS_TRACK))
         vs_emit_track(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps", 0);
-        c->steps_named = true;
-    }
+    vs_xmap_put(&c->named, VS_STEPS_TRACK, 1);
     from_ns = from_ns > c->from_ns ? from_ns : c->from_ns;
     bool torch = false; /* then with the name by which tools for PyTorch's traces find them */
     for (unsigned i = 0; i < c->replay->account_count; i++)
@@ -368,7 +364,7 @@ static void draw(struct chrome *c, const struct vs_event *event)
         char label[512];
         snprintf(label, sizeof label, "%.100s: %.300s",
                  c->options.member ? c->options.member->name : "", exe);
-        vs_emit_track(&c->emit, false, pid, 0, c->options.member ? label : exe, first_place(c));
+        vs_emit_track(&c->emit, false, pid, 0, c->options.member ? label : exe, c->options.member ? pid : 0);
         vs_emit_track(&c->emit, true, pid, event->process.pid, "main thread", VS_NO_PLACE);
         break;
     case VS_EVENT_option:
@@ -404,10 +400,10 @@ static void draw(struct chrome *c, const struct vs_event *event)
     case VS_EVENT_activity_switched: switched(c, event); break;
     case VS_EVENT_range_push:
         place_of(c, event->tid);
-        annotate(c, 'B', event, 0, &event->range_push.name);
+        annotate(c, 'B', event);
         break;
-    case VS_EVENT_range_start: annotate(c, 'b', event, event->range_start.range, &event->range_start.name); break;
-    case VS_EVENT_mark: annotate(c, 'i', event, 0, &event->mark.name); break;
+    case VS_EVENT_range_start: annotate(c, 'b', event); break;
+    case VS_EVENT_mark: annotate(c, 'i', event); break;
     case VS_EVENT_work_call: vs_work_calls_add(&c->calls, event); break;
     default: break;
     }
@@ -536,10 +532,8 @@ static void close_all(struct chrome *c)
     uint64_t now = c->replay->now_ns;
     for (size_t i = c->point->retained.count; i-- > 0;) {
         const struct vs_event *open = &c->point->retained.items[i];
-        if (open->kind == VS_EVENT_range_push)
-            write_edge(c, 'E', open->tid, 0, open->range_push.name, now);
-        else if (open->kind == VS_EVENT_range_start)
-            write_edge(c, 'e', open->tid, open->range_start.range, open->range_start.name, now);
+        if (open->kind == VS_EVENT_range_push || open->kind == VS_EVENT_range_start)
+            write_edge(c, open->kind == VS_EVENT_range_push ? 'E' : 'e', open, now);
     }
     for (size_t i = 0; i < c->track_count; i++)
         vs_sorted_rows_leave(&c->tracks[i].held, &c->tracks[i], 0);
@@ -625,7 +619,7 @@ static enum vs_err export_once(bool perfetto, struct vs_reader *reader, FILE *ou
     free(c->tracks);
     vs_map_free(&c->thread_by_tid);
     vs_map_free(&c->track_by_key);
-    vs_map_free(&c->thread_tracks);
+    vs_map_free(&c->named);
     vs_map_free(&c->kernel_names);
     vs_timeline_memory_free(&c->memory_tracks);
     vs_found_steps_free(&c->steps);

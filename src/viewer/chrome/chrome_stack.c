@@ -40,9 +40,9 @@ static struct vs_chrome_stack name_stack(struct vs_chrome_stacks *stacks, uint64
 struct vs_chrome_stack vs_chrome_stack(struct vs_chrome_stacks *stacks, uint64_t stack)
 {
     static const struct vs_chrome_stack none = {0, "", ""};
-    const uint64_t *found = stack ? vs_map_get(&stacks->by_stack, stack) : NULL;
+    const struct vs_chrome_stack *found = stack ? vs_map_pointer(&stacks->by_stack, stack) : NULL;
     if (found)
-        return *(const struct vs_chrome_stack *)(uintptr_t)*found;
+        return *found;
     if (!stack || stacks->by_stack.count >= STACKS_MAX || stacks->frames.count >= FRAMES_MAX)
         return none;
     struct vs_chrome_stack *named = vs_xarena(&stacks->memory, sizeof *named);

@@ -10,7 +10,6 @@
 
 #include "analysis/naming/name_text.h"
 #include "analysis/report/site_text.h"
-#include "trace/symbols/demangle.h"
 
 #define WAITING_MAX ((size_t)1 << 17)
 #define KERNEL_NAME_MAX 400 /* bytes of a name that are kept */
@@ -62,12 +61,9 @@ static uint32_t name_of(struct vs_page_activity *activity, const struct vs_repla
     if (number < activity->name_count)
         return (uint32_t)number;
     if (event->kind == VS_EVENT_kernel) {
-        const char *name = vs_reader_string(replay->reader, event->kernel.name);
-        char *readable = strncmp(name, "_Z", 2) == 0 ? vs_demangle(name) : NULL;
-        int length = snprintf(text, KERNEL_NAME_MAX, "%s", readable ? readable : name);
-        if (length >= KERNEL_NAME_MAX)
+        const struct vs_summary summary = {.memory = &activity->memory, .replay = replay};
+        if (snprintf(text, KERNEL_NAME_MAX, "%s", vs_summary_name(&summary, event->kernel.name)) >= KERNEL_NAME_MAX)
             memcpy(text + KERNEL_NAME_MAX - 1, "...", 4);
-        free(readable);
     } else if (event->kind == VS_EVENT_memcpy) {
         snprintf(text, sizeof text, "copy %s", vs_copy_kind_name(event->memcpy.copy_kind));
     } else if (event->kind != VS_EVENT_memset) {
