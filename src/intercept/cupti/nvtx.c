@@ -116,7 +116,6 @@ static void push_in(const char *name, const char *domain, const nvtxEventAttribu
     if (!recording() && !(waiting() && !vs_nvtx_pending_begin(0, name, domain)))
         return;
     struct nvtx_look look = look_of(attributes);
-    vs_nvtx_pending_pushed();
     vs_switch_pushed(name, domain);
     VS_RECORD(range_push, NAMED(name, domain, look));
 }
@@ -128,8 +127,6 @@ void vs_nvtx_push_in(const char *name, const char *domain)
 
 static void record_pop(const char *domain)
 {
-    if (!vs_nvtx_pending_popped())
-        return;
     VS_RECORD(range_pop, .domain = vs_process_string(domain));
     vs_switch_popped(domain);
 }

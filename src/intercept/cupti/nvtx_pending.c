@@ -20,7 +20,7 @@
 #include "intercept/process/process.h"
 
 #define NAME_MAX_BYTES 64
-#define RANGES_MAX 1024
+#define RANGES_MAX 16384 /* pages of those that are never used are not touched */
 
 /* All guarded by holder. */
 static struct pending_range {
@@ -35,10 +35,6 @@ static unsigned count;
 static bool replayed;
 
 static _Thread_local pid_t own_tid __attribute__((tls_model("initial-exec")));
-/* Open ranges of this thread that are not in the list: those that were opened last. */
-static _Thread_local unsigned without_room __attribute__((tls_model("initial-exec")));
-/* Open ranges that were recorded inside of those. */
-static _Thread_local unsigned inside_those __attribute__((tls_model("initial-exec")));
 
 static _Atomic pid_t holder; /* 0: free */
 
@@ -65,7 +61,7 @@ bool vs_nvtx_pending_begin(uint64_t id, const char *name, const char *domain)
     bool keep = !replayed;
     if (!own_tid)
         own_tid = (pid_t)syscall(SYS_gettid);
-    if (keep && count < RANGES_MAX && (id || !without_room)) {
+    if (keep && count < (id ? RANGES_MAX / 2 : RANGES_MAX)) { /* started ones leave room for nested ones */
         struct pending_range *range = &ranges[count++];
         *range = (struct pending_range){.tid = id ? 0 : own_tid, .id = id, .domain = domain};
         /* A name is recorded in full: the same range is pushed again during the recording. */
@@ -75,8 +71,6 @@ bool vs_nvtx_pending_begin(uint64_t id, const char *name, const char *domain)
         if (range->long_name)
             memcpy(range->long_name, name, length);
         snprintf(range->name, sizeof range->name, "%s", name);
-    } else if (keep && !id) {
-        without_room++;
     }
     release();
     return keep;
@@ -87,10 +81,6 @@ bool vs_nvtx_pending_end(uint64_t id, const char *domain)
     acquire();
     bool keep = !replayed;
     unsigned i = keep ? count : 0;
-    if (keep && !id && without_room) { /* assumed to be of this domain */
-        without_room--;
-        i = 0;
-    }
     /* The innermost of *domain*; those of other domains stay. */
     while (i > 0 && (id ? ranges[i - 1].id != id
                         : !own_tid || ranges[i - 1].tid != own_tid || ranges[i - 1].domain != domain))
@@ -102,19 +92,6 @@ bool vs_nvtx_pending_end(uint64_t id, const char *domain)
     }
     release();
     return keep;
-}
-
-void vs_nvtx_pending_pushed(void)
-{
-    inside_those += without_room > 0;
-}
-
-bool vs_nvtx_pending_popped(void)
-{
-    bool recorded = !without_room || inside_those;
-    if (without_room)
-        (*(recorded ? &inside_those : &without_room))--;
-    return recorded;
 }
 
 void vs_nvtx_pending_replay(void)

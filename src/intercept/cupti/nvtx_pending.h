@@ -19,11 +19,6 @@
 bool vs_nvtx_pending_begin(uint64_t id, const char *name, const char *domain);
 bool vs_nvtx_pending_end(uint64_t id, const char *domain);
 
-/* vs_nvtx_pending_pushed, _popped: this thread pushes or pops a range while the recording runs. A pop that
- * returns false ends a range that had no room to be stored: it is not recorded. */
-void vs_nvtx_pending_pushed(void);
-bool vs_nvtx_pending_popped(void);
-
 /* vs_nvtx_pending_replay: records the open ranges, once; nothing is stored from then on. */
 void vs_nvtx_pending_replay(void);
 
