@@ -191,6 +191,10 @@ def packages_outside_pythons_folders_are_not_the_program(load):
     for name, users in (("/home/u/.local/lib/python3.11/site-packages/p/a.py", False),
                         ("/usr/lib/python3/dist-packages/p/a.py", False), ("/home/u/packages/a.py", True)):
         assert load("blame").is_users(frame(name)) == users, name
+    found = {}  # as by `python -m`: runpy is never the line of a use
+    exec(compile("found['names'] = [f.f_code.co_filename for f in frames()]", "<frozen runpy>", "exec"),
+         {"found": found, "frames": load("blame").frames})
+    assert __file__ in found["names"] and "<frozen runpy>" not in found["names"], found
 
 
 def the_ir_of_a_kernel_tells_what_it_writes(load):

@@ -28,7 +28,7 @@ def start(torch):
 def frames():
     frame = sys._getframe(1)
     while frame is not None:
-        if not frame.f_code.co_filename.startswith(_OWN):
+        if not frame.f_code.co_filename.startswith((_OWN, "<frozen ")):  # runpy of `python -m`
             yield frame
         frame = frame.f_back
 
