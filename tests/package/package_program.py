@@ -68,9 +68,11 @@ def fake_torch():
         def __init__(self):
             pass
 
-        def step(self):
-            hooks["before"](self, (), {})
-            hooks["after"](self, (), {})
+        def step(self, closure=None):
+            hooks["before"](self, (self, closure), {})
+            if closure is not None:
+                closure()
+            hooks["after"](self, (self, closure), {})
 
     optimizer.Optimizer, optim.optimizer, torch.optim = Optimizer, optimizer, optim
     optimizer.register_optimizer_step_pre_hook = lambda hook: hooks.update(before=hook)
@@ -109,9 +111,12 @@ def automatic_steps(folder):
         train(Optimizer(), backward, 2)
     with vramscope.range("test:b"):
         free(allocate(1))
+    with vramscope.range("test:c"):  # both passes and an update in step(): three phases, as without a closure
+        Optimizer().step(lambda: (free(allocate(1)), backward()))
     found = times(folder)
-    assert found == {**{"step" + p: 3 for p in parts}, "test:a": 1,
-                     **{"test:a / step" + p: 2 for p in parts}, "test:b": 1}, found
+    assert found == {**{"step" + p: 3 for p in parts}, "test:a": 1, "test:b": 1, "test:c": 1,
+                     **{"test:a / step" + p: 2 for p in parts},
+                     **{"test:c / step" + p: 1 for p in parts}}, found
     optimizer = Optimizer()
     for number in range(1, 5):
         with vramscope.range(f"batch {number}"):

@@ -6,6 +6,8 @@ optimizers make no steps of their own. Inside a step, the phases are backward (a
 runs), optimizer (any step()), and forward, what comes before these. Between the last pass of the
 engine and the optimizer, where gradients are clipped, the step has no phase. Which pass is the last
 is known from the number of passes before the previous optimizer's step: one, before the first.
+A step(closure) calls the forward and backward pass itself (Lightning, LBFGS): its phase is forward until
+the engine has run, then optimizer.
 
 They are ranges of the recording library on the main thread, whose range also counts for the threads
 of the backward pass. At the first range or step of the program (vramscope.range, vramscope.step, NVTX)
@@ -26,6 +28,7 @@ _step = 0        # number of the current step; 0: no optimizer yet
 _nested = 0      # calls of the engine inside each other
 _passes = 0      # calls of the engine since the latest step() of an optimizer
 _passes_before = 1  # as many as there were between the two latest ones
+_closure = False  # an optimizer's step() was called with a closure
 _leader = None   # identity of the optimizer that counts
 _is_compiling = None
 
@@ -138,7 +141,7 @@ def _watch_engine(torch):
                 _mark(b"at end")
             if not _nested and _ours() and _step:
                 _passes += 1
-                _phase(b"forward" if _passes < _passes_before else None)
+                _phase(b"optimizer" if _closure else b"forward" if _passes < _passes_before else None)
 
     def _engine_run_backward(*args, **kwargs):
         if _is_compiling():
@@ -159,17 +162,24 @@ def _watch_optimizers(optimizer):
             _next_step()
 
     def before(self, args, kwargs):
-        global _passes, _passes_before
+        global _passes, _passes_before, _closure
         if _ours():
+            _closure = callable(args[1] if len(args) > 1 else kwargs.get("closure"))
             if not _step:
                 _next_step()
-            if _passes:
+            accumulated = _passes
+            if accumulated:
                 _passes_before, _passes = _passes, 0
-            _phase(b"optimizer")
+            if not _closure:
+                _phase(b"optimizer")
+            elif accumulated:
+                _phase(b"forward")
             _mark_line()
 
     def after(self, args, kwargs):
-        global _leader
+        global _leader, _closure, _passes
+        if _closure:
+            _closure, _passes = False, 0
         if _ours() and _step:
             if _leader is None:
                 _leader = id(self)
