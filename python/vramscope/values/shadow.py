@@ -152,7 +152,6 @@ class Shadow:
             return self.compute(plan, args, kwargs, copies), copies, state
         except Exception as error:
             notes.failure(plan.name, error)
-            plan.failed += 1
             return None
 
     def write(self, target, value, state, settle_state):
@@ -228,14 +227,15 @@ class Shadow:
         """Runs it on the CPU and on the device. An operation that writes into its inputs, draws
         random numbers or is made of others runs on the CPU first; of any other the results must be
         small to be computed: a product of two small matrices may be large."""
-        first = plan.written or plan.parts or plan.random
+        first = bool(plan.written or plan.parts or plan.random)
         computed = self.quietly(plan, self.values, plan, args, kwargs, tensors) if first else None
         result = (self.device if plan.parts else self.alone)(plan, keys, args, kwargs)
 
         def conclude():
-            found = computed
-            if not first and self.is_small(self.flat(result)):
+            tried, found = first or self.is_small(self.flat(result)), computed
+            if tried and not first:
                 found = self.values(plan, args, kwargs, tensors)
+            plan.failed += tried and found is None  # not if the device raises as well
             if found is None:
                 self.not_computed(plan, args, kwargs, result)
             else:

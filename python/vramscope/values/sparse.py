@@ -75,6 +75,11 @@ def _put_all(shadow, plan, result, results, copies, state):
     return shadow.like(result, fresh) if fresh and len(fresh) == len(targets) else result
 
 
+def _has_subclass(shadow, values):
+    return any(_has_subclass(shadow, v) if isinstance(v, (list, tuple)) else
+               isinstance(v, shadow.torch.Tensor) and type(v) not in shadow.plain for v in values)
+
+
 def run(shadow, plan, keys, args, kwargs):
     """Runs an operation with tensors that are not strided. Returns (handled, result)."""
     torch = shadow.torch
@@ -89,7 +94,8 @@ def run(shadow, plan, keys, args, kwargs):
                                  lambda _, here, named, *__: plan.operation(*here, **named))
         return results, copies, KNOWN if shadow.state_of(tensors) == KNOWN else ASSUMED
 
-    if plan.name in _PASSED or shadow.capturing():
+    if (plan.name in _PASSED or shadow.capturing()
+            or _has_subclass(shadow, [*args, *kwargs.values()])):  # to_cpu leaves it on the device
         return False, None
     with shadow.exclude(shadow.own):
         given = shadow.flat([*args, *kwargs.values()])
