@@ -25,7 +25,9 @@ unsigned long long vs_fit_per_node(char *const *program)
 {
     static const char *const names[] = {"--nproc-per-node", "--nproc_per_node", "--ntasks-per-node",
                                         "--num_gpus", "--npernode", "-npernode", "-ppn"};
-    for (; *program; program++)
+    for (; *program; program++) {
+        if (strcmp(*program, "-pernode") == 0 || strcmp(*program, "--pernode") == 0)
+            return 1;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             size_t length = strlen(names[i]);
             if (strncmp(*program, names[i], length) != 0)
@@ -35,6 +37,7 @@ unsigned long long vs_fit_per_node(char *const *program)
             if (value && vs_tool_count(value, 1, VS_FIT_RANKS_MAX, &count))
                 return count;
         }
+    }
     return 0;
 }
 
@@ -46,8 +49,16 @@ static const struct {
                      " label unbuffered exclusive overlap exact pty verbose quiet overcommit oversubscribe no-kill "
                      "preserve-env wait-all-nodes l u s v Q E O X Z k H ", " "},
     [VS_FIT_MPIRUN] = {" mpirun mpiexec orterun mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.hydra ",
-                       " allow-run-as-root oversubscribe nooversubscribe use-hwthread-cpus tag-output verbose quiet "
-                       "timestamp-output report-bindings display-map bynode bycore genvall l prepend-rank v q ",
+                       " allow-run-as-root oversubscribe nooversubscribe use-hwthread-cpus tag-output "
+                       "timestamp-output merge-stderr-to-stdout xml report-bindings report-child-jobs-separately "
+                       "report-state-on-timeout get-stack-traces display-map display-devel-map "
+                       "display-diffable-map display-topo display-allocation display-devel-allocation "
+                       "output-proctable show-progress index-argv-by-rank preload-binary do-not-resolve "
+                       "do-not-launch use-regexp set-cwd-to-session-dir leave-session-attached enable-recovery "
+                       "disable-recovery continuous novm nolocal noprefix pernode bynode bycore byslot bysocket "
+                       "bind-to-core bind-to-socket bind-to-none debug debug-devel debug-daemons "
+                       "debug-daemons-file tv verbose quiet version genvall genvnone envall envnone prepend-rank "
+                       "print-rank-map print-all-exitcodes enable-x disable-x d l q v V ",
                        " mca gmca genv env "},
 };
 
@@ -72,12 +83,18 @@ char **vs_fit_without_launcher(char **program, enum vs_fit_launcher *launcher)
         const char *word = *program, *name = word + strspn(word, "-");
         if (strcmp(word, "--") == 0)
             return program + 1;
-        if (*launcher == VS_FIT_MPIRUN && strcmp(word, "-x") == 0 && program[1] && strchr(program[1], '='))
-            putenv(program[1]); /* for the program, which inherits it */
         bool attached = *launcher == VS_FIT_SRUN && word[1] != '-' && word[2];
         if (strchr(word, '=') || attached || is_among(launchers[*launcher].alone, name))
             continue;
-        for (int values = is_among(launchers[*launcher].pairs, name) ? 2 : 1; values && program[1]; values--)
+        int values = is_among(launchers[*launcher].pairs, name) ? 2 : 1;
+        if (*launcher == VS_FIT_MPIRUN && is_among(" x genv env ", name) && program[1]) { /* the program inherits it */
+            if (strchr(program[1], '=')) {
+                putenv(program[1]);
+                values = 1;
+            } else if (values == 2 && program[2])
+                setenv(program[1], program[2], 1);
+        }
+        for (; values && program[1]; values--)
             program++;
     }
     return program;
