@@ -205,6 +205,7 @@ CUDA = re.compile(
     r"|(driver|vector|device|surface|texture|library|builtin)_types\.h|channel_descriptor\.h"
     r"|cu(blas|dnn|fft|rand|sparse|Complex|solver).*|generated_cu.*)$")
 GETENV = re.compile(r"\b(?:secure_)?getenv\b")
+NO_RANK = re.compile(r"\bpthread_(?:once|mutex_lock)\b")  # fork leaves it locked, and no debug build checks its order
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
@@ -309,6 +310,9 @@ def check_file(root, path):
         for m in GETENV.finditer(code):
             found.append((path, code.count("\n", 0, m.start()) + 1,
                           f"getenv outside {ENVIRONMENT_FILE}; call vs_environment"))
+    if room.startswith("intercept/"):
+        found += [(path, bare.count("\n", 0, m.start()) + 1, "a lock without a rank; use vs_lock.h")
+                  for m in NO_RANK.finditer(bare)]
     return found
 
 
@@ -367,6 +371,7 @@ BAD = {
     "src/trace/record/read.c": ('#include "trace/read/reader.h"\n', 1, "trace/record may not include"),
     "src/intercept/hooks/read.c": ('/* a\n * b */\n#include "trace/read/reader.h"\n', 3, "hooks may not include"),
     "src/intercept/hooks/view.c": ('#include "analysis/report/report.h"\n', 1, "hooks may not include"),
+    "src/intercept/route/lock.c": ('void f(void)\n{\n    pthread_mutex_lock(&lock);\n}\n', 3, "without a rank"),
     "src/analysis/state/write.c": ('#include "trace/record/recorder.h"\n', 1, "state may not include"),
     "src/analysis/state/above.c": ('#include "analysis/report/report.h"\n', 1, "state may not include"),
     "src/analysis/state/inner.c": ('#include "../../trace/read/frame.h"\n', 1, "private to trace/read"),

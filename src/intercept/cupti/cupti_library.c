@@ -9,11 +9,11 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/vs_library.h"
+#include "base/vs_lock.h"
 #include "base/vs_option.h"
 #include "intercept/route/loaded.h"
 #include "intercept/route/route.h"
@@ -116,7 +116,7 @@ static void *open_library(void)
 
 static struct vs_cupti functions;     /* immutable once it is usable */
 static const struct vs_cupti *usable; /* NULL: something is missing; guarded by lock */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vs_lock lock = VS_LOCK_INIT(VS_RANK_COLLECTOR, "CUPTI's library");
 
 static void load(void)
 {
@@ -140,12 +140,10 @@ static void load(void)
 
 const struct vs_cupti *vs_cupti_load(void)
 {
-    pthread_mutex_lock(&lock);
+    VS_LOCK_SCOPE(&lock);
     if (!usable)
         load();
-    const struct vs_cupti *cupti = usable;
-    pthread_mutex_unlock(&lock);
-    return cupti;
+    return usable;
 }
 
 void *vs_cupti_symbol(const char *name)
