@@ -16,6 +16,8 @@ static uint64_t highest_of(const struct vs_memory_history *history, double perio
 {
     size_t first = (size_t)((double)i * periods / (double)parts), end = (size_t)((double)(i + 1) * periods / (double)parts);
     uint64_t highest = history->highest[first];
+    if (i + 1 == parts && (double)end < periods)
+        end++; /* the newest period may have just begun */
     for (size_t k = first; k < end; k++)
         if (history->highest[k] > highest)
             highest = history->highest[k];

@@ -148,6 +148,18 @@ TEST(every_size_can_be_drawn)
     free(model);
 }
 
+TEST(the_newest_period_is_in_the_graph)
+{
+    struct vs_memory_history history = {.count = 64, .highest = {[63] = 8}, .period_ns = 10};
+    struct vs_watch_device device = {.peak = 8, .history = &history};
+    struct vs_grid grid = {0};
+    vs_grid_begin(&grid, 8, 43);
+    vs_top_graph(&device, 631, &grid, 0, 8);
+    assert_string_equal(vs_grid_at(&grid, 0, 41)->text, "█");
+    assert_string_equal(vs_grid_at(&grid, 6, 40)->text, "");
+    vs_grid_free(&grid);
+}
+
 static struct vs_top_process processes[3];
 static struct vs_watch_device devices[3];
 
