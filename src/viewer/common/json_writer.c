@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* fwrite_unlocked */
 #include "viewer/common/json_writer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +220,7 @@ static bool put_at_once(struct vs_json *json, const struct vs_json_item *m)
     bool common = m->type == VS_JSON_UINT || (m->type == VS_JSON_TEXT && m->text);
     if (common ? json->pretty : m->type != VS_JSON_US && m->type != VS_JSON_DIGITS)
         return false;
+    assert(!json->pretty); /* only what nobody reads has VS_JSON_US and VS_JSON_DIGITS */
     bool *used = &json->used[json->depth - 1], quotes = m->type == VS_JSON_DIGITS;
     char *to = room(json, 1 + (size_t)m->quoted_length);
     *to = ',';
