@@ -149,14 +149,19 @@ def events_of_one_instant_have_an_order(page):
     """Memory is freed before other memory is allocated, but never before its own allocation."""
     got = page.evaluate("""async () => {
         const table = async (rows) => {
-            const t = {count: rows.length, born: Float64Array.from(rows, (r) => r[0]), died: Float64Array.from(rows, (r) => r[1]),
+            const t = {count: rows.length, phase: Uint8Array.from(rows, (r) => r[3] || 0), born: Float64Array.from(rows, (r) => r[0]), died: Float64Array.from(rows, (r) => r[1]),
                 bytes: Float64Array.from(rows, (r) => r[2]), device: new Uint8Array(rows.length),
                 kind: new Uint8Array(rows.length), segment: new Uint32Array(rows.length)};
             return Object.assign(t, {live: await createLiveIndex(t)});
         };
-        const trace = {head: {failures: [{time: 5, device: 0, bytes: 9}], devices: [{}], kinds: ['other']},
+        const trace = {head: {failures: [{time: 5, device: 0, bytes: 9}], devices: [{}], kinds: ['other'],
+            phases: [{name: 'step'}, {name: 'before the recording'}]},
             loaded: {blocks: await table([[1, 5, 10], [5, 5, 20], [5, 5, 30], [5, 7, 40]]), segments: await table([[1, 5, 99], [5, Infinity, 99]])}};
         const list = await listEvents(trace, 0);
+        trace.loaded = {blocks: await table([...Array(3000).fill([0, Infinity, 1, 2]), [0, 9, 10, 1]])};
+        const {begun, count} = await listEvents(trace, 0);
+        if (list.begun !== 0 || begun !== 3000 || count !== 3003)
+            return [list.begun, begun, count];
         return [...Array(list.count).keys()].map((i) => [list.timeOf(i), list.what(i), list.row(i), list.inUse(i)]);
     }""")
     free, refused, segment_free, segment_alloc, alloc = range(5)

@@ -24,6 +24,11 @@ def events_of(page):
     return list(csv.DictReader(io.StringIO(download(page, "Events as CSV").decode("utf-8-sig"))))
 
 
+def columns_of(page, axis):
+    page.wait_for_selector(f".view-is-timeline .v-frame[data-colors][data-axis={axis}]")
+    return list(csv.DictReader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
+
+
 def events_add_up(pages):
     for name in ("oom", "tensors", "leak"):
         report = pages.report(name)
@@ -46,6 +51,8 @@ def events_add_up(pages):
                     assert held.pop(row["address"]) == int(row["bytes"]), (name, row)
                 most = max(most, sum(held.values()))
                 assert sum(held.values()) == int(row["in use after"]), (name, row)
+            browser.follow(page, "#tab=timeline&axis=events")
+            assert max(int(column["live"]) for column in columns_of(page, "events")) == device["live"]["bytes"], name
             assert not faults, (name, faults)
 
 
@@ -91,7 +98,7 @@ def events_are_an_axis(pages):
         begin, end = (rows[n]["time ns"] for n in (first, first + count))
         browser.follow(page, f"#tab=timeline&axis=events&from={begin}&to={end}")
         frame = page.wait_for_selector(".view-is-timeline .v-frame[data-colors][data-axis=events]")
-        drawn = list(csv.DictReader(io.StringIO(download(page, "Memory over time as CSV").decode("utf-8-sig"))))
+        drawn = columns_of(page, "events")
         for i, column in enumerate(drawn):
             n = first + int((i + 0.5) / len(drawn) * count)
             assert int(rows[n]["time ns"]) <= int(column["time_ns"]) <= int(rows[n + 1]["time ns"]), (i, n, column, rows[n])
@@ -100,6 +107,9 @@ def events_are_an_axis(pages):
         box, n = frame.bounding_box(), first + 77
         page.mouse.click(box["x"] + 72 + (box["width"] - 84) * (n + 0.5 - first) / count, box["y"] + 20)
         wait_until(page, "location.hash.includes('cursor=')")
+        for axis in ("events", "time"):  # a link that goes past the end shows what there is
+            browser.follow(page, f"#tab=timeline&axis={axis}&from={begin}&to=999999999999&cursor={rows[n]['time ns']}")
+            page.wait_for_selector(f".view-is-timeline .v-frame[data-colors][data-axis={axis}]")
         page.get_by_role("tab", name="Events", exact=True).click()
         page.wait_for_selector(f".grid-events .grid-row.active .cell:first-child:text-is('{n}')")
         assert not faults, faults

@@ -207,9 +207,15 @@ class Page {
      * with the same element in focus. */
     async refresh() {
         const [trace] = this.shown();
+        const {blocks} = trace;
+        const device = this.state.get('device');
         this.paint();
-        if (this.state.get('axis') === 'events' && trace.counted?.device !== this.state.get('device'))
-            trace.counted = await countedTrace(trace, this.state, this.state.get('device')).catch(() => null); // views say what is damaged
+        if (this.state.get('axis') === 'events' && trace.counted?.device !== device) {
+            const counted = await countedTrace(trace, this.state, device).catch(() => null); // views say what is damaged
+            if (trace.blocks !== blocks || this.state.get('device') !== device)
+                return; // who changed them has called this again
+            trace.counted = counted;
+        }
         const named = (e) => [e.tagName, e.className, e.id, e.getAttribute('aria-label')].join(' ');
         const all = () => [this.panel, ...this.panel.querySelectorAll('*')];
         const before = all().filter((e) => e.scrollTop || e.scrollLeft || e.open || e === document.activeElement)

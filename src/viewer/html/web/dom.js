@@ -56,7 +56,7 @@ export function button(text, call, attributes = {}) {
  * @param {string} value @param {function(string): void} call
  * @returns {HTMLElement & {show: function(string, [string, string][]=): void}} */
 export function choice(label, choices, value, call) {
-    const select = make('select', {on: {change: (event) => call(event.target.value)}});
+    const select = make('select', {'aria-label': label, on: {change: (event) => call(event.target.value)}});
     const element = make('label.choice', {}, make('span', {}, label), select);
     element.show = (now, list = choices) => fill(select, list.map(([key, text]) => make('option', {value: key, selected: key === now}, text)));
     element.show(value);

@@ -26,10 +26,10 @@ async function sourcesOf(trace, device) {
     const table = segments || none;
     const time = [(row) => blocks.died[row], (row) => head.failures[row].time, (row) => table.died[row],
         (row) => table.born[row], (row) => blocks.born[row]];
-    const keep = [(row) => blocks.device[row] === device && !isPlaceholder(trace, row), (row) => head.failures[row].device === device,
+    const keep = [(row) => blocks.device[row] === device && !isPlaceholder({head, loaded: {blocks}}, row), (row) => head.failures[row].device === device,
         (row) => table.device[row] === device, (row) => table.device[row] === device];
     keep.push(keep[EVENT_FREE]);
-    return {time, keep, rows: [freed, refused, released, null, null],
+    return {blocks, time, keep, rows: [freed, refused, released, null, null],
         counts: [freed.length, refused.length, released.length, table.count, blocks.count]};
 }
 
@@ -38,8 +38,9 @@ async function sourcesOf(trace, device) {
  *   timeOf(i): whole ns; inUse(i): bytes of the blocks that are live after it; at(t): the last event at or before *t*,
  *   -1: none; of(row): the one in which block *row* was allocated */
 export async function listEvents(trace, device) {
-    const {time, keep, rows, counts} = await sourcesOf(trace, device);
-    const {bytes, born, died} = trace.loaded.blocks;
+    const {blocks, time, keep, rows, counts} = await sourcesOf(trace, device);
+    const {bytes, born, died, phase} = blocks;
+    const before = 1 + trace.head.phases.findIndex(({name}) => name === 'before the recording'); // of vramscope attach, and of snapshots
     const all = counts.reduce((sum, n) => sum + n, 0);
     const what = new Uint8Array(all);
     const row = new Uint32Array(all);
@@ -50,6 +51,7 @@ export async function listEvents(trace, device) {
     const next = counts.map((_, w) => (head(w) < 0 ? Infinity : time[w](head(w))));
     const change = (w, r) => (w === EVENT_ALLOC ? bytes[r] : w === EVENT_FREE ? -bytes[r] : 0);
     let count = 0;
+    let begun = 0;
     let sum = 0;
     await inSlices(all, 1 << 14, (from, to) => {
         for (let i = from; i < to; i++) {
@@ -69,6 +71,8 @@ export async function listEvents(trace, device) {
             times[count] = t;
             row[count++] = r;
             sum += change(w, r);
+            if (before && w === EVENT_ALLOC && phase[r] === before)
+                begun = count;
         }
     });
     for (let first = 0, next; first < count; first = next) {
@@ -78,7 +82,7 @@ export async function listEvents(trace, device) {
     }
     const list = {
         count,
-        begun: upperBound(times, 0.999, count),
+        begun,
         times,
         what: (i) => what[i],
         row: (i) => row[i],
@@ -134,7 +138,7 @@ export async function countedTrace(trace, state, device) {
     };
     const numberAt = (t) => {
         const n = Math.max(0, Math.min(count, upperBound(times, t) - 1));
-        return n + (t - times[n]) / (times[n + 1] - times[n]);
+        return Math.max(0, Math.min(count + 1, n + (t - times[n]) / (times[n + 1] - times[n])));
     };
     const numbers = EVENT_KINDS.map((kind) => new Float64Array((kind === 'refused' ? head.failures.length : (loaded[kind] || {count: 0}).count)));
     for (let i = begun; i < list.count; i++)
@@ -142,7 +146,7 @@ export async function countedTrace(trace, state, device) {
     const counted = async (table, born, died) => {
         for (let i = 1; i < table.count; i++)
             born[i] = born[i] || born[i - 1]; // of another device: births ascend
-        const numbered = {...table, born, died: died.map((number, i) => (table.died[i] === Infinity ? Infinity : number)), source: table};
+        const numbered = {...table, born, died: died.map((number, i) => (table.died[i] === Infinity ? Infinity : Math.max(number, born[i]))), source: table};
         return Object.assign(numbered, {live: await createLiveIndex(numbered)});
     };
     const [free, refused, released, reserved, alloc] = numbers;

@@ -112,8 +112,8 @@ export function followProgram(element, trace, state, changed) {
         const began = performance.now();
         await refresh(asked.state === 'ended');
         dataEvents = asked.events;
+        await changed();
         dataDue = performance.now() + Math.max(DATA_MS, SHARE * (performance.now() - began));
-        changed();
     }
 
     async function askAll() {

@@ -67,6 +67,8 @@ export function exactTable(trace, key, device) {
         return null;
     if (key === 'tensors')
         return {table: blocks, accept: (i) => blocks.kind[i] !== kinds.length - 1};
+    if (key === 'allocated' && levels.segments === 'caching' && levels.framework)
+        return null; // its tensors are blocks as well, in the place of what holds them
     if (levels.segments === 'none' || (key === 'allocated' && levels.segments === 'caching'))
         return {table: blocks, accept: null};
     return segments && !hasLooseBlocks(blocks, device) ? {table: segments, accept: null} : null;

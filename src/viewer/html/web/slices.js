@@ -69,7 +69,9 @@ export function createPainter() {
                     const call = done;
                     job = done = null;
                     call(value);
-                } else if (performance.now() > until) {
+                    return false; // what it started waits for its turn
+                }
+                if (performance.now() > until) {
                     return true;
                 }
             }

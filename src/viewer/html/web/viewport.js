@@ -14,8 +14,8 @@ const viewportScroll = {last: -Infinity, listening: false, element: null};
 /** What is visible, in ns. @returns {{from: number, to: number}} */
 export function visibleTime(trace, state) {
     const duration = Math.max(1, trace.head.duration);
-    const from = state.get('from') ?? 0;
-    const to = state.get('to') ?? duration;
+    const from = Math.max(0, state.get('from') ?? 0);
+    const to = Math.min(duration, state.get('to') ?? duration); // a link may go past the end
     return to > from ? {from, to} : {from: 0, to: duration};
 }
 
