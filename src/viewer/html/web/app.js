@@ -72,10 +72,13 @@ class Page {
         this.help = makeHelp();
         this.build(trace.head);
         followLink(this.state, this.first);
-        this.state.subscribe(['tab'], () => this.show());
+        this.state.subscribe(['tab'], () => {
+            this.state.set({playing: false});
+            this.show();
+        });
         const refresh = () => this.refresh();
         this.state.subscribe(['axis', 'device', 'trace', 'theme'], refresh);
-        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.state.get('theme') === 'auto' && refresh());
         document.addEventListener('keydown', (event) => event.key === 'Escape' && this.closeFirst(event), {capture: true});
         document.addEventListener('keydown', (event) => this.key(event));
         this.paint();

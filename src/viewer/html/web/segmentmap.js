@@ -31,14 +31,11 @@ class SegmentmapView extends ChartView {
         super(element, context, {label: 'Segments at the cursor', height: SEGMENTS_HEIGHT, legend: true});
         const {trace, state} = context;
         this.bar = bar;
-        this.zoom = 1;
+        this.zoom = state.get('segmentZoom');
         this.layout = null; // what is drawn: {pieces, headings, groups, unit}
         this.least = 0; // the height that the page gives
         this.playing = 0;
-        state.ended(() => {
-            cancelAnimationFrame(this.playing);
-            state.set({playing: false});
-        });
+        state.ended(() => cancelAnimationFrame(this.playing));
         this.button('◀', 'previous change', () => this.stepChange(-1));
         this.play = this.button('Play', 'play through time', () => this.togglePlay());
         this.button('▶', 'next change', () => this.stepChange(1));
@@ -82,6 +79,7 @@ class SegmentmapView extends ChartView {
             this.redrawAll();
         });
         this.state.subscribe(['playing'], () => this.onPlaying());
+        this.onPlaying(); // goes on where the page was made anew
         this.followTrace('curves', 'blocks', 'segments');
         trace.blocks.then((blocks) => blocks && blocks.live.deaths(), () => null);
     }
@@ -98,6 +96,7 @@ class SegmentmapView extends ChartView {
 
     setZoom(value) {
         this.zoom = Math.max(1, Math.min(4096, value));
+        this.state.set({segmentZoom: this.zoom});
         this.surface.redraw();
     }
 

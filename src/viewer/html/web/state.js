@@ -47,6 +47,7 @@ export const STATE_KEYS = {
         return match ? {[match[1]]: Number(match[2])} : undefined;
     }, (value) => Object.entries(value).map(([what, index]) => `${what}:${index}`)[0]),
     playing: unlinked(false),
+    eventsShown: unlinked('all'), eventsLeast: unlinked('0'), segmentZoom: unlinked(1), modulesBy: unlinked('kind'), stepsSort: unlinked('odd-'),
     theme: choiceOf('auto', 'light', 'dark'),
 };
 

@@ -29,10 +29,8 @@ export function mountEvents(element, {trace, state}) {
     const grid = make('div.grid.grid-events', {role: 'table', 'aria-label': 'Events'}, make('div', {role: 'rowgroup'},
         make('div.grid-head', {role: 'row'}, EVENT_HEADS.map((title) =>
             make('div.cell', {role: 'columnheader'}, title)))), body);
-    let shown = 'all';
-    let least = 0;
-    const filters = make('div.toolbar', {}, choice('Show', Object.entries(SHOWN), shown, (value) => filter(shown = value)),
-        choice('of at least', LEAST, '0', (value) => filter(least = Number(value))), search);
+    const filters = make('div.toolbar', {}, choice('Show', Object.entries(SHOWN), state.get('eventsShown'), (value) => state.set({eventsShown: value})),
+        choice('of at least', LEAST, state.get('eventsLeast'), (value) => state.set({eventsLeast: value})), search);
     fill(element, filters, words, grid);
 
     let events = null;
@@ -103,6 +101,7 @@ export function mountEvents(element, {trace, state}) {
         if (!events)
             return;
         const mine = ++building;
+        const [shown, least] = [state.get('eventsShown'), Number(state.get('eventsLeast'))];
         const text = state.get('search').trim().toLowerCase();
         const sites = matchSites(trace, text);
         if (search.value !== state.get('search'))
@@ -133,7 +132,7 @@ export function mountEvents(element, {trace, state}) {
         draw();
     }
     state.subscribe(['cursor', 'selected'], follow);
-    state.subscribe(['search'], filter);
+    state.subscribe(['search', 'eventsShown', 'eventsLeast'], filter);
     rebuild().catch((error) => fill(words, `The events cannot be shown: ${error.message}`));
     const rows = (from, most) => Array.from({length: Math.max(0, Math.min(count() - from, most))}, (_, i) => at(from + i));
     return {

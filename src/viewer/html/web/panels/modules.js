@@ -128,13 +128,9 @@ function mapText(text, room) {
 /** @param {Element} element @param {{trace: Object, state: Object}} page
  * @returns {{svg: function(): string, rows: function(): Array[]}} */
 export function mountModules(element, {trace, state}) {
-    let by = 'kind';
     const keys = {kind: (row) => row.kind.replace('_', ' '), pass: (row) => row.pass || PASSES[3]};
-    const colorBy = toggles('Colour by', [['kind', 'Kind'], ['pass', 'Pass']], by, (value) => {
-        by = value;
-        colorBy.show(by);
-        draw();
-    });
+    const colorBy = toggles('Colour by', [['kind', 'Kind'], ['pass', 'Pass']], state.get('modulesBy'),
+        (modulesBy) => state.set({modulesBy}));
     const crumbs = make('span.crumbs');
     const legend = make('span.module-keys');
     const words = make('p.view-words.moment', {'aria-live': 'polite'});
@@ -209,6 +205,8 @@ export function mountModules(element, {trace, state}) {
             return;
         }
         const theme = themeOf(state);
+        const by = state.get('modulesBy');
+        colorBy.show(by);
         const root = buildModules(rows, keys[by]);
         const shown = moduleAt(root, state.get('module'));
         const names = by === 'kind' ? [...root.parts.keys()] : PASSES;
@@ -236,7 +234,7 @@ export function mountModules(element, {trace, state}) {
         event.stopPropagation();
     });
     new ResizeObserver(() => picture && fill(map, picture(Math.max(120, map.clientWidth), Math.max(120, map.clientHeight)))).observe(map);
-    state.subscribe(['module'], draw);
+    state.subscribe(['module', 'modulesBy'], draw);
     draw();
     return {
         svg: () => serializeSvg(picture(1200, 800)),

@@ -236,13 +236,10 @@ export function mountSteps(element, {trace, state}) {
     make('div.fold-below', {}, detail, make('section.card', {}, make('h2', {}, 'Steps'), table)));
     const view = new FoldView(chart, {trace, state});
     let fold = null;
-    let sort = 'odd-';
 
     function drawTable() {
-        const heading = ({key, title: text}) => button(text, () => {
-            sort = key + (sort === `${key}-` ? '+' : '-');
-            drawTable();
-        }, {class: 'link', 'aria-pressed': String(sort.startsWith(key))});
+        const sort = state.get('stepsSort');
+        const heading = ({key, title: text}) => button(text, () => state.set({stepsSort: key + (sort === `${key}-` ? '+' : '-')}), {class: 'link', 'aria-pressed': String(sort.startsWith(key))});
         const rows = arrangeRows(fold.steps, FOLD_COLUMNS, '', sort).slice(0, FOLD_ROWS);
         const hidden = fold.steps.length - rows.length;
         fill(table, plainTable('Steps', FOLD_COLUMNS.map(heading), rows.map((step) => FOLD_COLUMNS.map(({key, text}) =>
@@ -306,6 +303,7 @@ export function mountSteps(element, {trace, state}) {
         drawDetail();
     }
     state.subscribe(['step', 'stepAxis'], again);
+    state.subscribe(['stepsSort'], drawTable);
     draw();
     return {
         svg: () => view.svg(),
