@@ -153,6 +153,21 @@ def fit():
         x = make_batch(i)
         net(x).relu().sum().backward()
         net.zero_grad()''', "fit()", 0),
+    "validation_with_gradients": (("growth",), "validate", '''def step(i, out):
+    pass
+def validate(net):
+    total = 0
+    for _ in range(400):
+        total = total + net(torch.randn(2048, 1024, device="cuda")).square().mean()
+    return total
+def fit():
+    net = Net(1024, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(5):
+        net(torch.randn(2048, 1024, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    validate(net)''', "fit()", 0),
     "one_long_batch": (("larger_step",), "make_batch", '''def step(i, out):
     pass
 def make_batch(size):
@@ -173,6 +188,8 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
     "cache_that_grows": ("the requests at decode", "live tensors: temporaries"),
     "pool_without_blocks": PRIVATE_POOL,
     "pool_of_a_graph": PRIVATE_POOL,
+    "batch_too_large": ("remedy use less memory in a step", "vramscope advise --gpu"),
+    "validation_with_gradients": ("remedy do not keep the blocks of", "under torch.no_grad()"),
     "batches_that_grow": ("grow: the first was 4.0 MiB",),
 }
 # The same causes with segments that grow: one failure, with the device's figures.

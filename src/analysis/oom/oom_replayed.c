@@ -47,6 +47,12 @@ static bool has_requests(const struct vs_oom_stacks *cause, const struct vs_what
     return false;
 }
 
+/* Whether what grows is freed at the end of its step in a trial; in a loop without marks nothing is. */
+static bool freed_at_step_end(const struct vs_oom *oom)
+{
+    return oom->steps_begun && !oom->growth_repeats;
+}
+
 /* Changes *setting* so that it has no part of the cause *verdict*; its first sites are those of the
  * trials. Returns what to do, or NULL: this cause cannot be replayed. *kind*: of the remedy. */
 static const char *without(const struct trials *trials, struct vs_oom *oom,
@@ -59,8 +65,9 @@ static const char *without(const struct trials *trials, struct vs_oom *oom,
         setting->sites = trials->sites;
         setting->site_count += trials->growing;
         const char *where = vs_oom_site_list(oom, &oom->growing, 2);
-        return vs_oom_text_of(oom, oom->steps_begun ? "free the blocks of %s at the end of their step"
-                                                    : "do not keep the blocks of %s", where);
+        return vs_oom_text_of(oom, freed_at_step_end(oom)
+                                       ? "free the blocks of %s at the end of their step"
+                                       : "do not keep the blocks of %s", where);
     }
     if (verdict == &vs_verdict_spike && trials->spikes) {
         *kind = "avoid_spike";
@@ -215,7 +222,7 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
         for (size_t i = 0; i < trials.growing; i++)
             trials.sites[i] = (struct vs_whatif_site){
                 .stack = growth->stack[i],
-                .rule = oom->steps_begun ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
+                .rule = freed_at_step_end(oom) ? VS_WHATIF_FREE_AT_STEP_END : VS_WHATIF_ABSENT};
         if (!oom->spike_is_request && has_requests(spike, log)) /* it cannot be replayed without */
             trials.spikes = spike->count;
         for (size_t i = 0; i < trials.spikes; i++)
@@ -239,7 +246,8 @@ void vs_oom_replay(struct vs_oom *oom, struct vs_reader *reader)
             add_cause(&trials, oom, recorded, &vs_verdict_growth);
         if (is_cause(oom, &vs_verdict_spike))
             add_cause(&trials, oom, recorded, &vs_verdict_spike);
-        if (oom->verdict != &vs_verdict_growth && oom->verdict != &vs_verdict_spike)
+        if ((oom->verdict != &vs_verdict_growth && oom->verdict != &vs_verdict_spike) ||
+            (oom->verdict == &vs_verdict_growth && vs_oom_more_in_holes(oom)))
             add_policies(&trials, oom, recorded);
         if (vs_oom_cause_of(oom, &vs_verdict_pool)) /* otherwise live blocks hold the pools' memory */
             add_cause(&trials, oom, recorded, &vs_verdict_pool);

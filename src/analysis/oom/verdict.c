@@ -58,7 +58,8 @@ static void find_shares(struct vs_oom *oom)
         /* Whether the program would have needed no more than it needed before: then it is known to
          * run without this cause. A small part of the device that was kept a few times may be a
          * leak, or a buffer of fixed size which is being filled. */
-        bool ran = oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak;
+        bool ran = verdicts[i] == &vs_verdict_larger || /* which has looked itself */
+                   (oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak);
         bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
                        bytes < oom->total / OF_DEVICE;
         /* without the missing bytes, only a large share is a cause */
@@ -119,20 +120,23 @@ static bool two_that_suffice(struct vs_oom *oom)
 }
 
 /* A larger device is a purchase: after all others that let the request fit. It does not end growth:
- * there it comes last, and freeing what grows comes first. Of a larger step the rest may not fit with
- * another setting: smaller inputs come first. */
+ * there it comes last, and freeing what grows comes first. Where a step needs more than there is, its
+ * rest may not fit with another setting of the allocator: less in a step comes first. */
 void vs_oom_sort_remedies(struct vs_oom *oom)
 {
-    bool growth = oom->verdict == &vs_verdict_growth || oom->refusal == &vs_verdict_growth;
-    bool larger = oom->verdict == &vs_verdict_larger || oom->refusal == &vs_verdict_larger;
+    const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
+    bool growth = cause == &vs_verdict_growth;
+    const char *first = growth                          ? "free_growth"
+                        : cause == &vs_verdict_larger   ? "limit_step"
+                        : cause == &vs_verdict_capacity ? "smaller_step" : "";
     size_t placed = 0;
     for (int rank = 5; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {
             struct vs_remedy remedy = oom->remedies[i];
             bool device = strcmp(remedy.kind, "bigger_device") == 0;
             int of = growth && device                                      ? 0
-                     : (growth && strcmp(remedy.kind, "free_growth") == 0) ||
-                           (larger && strcmp(remedy.kind, "limit_step") == 0) ? 5
+                     : strcmp(remedy.kind, first) == 0 && (growth || remedy.fits) ? 5
+                     : growth && strcmp(remedy.kind, "detach") == 0        ? 4
                      : !remedy.fits                                        ? remedy.replayed
                      : device                                              ? 2
                                                                            : 3 + remedy.replayed;

@@ -43,7 +43,7 @@ void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fi
 
 /* vs_oom_sort_remedies: those that let the request fit come first, of these the replayed ones, and a
  * larger device last. Against growth, freeing it comes first whether or not it is enough alone; and
- * smaller inputs against a larger step. */
+ * less in a step where that is what is needed. */
 void vs_oom_sort_remedies(struct vs_oom *oom);
 
 /* Parts of a sentence; they live as long as *oom*. vs_oom_site: a call chain, shortened for a
@@ -67,6 +67,8 @@ void vs_oom_limit_requests(struct vs_oom *oom);
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);
+/* Beside growth: the holes of the cache hold more than what grows, and than is missing. */
+bool vs_oom_more_in_holes(const struct vs_oom *oom);
 void vs_oom_raise_limit(struct vs_oom *oom); /* verdict_limit.c; the limit was reached */
 void vs_oom_explain_contexts(struct vs_oom *oom, uint64_t bytes); /* verdict_context.c */
 void vs_oom_common_remedies(struct vs_oom *oom);

@@ -56,6 +56,11 @@ static const char *rate(struct vs_oom *oom, uint64_t per_step, uint64_t every)
     return vs_oom_text_of(oom, "%s a step on average", vs_size_text(per_step));
 }
 
+bool vs_oom_more_in_holes(const struct vs_oom *oom)
+{
+    return oom->cache.scattered >= oom->missing && oom->cache.scattered >= oom->growth_bytes;
+}
+
 static void explain(struct vs_oom *oom)
 {
     uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
@@ -122,10 +127,20 @@ static void explain(struct vs_oom *oom)
                         more == 1 ? "" : "s");
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_growth);
+    if (vs_oom_more_in_holes(oom))
+        vs_oom_but(oom, "%s more is cached in %s holes, the largest %s",
+                   vs_sizes_apart(oom->cache.scattered, oom->cache.largest).a,
+                   vs_count_text(oom->cache.pieces),
+                   vs_sizes_apart(oom->cache.largest, oom->cache.scattered).a);
     vs_oom_remedy(oom, "free_growth", oom->growth_bytes, oom->growth_bytes >= oom->missing,
                   "free what %s keep%s, or keep it on the host: %s",
                   vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
                   vs_size_text(oom->growth_bytes));
+    uint64_t times = oom->growth_repeats ? oom->growth_repeats : oom->growth_times;
+    if (oom->failure.framework && oom->growth_count >= 2 * times) /* more than one block each time */
+        vs_oom_remedy(oom, "detach", oom->growth_bytes, oom->growth_bytes >= oom->missing,
+                      "if a loss or an output is kept, all that its backward pass needs is kept with it: "
+                      "keep .item() or .detach() of it, and evaluate under torch.no_grad()");
     /* A larger GPU lasts for as many steps more as it has bytes. */
     uint64_t bytes = oom->total + oom->missing;
     if (!oom->total)

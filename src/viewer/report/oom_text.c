@@ -122,7 +122,8 @@ static const char *remedy_text(char text[VS_CHAIN_TEXT_MAX], const struct vs_oom
     const struct vs_remedy *remedy = &oom->remedies[index];
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
     snprintf(text, VS_CHAIN_TEXT_MAX, "%s%s", remedy->text,
-             remedy->replayed ? " (replayed)" : cause->decides ? "" : " (estimate)");
+             remedy->replayed ? " (replayed)"
+             : cause->decides || !remedy->bytes ? "" : " (estimate)");
     return text;
 }
 

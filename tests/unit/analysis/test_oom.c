@@ -132,6 +132,12 @@ static const struct oom_case cases[] = {
      START "at site_activation; repeat 40 { alloc 1000 20M; free 1000 }; at site_spike; "
      "fail 420M free 348M",
      "verdict single_spike"},
+    {"growth_beside_more_in_holes_says_so",
+     SMALL "at site_weights; alloc 9000 190M; at site_activation; repeat 10 { segment 100i 20M; "
+     "alloc 100i 5M; alloc 100i+5 5M; alloc 100i+10 5M; alloc 100i+15 5M }; "
+     "repeat 10 { free 100i; free 100i+10 }; repeat 10 { step i; at site_leak; "
+     "alloc 100i+20000 5M; pop }; step 10; at site_spike; fail 10M free 8M",
+     "verdict growth; evidence_against has 100.0 MiB more is cached in 20 holes", .policy = "caching"},
     {"enough_in_pieces_too_small_is_fragmentation", HOLES "at site_spike; fail 120M free 48M",
      "verdict fragmentation; device_bytes/cached 200M; device_bytes/largest_hole 5M; "
      "device_bytes/holes 40; device_bytes/cached_empty_segments 0; remedies/kind=use_holes not "
