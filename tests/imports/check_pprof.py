@@ -8,6 +8,7 @@ vramscope exports; damaged and hostile ones are refused.
 """
 import gzip
 import os
+import re
 import resource
 import sys
 import tempfile
@@ -93,7 +94,9 @@ def main():
             made.verb("export", "-f", "pprof", made.path, "-o", file.name)
         with open(file.name, "rb") as again:
             problems.equal("exported and imported", sum(load("a", again.read()).live()[1][0].values()), 10 * KIB + 512)
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        with open(sys.argv[1], "rb") as program:
+            if not re.search(rb"__[at]san_init", program.read()):  # its shadow needs terabytes of addresses
+                resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
         # 2.5 million frames, 20000 of a name of 8 MiB, and ids that would meet in a table by hash
         name, lines = b"n" * (8 << 20), field(4, field(1, 5)) + field(4, field(1, 1)) * 124
         ids = [i * pow(0x9e3779b97f4a7c15, -1, 1 << 64) % (1 << 64) for i in range(1, 40001)]
