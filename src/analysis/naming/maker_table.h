@@ -48,6 +48,7 @@ VS_MAKER_RULE("/torch/distributed/fsdp/_flat_param.py", "unshard pre_unshard nee
 VS_MAKER_RULE("/torch/distributed/fsdp/_init_utils.py", "", MODULE)
 VS_MAKER_RULE("/torch/distributed/fsdp/_runtime_utils.py", "_post_backward_hook _reduce_grad "
               "_get_reduce_scatter_tensors _reduce_grad_no_shard", BACKWARD)
+VS_MAKER_RULE("/deepspeed/runtime/zero/", "setup_buckets _setup_for_real_optimizer", BUCKET)
 VS_MAKER_RULE("/torch/distributed/distributed_c10d.py", "", PASSING)
 
 /* modules: parameters and buffers */

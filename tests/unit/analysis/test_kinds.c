@@ -35,6 +35,7 @@
 #define RECOMPUTE ENGINE "at Net.forward /home/u/net.py < recompute_fn " TORCH "utils/checkpoint.py < " EVALUATE
 #define FSDP TORCH "distributed/fsdp/_fully_shard/_fsdp_param.py < "
 #define DDP TORCH "nn/parallel/distributed.py < "
+#define ZERO "/v/lib/python3.11/site-packages/deepspeed/runtime/zero/stage3.py < "
 
 static struct vs_builder b;
 static struct vs_reader *reader;
@@ -194,12 +195,13 @@ static const struct kinds_case {
      {{"made", "parameters 1, inputs 2"}}},
     {"wrappers for several devices have buckets and gathered parameters",
      MAIN "at DistributedDataParallel._ddp_init_helper " DDP "DistributedDataParallel.__init__ " DDP USER
-     "tensor 0 1M; at distribute_tensor " TORCH "distributed/tensor/_api.py < "
+     "tensor 0 1M; at DeepSpeedZeroOptimizer_Stage3._setup_for_real_optimizer " ZERO
+     "DeepSpeedZeroOptimizer_Stage3.__init__ " ZERO USER "tensor 8 2M; at distribute_tensor " TORCH "distributed/tensor/_api.py < "
      "ColwiseParallel._partition_linear_fn " TORCH "distributed/tensor/parallel/style.py < "
      "distribute_module " TORCH "distributed/tensor/_api.py < " USER "tensor 1 4M; "
      "at alloc_storage " FSDP "FSDPParam.alloc_all_gather_outputs " FSDP LINEAR "tensor 5 2M; mark forward; "
      BACKWARD "tensor 7 1M; drop 5",
-     {{"forward", "gradients 1, parameters 4, temporaries 2"}}},
+     {{"forward", "gradients 3, parameters 4, temporaries 2"}}},
     {"hooks on the engine's thread do not hide it",
      FORWARD "tensor 0 1M; " ENGINE "at foreach_all_gather " TORCH "distributed/fsdp/_fsdp_collectives.py; "
      "tensor 1 1M; drop 1; " BACKWARD "tensor 2 2M; " MAIN "mark backward; " INIT_GROUP "tensor 4 1M; drop 2",
