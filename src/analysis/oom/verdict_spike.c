@@ -49,7 +49,7 @@ static void explain(struct vs_oom *oom)
     if (oom->steps_done == 0)
         vs_oom_but(oom, "the program marks no steps: it was compared with the whole run before it");
     vs_oom_remedy(oom, "avoid_spike", oom->spike_bytes, true,
-                  "%s: without %s the program peaks at %s", vs_oom_spike_remedy(oom),
+                  "%s: before %s the program peaked at %s", vs_oom_spike_remedy(oom),
                   oom->spike_count == 1 ? "it" : "them", vs_size_text(peak));
     if (oom->spike_is_request && oom->spike_count == 1)
         vs_oom_smaller_request(oom);

@@ -104,7 +104,7 @@ static const struct oom_case cases[] = {
     {"one_request_unlike_any_other_is_a_spike",
      START STEPS(4, "40M", "") "step 4; at site_spike; fail 400M free 348M",
      "verdict single_spike; inside/spike_is_request 1; spike_bytes 400M; remedies/0/kind "
-     "avoid_spike; remedies/0/text has peaks at 260.0 MiB"}, /* without it */
+     "avoid_spike; remedies/0/text has peaked at 260.0 MiB"}, /* without it */
     {"a_spike_above_the_device_is_still_a_spike",
      START STEPS(3, "40M", "") "step 3; at site_spike; fail 700M free 348M",
      "verdict single_spike"},

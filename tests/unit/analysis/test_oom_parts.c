@@ -17,7 +17,7 @@
     "remedies/kind=avoid_spike/text has 2 allocations, 750.0 MiB; "                            \
     "remedies/kind=avoid_spike/text has site_batch; "                                          \
     "remedies/kind=avoid_spike/text has site_scores; "                                         \
-    "remedies/kind=avoid_spike/text has peaks at 245.0 MiB; "                                  \
+    "remedies/kind=avoid_spike/text has peaked at 245.0 MiB; "                                  \
     "evidence has one step asked for 750.0 MiB in 2 allocations; "                             \
     "evidence has the largest other allocation was "
 /* Live blocks of the same step make a request of the usual size fail. */
