@@ -111,7 +111,11 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
         struct vs_timeline_key key = rows.items[i].key;
         key.stack = site_number(sites, key.stack, key.api);
         key.until_stack = site_number(sites, key.until_stack, key.until_api);
-        key.api = key.until_api = 0;
+        key.until_api = 0;
+        if (key.what == VS_ROWS_WAITS)
+            key.kind = 0;
+        else
+            key.api = 0;
         add_row(&named, &key, &rows.items[i].sums);
     }
     vs_vec_sort(named.items, named.count, sizeof *named.items, longer);
@@ -125,6 +129,7 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
             .kind = key->kind, .memory = key->memory, .size = key->size, .cause = key->cause,
             .ended_by = key->ended_by, .name = key->name ? vs_summary_name(summary, key->name) : NULL,
             .site = key->stack ? &sites->list.items[key->stack - 1] : NULL,
+            .api = vs_summary_name(summary, key->api),
             .until = key->until_stack ? &sites->list.items[key->until_stack - 1] : NULL,
             .phase = vs_summary_place(summary, (struct vs_place){.phase = key->phase}), .sums = named.items[i].sums};
         out->omitted_ns -= items[i].sums.time_ns;

@@ -13,6 +13,7 @@ struct vs_report_work {
     const char *name;                   /* of a kernel; NULL: none */
     const struct vs_report_site *site;  /* of the call; of a gap that of the wait; NULL: unknown */
     const struct vs_report_site *until; /* of a gap: of the call that ended it; NULL: unknown */
+    const char *api;                    /* of waits: the call, which stacks that read the same need not share */
     const char *phase;                  /* "" outside any range */
     struct vs_timeline_sums sums;
 };

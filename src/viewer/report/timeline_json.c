@@ -65,7 +65,7 @@ static void waits_json(struct vs_json *json, const struct vs_report_works *waits
         if (!row->site) /* of further sites (VS_TIMELINE_ROWS_MAX) */
             continue;
         vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("api", row->site->api), VS_J_UINT("count", row->sums.count),
+        vs_json_members(json, VS_J_TEXT("api", row->api), VS_J_UINT("count", row->sums.count),
                         VS_J_UINT("time_ns", row->sums.time_ns), VS_J_UINT("step_count", row->sums.step_count),
                         VS_J_UINT("step_ns", row->sums.step_ns));
         vs_report_json_frames(json, row->site);

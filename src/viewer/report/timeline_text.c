@@ -38,9 +38,15 @@ static const char *site_text(char out[4 * SITE_COLUMNS + 8], const struct vs_rep
 }
 #define site_words(site) site_text((char[4 * SITE_COLUMNS + 8]){""}, site)
 
+/* In bytes a ns, which are GB/s. */
+static double rate_of(uint64_t bytes, uint64_t ns)
+{
+    return ns ? (double)bytes / (double)ns : 0;
+}
+
 char *vs_rate_format(char out[32], uint64_t bytes, uint64_t ns)
 {
-    double rate = ns ? (double)bytes / (double)ns : 0;
+    double rate = rate_of(bytes, ns);
     snprintf(out, 32, rate >= 1 ? "%.1f GB/s" : "%.1f MB/s", rate >= 1 ? rate : 1e3 * rate);
     return out;
 }
@@ -110,7 +116,7 @@ static struct vs_timeline_steps steps_of(const struct vs_report *report, const s
 }
 
 /* The works that took longest, as shares of *whole_ns*: gaps by their cause, others by call site; with *steps*, how
- * often in a step. */
+ * often in a step, and however short they are those in every step. */
 static void work_rows(const struct vs_style *style, const struct vs_report_works *works, uint64_t whole_ns,
                       enum vs_timeline_what what, const struct vs_timeline_steps *steps)
 {
@@ -118,10 +124,13 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
     snprintf(row_indent, sizeof row_indent, "%*s", VS_ROW_COLUMNS, "");
     uint64_t rest = works->total.time_ns, count = works->total.count;
     size_t shown = 0;
-    for (; shown < works->count && shown < style->sites; shown++) {
-        const struct vs_report_work *work = &works->items[shown];
-        if (shown && !style->small_sites && work->sums.time_ns < whole_ns / 100)
-            break;
+    for (size_t i = 0; i < works->count; i++) {
+        const struct vs_report_work *work = &works->items[i];
+        bool in_every = steps && steps->count > 1 && work->sums.step_count >= steps->count;
+        bool small = i && !style->small_sites && work->sums.time_ns < whole_ns / 100;
+        if (!in_every && (small || shown >= style->sites))
+            continue;
+        shown++;
         const char *lead = row_lead(work->sums.time_ns, whole_ns, work->sums.count);
         rest -= work->sums.time_ns;
         count -= work->sums.count;
@@ -137,9 +146,11 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
         else
             fprintf(style->out, "at further call sites\n");
         if (steps && steps->count && work->site && work->sums.step_count)
-            vs_text_lines(style, row_indent, "%s, %.1f a step, %s of the steps' time", work->site->api,
+            vs_text_lines(style, row_indent, "%s, %.1f a step, %s of the steps' time", work->api,
                           (double)work->sums.step_count / (double)steps->count,
                           vs_percent_text(work->sums.step_ns, steps->time_ns));
+        else if (what == VS_ROWS_WAITS && work->site)
+            vs_text_lines(style, row_indent, "%s", work->api);
     }
     uint64_t more = works->count - shown + works->omitted_count;
     if (more && shown)
@@ -295,6 +306,20 @@ unsigned vs_pcie_generation(const struct vs_report_device *device)
     return major >= 9 ? 5 : major == 8 ? 4 : major >= 3 ? 3 : 0;
 }
 
+/* What is 100 % for copies of *kind*, in bytes a ns: *pcie*, or the fastest of them where that is unknown or they are
+ * faster, as over NVLink; 0: none is larger than VS_SMALL_COPY_BYTES. */
+static double whole_rate(const struct vs_report_timeline *line, uint32_t kind, double pcie)
+{
+    const struct vs_link *link = link_of(line->device->links, kind);
+    double most = link ? rate_of(link->bytes, link->time_ns) : 0;
+    for (size_t i = 0; i < line->copies.count; i++) {
+        const struct vs_report_work *row = &line->copies.items[i];
+        double rate = row->kind == kind && row->size != VS_COPY_SMALL ? rate_of(row->sums.bytes, row->sums.time_ns) : 0;
+        most = rate > most ? rate : most;
+    }
+    return most && most < pcie ? pcie : most;
+}
+
 static void transfer_section(const struct vs_report_device *device, const struct vs_style *style)
 {
     const struct vs_report_timeline *line = &device->timeline;
@@ -305,13 +330,14 @@ static void transfer_section(const struct vs_report_device *device, const struct
     }
     fprintf(style->out, "  copies: %s in %s×, %s\n", vs_size_text(copies->total.bytes),
             vs_count_text(copies->total.count), vs_time_text(copies->total.time_ns));
+    unsigned generation = vs_pcie_generation(device);
+    double pcie = (double)vs_pcie_bytes_per_second(generation) / 1e9, whole[VS_COPY_DTOH + 1] = {0};
+    for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++)
+        whole[kind] = whole_rate(line, kind, pcie);
     for (size_t i = 0; i < copies->count; i++) {
         const struct vs_report_work *row = &copies->items[i];
-        const struct vs_link *link = row->size == VS_COPY_SMALL ? NULL : link_of(line->device->links, row->kind);
-        double share = link && row->sums.time_ns
-                           ? (double)row->sums.bytes / (double)row->sums.time_ns * (double)link->time_ns /
-                                 (double)link->bytes
-                           : 0;
+        double share = row->size != VS_COPY_SMALL && row->kind <= VS_COPY_DTOH && whole[row->kind]
+                           ? rate_of(row->sums.bytes, row->sums.time_ns) / whole[row->kind] : 0;
         fprintf(style->out, "    %-5s %-8s %-9s %10s %6s× %s", vs_copy_kind_name(row->kind),
                 memory_names[row->memory], size_names[row->size], vs_size_text(row->sums.bytes),
                 vs_count_text(row->sums.count), time_column(row->sums.time_ns));
@@ -321,21 +347,20 @@ static void transfer_section(const struct vs_report_device *device, const struct
             fprintf(style->out, " %6.1f %%", 100 * share);
         fputc('\n', style->out);
     }
-    for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++) {
-        const struct vs_link *link = link_of(line->device->links, kind);
-        if (link)
-            fprintf(style->out, "    100 %% = %s, the fastest %s copy of 1 MiB or more in this trace\n",
-                    rate_words(link->bytes, link->time_ns), vs_copy_kind_name(kind));
-    }
-    unsigned generation = vs_pcie_generation(device);
-    if (generation && (link_of(line->device->links, VS_COPY_HTOD) || link_of(line->device->links, VS_COPY_DTOH)))
-        fprintf(style->out, "    PCIe %u.0 with 16 lanes, the most that such GPUs have: %.1f GB/s each way\n", generation,
-                (double)vs_pcie_bytes_per_second(generation) / 1e9);
+    for (uint32_t kind = VS_COPY_HTOD; kind <= VS_COPY_DTOH; kind++)
+        if (whole[kind] > pcie)
+            fprintf(style->out, "    100 %% = %s: the fastest %s copies of this trace\n",
+                    rate_words((uint64_t)(1e6 * whole[kind]), 1000000), vs_copy_kind_name(kind));
+    if (generation && (whole[VS_COPY_HTOD] || whole[VS_COPY_DTOH]))
+        fprintf(style->out, "    %s%.1f GB/s: PCIe %u.0 with 16 lanes, the most that such GPUs have\n",
+                whole[VS_COPY_HTOD] == pcie || whole[VS_COPY_DTOH] == pcie ? "100 % = " : "", pcie, generation);
     if (line->pageable.total.count) {
         uint64_t saved;
         bool known = all_saved(line, &saved);
         vs_text_lines(style, "  pageable copies: ", "%s; %s%s%s", vs_time_text(line->pageable.total.time_ns),
-                      !known ? "this trace has no large pinned copy to say what pinned memory would save"
+                      !known ? "use pinned memory: in PyTorch pin_memory=True with non_blocking=True, in CUDA "
+                               "cudaHostAlloc. What it would save cannot be worked out from this trace, which has no "
+                               "large pinned copy"
                       : saved ? "pinned memory would save " : "no slower than the fastest pinned copy of this trace",
                       known && saved ? vs_time_text(saved) : "",
                       known && saved ? " of it, at the speed of the fastest pinned copy of this trace" : "");
@@ -357,10 +382,11 @@ void vs_timeline_sections(const struct vs_report *report, const struct vs_report
         fprintf(style->out, "  no kernels or copies %s\n",
                 report->part.point ? "are listed at a point in time: use --from and --to" : "were recorded");
     if (any && wish->kernels) {
-        fprintf(style->out, "  kernels: %s in %s, device busy %s of %s\n", vs_time_text(device->kernel_total.time_ns),
-                vs_number_text(device->kernel_total.count, "kernel"),
-                vs_percent_text(device->timeline.device->busy_ns, device->timeline.span_ns),
-                vs_time_text(device->timeline.span_ns));
+        vs_text_lines(style, "  kernels: ", "%s in %s; with copies and memsets the device was busy for %s, %s of %s",
+                      vs_time_text(device->kernel_total.time_ns), vs_number_text(device->kernel_total.count, "kernel"),
+                      vs_time_text(device->timeline.device->busy_ns),
+                      vs_percent_text(device->timeline.device->busy_ns, device->timeline.span_ns),
+                      vs_time_text(device->timeline.span_ns));
         vs_timeline_kernels(device, true, style);
         peak_line(device->timeline.device, device->peak_user.time_ns, style);
         clock_line(report, style);

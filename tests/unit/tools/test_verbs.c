@@ -165,6 +165,27 @@ TEST(report_prints_what_was_recorded)
     expect(0, "\x1b[1m", "report --color always trace.vst");
 }
 
+/* Copies of which the small ones are faster; a wait in every step, which is short; two calls on one line. */
+TEST(sections_name_short_waits_of_every_step_and_compare_copies_with_the_link)
+{
+    for (unsigned known = 0; known < 2; known++) {
+        vs_builder_open(&b, "observe");
+        vs_builder_event(&b, EVENT(device, .total_bytes = GIB, .cc_major = known ? 7 : 0, .cc_minor = known ? 5 : 0));
+        b.stack = alloc_buffers();
+        vs_trace(&b, "copy 7 htod 4M 1000 4000000 pageable; copy 7 htod 512K 5000000 100000 pageable; "
+                 "kernel 7 6000000 1000 k; repeat 2 { step i; wait 3 100 20; pop }");
+        vs_builder_event(&b, EVENT(sync, .start_ns = b.start_ns, .end_ns = b.start_ns + 9000000, .stack = b.stack,
+                                   .sync_kind = VS_WAIT_COPY, .api = vs_builder_string(&b, "cudaMemcpyAsync")));
+        end_as("link.vst", VS_END_EXIT, 0);
+        expect(0, known ? "100 % = 15.8 GB/s: PCIe 3.0 with 16 lanes, the most that such GPUs have|33.3 %"
+                        : "100 % = 5.2 GB/s: the fastest HtoD copies of this trace|100.0 %|20.0 %",
+               "report --transfers --syncs --kernels link.vst");
+        expect(0, "pageable copies: 4.10 ms; use pinned memory: in PyTorch pin_memory=True|cudaHostAlloc.|"
+               "cannot be worked out from this trace|cudaMemcpyAsync|cudaStreamSynchronize, 1.0 a step|"
+               "with copies and memsets the device was busy for 4.10 ms", "report --transfers --syncs --kernels link.vst");
+    }
+}
+
 TEST(report_json_has_the_schema_and_exact_numbers)
 {
     small_trace();
