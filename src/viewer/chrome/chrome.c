@@ -51,6 +51,8 @@ struct track {
     struct chrome *chrome;
     struct vs_sorted_rows held; /* of struct vs_slice */
     uint64_t end_ns; /* of the last slice that was written */
+    uint64_t device, stream;
+    const char *name; /* "" until the stream has one */
 };
 
 struct chrome {
@@ -139,21 +141,30 @@ static void write_slice(void *context, void *row)
                                          slice->end_ns - slice->start_ns});
 }
 
-/* The track of a stream, which gets a name at first, and with *name*. */
+static void emit_stream(struct chrome *c, const struct track *track, uint64_t place)
+{
+    char label[300];
+    const char *name = track->name;
+    snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", track->stream, *name ? " (" : "", name, *name ? ")" : "");
+    vs_emit_track(&c->emit, true, device_pid(c, track->device), track->stream, label, place);
+}
+
+/* The track of a stream, and its *name* if it gets one. Perfetto needs it before the first event on the track, Chrome
+ * has one name for a track: the last, which close_all writes. */
 static struct track *name_stream(struct chrome *c, uint64_t device, uint64_t stream,
                                  const char *name)
 {
     uint64_t key = ((device & 0xff) << 56 | (stream & ~(UINT64_C(0xff) << 56))) + 1;
     uint64_t number = vs_xmap_number(&c->track_by_key, key + (key == 0), c->track_count);
     bool first = number == c->track_count;
-    char label[300];
     if (first)
-        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity, 
-                   ((struct track){.chrome = c, .held = {.size = sizeof(struct vs_slice), .most = HELD_MOST, .leaves = write_slice}}));
-    if (first || *name) {
-        snprintf(label, sizeof label, "stream %" PRIu64 "%s%.250s%s", stream, *name ? " (" : "", name, *name ? ")" : "");
-        vs_emit_track(&c->emit, true, device_pid(c, device), stream, label, first ? stream : VS_NO_PLACE);
-    }
+        VS_VEC_ADD(c->tracks, c->track_count, c->track_capacity,
+                   ((struct track){.chrome = c, .device = device, .stream = stream, .name = "",
+                                   .held = {.size = sizeof(struct vs_slice), .most = HELD_MOST, .leaves = write_slice}}));
+    if (*name)
+        c->tracks[number].name = name;
+    if (c->emit.perfetto && (first || *name))
+        emit_stream(c, &c->tracks[number], VS_NO_PLACE);
     return &c->tracks[number];
 }
 
@@ -535,8 +546,11 @@ static void close_all(struct chrome *c)
         if (open->kind == VS_EVENT_range_push || open->kind == VS_EVENT_range_start)
             write_edge(c, open->kind == VS_EVENT_range_push ? 'E' : 'e', open, now);
     }
-    for (size_t i = 0; i < c->track_count; i++)
+    for (size_t i = 0; i < c->track_count; i++) {
         vs_sorted_rows_leave(&c->tracks[i].held, &c->tracks[i], 0);
+        if (!c->emit.perfetto)
+            emit_stream(c, &c->tracks[i], c->tracks[i].stream);
+    }
 }
 
 static void say_left_out(struct chrome *c)

@@ -316,11 +316,11 @@ TEST(start_end_ranges_are_paired_by_id)
 
 TEST(tracks_have_names_and_the_file_its_properties)
 {
-    begin_trace("observe", "device 1G GPU");
+    begin_trace("observe", "device 1G GPU; kernel 7 1000 10 k");
     vs_builder_event(&b, EVENT(stream, .stream = 7, .name = vs_builder_string(&b, "copies"),
                                .alive = 1));
-    vs_trace(&b, "kernel 7 1000 10 k");
-    expect_timeline("X 1", "traceEvents/ph=M&name=process_name&pid=4242/args/name train_demo; "
+    vs_trace(&b, "kernel 7 2000 10 k"); /* the track has one name: the first match */
+    expect_timeline("X 2", "traceEvents/ph=M&name=process_name&pid=4242/args/name train_demo; "
                     "traceEvents/ph=M&name=process_name&pid=0/args/name GPU 0: GPU (simulated); "
                     "traceEvents/ph=M&name=thread_name&tid=7/args/name stream 7 (copies); schemaVersion 1; "
                     "displayTimeUnit ms; baseTimeNanoseconds 1700000000000000000; deviceProperties count 1; "
