@@ -215,7 +215,7 @@ static bool resolve_named(const char *who, const char *path, struct vs_reader *r
 /* Steps that the program marks, whose numbers may be any. */
 struct marked_steps {
     uint64_t from, to;        /* numbers that are wanted */
-    uint64_t begun;           /* so far */
+    uint64_t begun, done;     /* so far; in all, completed */
     uint64_t lowest, highest; /* numbers */
     uint64_t first, after;    /* events: the first of these begins, the first behind them; 0: none */
 };
@@ -246,11 +246,12 @@ static enum vs_err find_steps(struct vs_reader *reader, struct marked_steps *m)
     struct vs_growth_steps found = {0};
     vs_reader_rewind(reader);
     enum vs_err err = vs_reading_run(reader, replay, NULL, &observer, 1);
+    m->done = replay->phases.steps.done;
     vs_replay_close(replay);
     if (err || m->begun)
         return err;
     err = vs_found_steps_read(reader, &found);
-    m->begun = found.count;
+    m->begun = m->done = found.count;
     m->lowest = found.first_number;
     m->highest = m->lowest + found.count * found.stride - 1;
     for (size_t i = 0; i < found.count; i++) {
@@ -276,8 +277,8 @@ static bool resolve_steps(const char *who, const char *path, struct vs_reader *r
         vs_tool_fail(who, "%s: --steps: the program marks no steps, and its requests do not repeat; an NVTX range "
                      "named \"step N\" around each marks them, or give --from and --to", path);
     else if (!m.first)
-        vs_tool_fail(who, "%s: no step %" PRIu64 "; the trace has steps %" PRIu64 " to %" PRIu64, path,
-                     args->step_from, m.lowest, m.highest);
+        vs_tool_fail(who, "%s: no step %" PRIu64 "; the trace has steps %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them completed",
+                     path, args->step_from, m.lowest, m.highest, m.done);
     out->from = (struct vs_time_window_end){true, true, m.first};
     out->to = (struct vs_time_window_end){m.after, true, m.after - 1};
     return !err && m.first;

@@ -55,7 +55,7 @@ static const char usage[] =
     "      --steps N[-M]     only these steps, marked by the program or found\n"
     "      --max-size SIZE   timeline: at most this size, before compression; the\n"
     "                        shortest kernels, copies, calls, waits and lives of\n"
-    "                        blocks are left out\n"
+    "                        blocks are left out. Refused where the rest is larger\n"
     "      --job NAME        parquet: the name of the job, if it was not recorded\n"
     "      --partial         use the readable events of a trace that is cut off or\n"
     "                        damaged\n"
@@ -73,7 +73,7 @@ static const char names[] =
 
 struct export_arguments {
     const struct vs_export_format *format;
-    const char *output;
+    const char *output, *max_size; /* max_size: as given */
     unsigned given; /* enum vs_export_option */
     struct vs_part_args part;
     struct vs_time_window window;
@@ -94,6 +94,13 @@ static bool parse_size(const char *text, void *to)
     return !vs_size_parse(text, bytes) && *bytes;
 }
 
+static bool parse_max_size(const char *text, void *to)
+{
+    struct export_arguments *args = to;
+    args->max_size = text;
+    return parse_size(text, &args->options.max_bytes);
+}
+
 static bool parse_steps(const char *text, void *to)
 {
     struct export_arguments *args = to;
@@ -112,7 +119,7 @@ static int parse(int argc, char **argv, struct export_arguments *args)
          .takes = "a size such as 64MiB"},
         {"instant-min", .parse = parse_size, .to = &args->options.min_bytes, .quoted = true, /* its earlier name */
          .takes = "a size such as 64MiB"},
-        {"max-size", .parse = parse_size, .to = &args->options.max_bytes, .quoted = true,
+        {"max-size", .parse = parse_max_size, .to = args, .quoted = true,
          .takes = "a size such as 200MB"},
         {"steps", .parse = parse_steps, .to = args, .quoted = true,
          .takes = "a step's number such as 12, or a range such as 10-12"},
@@ -176,9 +183,11 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
         return vs_tool_fail(who, "%s: --device %llu: the program did not use that device", path,
                             (unsigned long long)args->options.device);
     if (err == VS_ERR_LIMIT)
-        return vs_tool_fail(who, "--max-size %s: counters, ranges and instants alone take %s; select a part with "
-                            "--steps or --from and --to", vs_size_text(args->options.max_bytes),
-                            vs_size_text(result.least_bytes));
+        return vs_tool_fail(who, "--max-size %s: counters, ranges and instants alone take %s (%llu bytes), before "
+                            "compression; select a part with --steps or --from and --to%s, or give no --max-size and a "
+                            "FILE that ends in .gz", args->max_size, vs_size_text(result.least_bytes),
+                            (unsigned long long)result.least_bytes,
+                            strcmp(args->format->name, "chrome") == 0 ? ", use -f perfetto, which is smaller" : "");
     if (err == VS_ERR_UNSUPPORTED)
         return vs_tool_fail(who, "format %s needs a library that this vramscope was built without "
                             "(man vramscope-export says which): install it and build again",
@@ -207,7 +216,7 @@ static int write_to(const char *who, struct vs_reader *reader, const char *path,
                 who, (unsigned long long)result.clipped);
     if (result.left_out)
         fprintf(stderr, "%s: left out to stay below %s: %llu of %llu kernels, copies, calls, waits and lives of "
-                "blocks, those shorter than %s\n", who, vs_size_text(args->options.max_bytes),
+                "blocks, those shorter than %s\n", who, args->max_size,
                 (unsigned long long)result.left_out, (unsigned long long)result.selectable,
                 vs_time_text(result.shortest_ns));
     return VS_EXIT_OK;

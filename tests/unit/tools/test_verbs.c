@@ -469,7 +469,13 @@ TEST(steps_are_selected_by_the_numbers_that_the_program_gives_them)
     end_as("hundreds.vst", VS_END_EXIT, 0);
     expect(0, "step 200", "export -f chrome --steps 150-200 --min-bytes 1 hundreds.vst");
     assert_null(strstr(out, "step 300"));
-    REFUSES("export -f chrome --steps", {"101 hundreds.vst", "no step 101; the trace has steps 100 to 300"});
+    REFUSES("export -f chrome --steps", {"101 hundreds.vst", "no step 101; the trace has steps 100 to 300, 3 of them completed"});
+    vs_builder_open(&b, "observe");
+    vs_trace(&b, "device 1G GPU; step 1; pop; step 2");
+    end_as("open.vst", VS_END_EXIT, 0);
+    REFUSES("export -f chrome --steps", {"9 open.vst", "the trace has steps 1 to 2, 1 of them completed"},
+            {"1 --max-size 1KB open.vst", "--max-size 1KB: counters, ranges and instants alone take "},
+            {"1 --max-size 1KB open.vst", "use -f perfetto, which is smaller, or give no --max-size and a FILE"});
 }
 
 /* Python refuses a text that is not UTF-8. */
