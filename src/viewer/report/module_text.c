@@ -18,6 +18,7 @@
 static const enum vs_kind columns[] = {VS_KIND_PARAMETERS, VS_KIND_GRADIENTS, VS_KIND_OPTIMIZER_STATE,
                                        VS_KIND_ACTIVATIONS};
 #define COLUMNS (sizeof columns / sizeof *columns)
+static const char *const column_names[COLUMNS + 1] = {"parameters", "gradients", "optimizer", "activat.", "other"};
 
 struct module_node {
     const char *name; /* the last part of its path, *length* bytes */
@@ -137,8 +138,20 @@ static void fold(struct vs_arena *memory, const struct module_node *parent)
     }
 }
 
+/* The bytes of *node* in column *i*; in the last one, those of all kinds without a column. */
+static uint64_t in_column(const struct module_node *node, size_t i)
+{
+    uint64_t other = node->bytes;
+    if (i < COLUMNS)
+        return node->kinds[columns[i]];
+    for (size_t k = 0; k < COLUMNS; k++)
+        other -= node->kinds[columns[k]];
+    return other;
+}
+
+/* Columns in which *all* has nothing are left out. */
 static void print_row(const struct vs_style *style, const char *name, int indent, const struct module_node *node,
-                      uint64_t parts)
+                      uint64_t parts, const struct module_node *all)
 {
     int pad = NAME_COLUMNS - indent - (int)vs_text_width(name);
     fprintf(style->out, "    %*s", indent, "");
@@ -147,18 +160,18 @@ static void print_row(const struct vs_style *style, const char *name, int indent
         fprintf(style->out, "\n%*s", NAME_COLUMNS + 4, "");
     fprintf(style->out, "%*s%10s", pad > 0 ? pad : 0, "", vs_size_text(node->bytes / parts));
     int skipped = 0;
-    for (size_t i = 0; i < COLUMNS; i++) {
-        skipped += 11;
-        if (!node->kinds[columns[i]])
+    for (size_t i = 0; i <= COLUMNS; i++) {
+        skipped += in_column(all, i) ? 11 : 0;
+        if (!in_column(node, i))
             continue;
-        fprintf(style->out, "%*s", skipped, vs_size_text(node->kinds[columns[i]] / parts));
+        fprintf(style->out, "%*s", skipped, vs_size_text(in_column(node, i) / parts));
         skipped = 0;
     }
     fputc('\n', style->out);
 }
 
 static void print(struct vs_arena *memory, const struct module_node *node, const char *before, int indent,
-                  uint64_t least, const struct vs_style *style)
+                  uint64_t least, const struct module_node *all, const struct vs_style *style)
 {
     fold(memory, node);
     size_t count;
@@ -176,14 +189,14 @@ static void print(struct vs_arena *memory, const struct module_node *node, const
     bool model = node->length != 0;
     bool only = count == 1 && !own.bytes && !last; /* has nothing itself: its name is a part of the next one's */
     if (model && !only) {
-        print_row(style, name, indent, node, 1);
+        print_row(style, name, indent, node, 1, all);
         if (last)
-            print_row(style, node->uneven ? "mean" : "each", indent + 2, node, node->count);
+            print_row(style, node->uneven ? "mean" : "each", indent + 2, node, node->count, all);
         indent += 2;
     }
     for (size_t i = 0; i < count; i++) {
         if (order[i]->bytes >= least) {
-            print(memory, order[i], model && only ? name : "", indent, least, style);
+            print(memory, order[i], model && only ? name : "", indent, least, all, style);
         } else {
             small.bytes += order[i]->bytes;
             small.count += order[i]->count;
@@ -192,9 +205,9 @@ static void print(struct vs_arena *memory, const struct module_node *node, const
         }
     }
     if (model && count && own.bytes >= least)
-        print_row(style, "itself", indent, &own, 1);
+        print_row(style, "itself", indent, &own, 1, all);
     if (small.bytes >= least && small.count)
-        print_row(style, vs_xarena_printf(memory, "%s smaller", vs_count_text(small.count)), indent, &small, 1);
+        print_row(style, vs_xarena_printf(memory, "%s smaller", vs_count_text(small.count)), indent, &small, 1, all);
 }
 
 void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
@@ -207,9 +220,12 @@ void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
                                                    "`vramscope run --modules`");
         return;
     }
-    fprintf(style->out, "  %sby module of PyTorch\n    %-*s%10s %10s %10s %10s %10s%s\n", vs_paint(style, VS_DIM), NAME_COLUMNS, "",
-            "all", "parameters", "gradients", "optimizer", "activat.", vs_unpaint(style));
     build(&memory, &held->modules, &all);
-    print(&memory, &all, "", 0, style->small_sites ? 1 : held->modules.bytes / 100 * SHOWN_PER_CENT, style);
+    fprintf(style->out, "  %sby module of PyTorch\n    %-*s%10s", vs_paint(style, VS_DIM), NAME_COLUMNS, "", "all");
+    for (size_t i = 0; i <= COLUMNS; i++)
+        if (in_column(&all, i))
+            fprintf(style->out, " %10s", column_names[i]);
+    fprintf(style->out, "%s\n", vs_unpaint(style));
+    print(&memory, &all, "", 0, style->small_sites ? 1 : held->modules.bytes / 100 * SHOWN_PER_CENT, &all, style);
     vs_arena_free_all(&memory);
 }

@@ -62,7 +62,8 @@ static struct vs_builder b;
     "tensor 0 40M; tensor 50 101M; own 0 parameter D:a.weight; own 50 parameter Embedding:weight; "                \
     "own 50 renamed D:an_embedding_of_wordsx.weight; "                                                             \
     "at Net.forward /home/u/net.py < main /home/u/train.py; run forward G:a; tensor 170 6M; "                      \
-    "run forward D:a-b; tensor 180 5M; run forward D:a.c; tensor 190 4M"
+    "run forward D:a-b; tensor 180 5M; run forward D:a.c; tensor 190 4M; "              \
+    "run none; at @/opt/x/lib/libx.so.2; tensor 200 30M"
 
 static char *text_of(const struct vs_report_wish *wish, uint64_t at, bool ascii)
 {
