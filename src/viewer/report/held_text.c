@@ -117,9 +117,11 @@ static void operations(const struct vs_report *report, const struct vs_held *hel
     char count[VS_SIZE_TEXT_MAX];
     uint64_t rest = list->bytes, allocations = list->blocks;
     size_t shown = 0, most = style->small_sites ? style->sites : OPERATIONS_SHOWN;
-    fprintf(style->out, "  %s%s: allocated in all, by itself and with what it calls\n"
-            "    %10s  %7s  %10s  %10s%s\n", vs_paint(style, VS_DIM), headings[VS_BY_OP], "itself", "", "with calls",
-            report->part.point || report->part.window ? "live then" : "at peak", vs_unpaint(style));
+    bool part = report->part.point || report->part.window;
+    fprintf(style->out, "  %s%s: totals of %s (frees not subtracted)\n"
+            "    %10s  %7s  %10s  %10s%s\n", vs_paint(style, VS_DIM), headings[VS_BY_OP],
+            part ? "this part of the run" : "the whole run", "itself", "", "with calls",
+            part ? "live then" : "live, peak", vs_unpaint(style));
     for (size_t i = 0; i < list->count && shown < most; i++) {
         const struct vs_held_row *row = &list->rows[i];
         if (!style->small_sites && row->allocated_total < list->bytes / 100 && row->bytes_total <= held->bytes / 100)

@@ -364,16 +364,23 @@ static void tally_line(const struct vs_style *style, const char *label, const ch
     fprintf(style->out, "\n");
 }
 
-/* The meaning of "the end". */
+static bool still_runs(const struct vs_report *report)
+{
+    return !report->has_end && report->outcome.kind == VS_OUTCOME_RECORDING;
+}
+
+/* The meaning of "the end", after "live". */
 static const char *end_word(const struct vs_report *report)
 {
-    return report->part.point ? "at that time" : report->part.window ? "at the end of the span"
-                                                                      : "at the end";
+    return report->part.point    ? "at that time"
+           : report->part.window ? "at the end of the span"
+           : still_runs(report)  ? "now"
+                                 : "at the end";
 }
 
 static const char *live_heading(const struct vs_report *report)
 {
-    return report->part.point ? "live then" : "live at end";
+    return report->part.point ? "live then" : !report->part.window && still_runs(report) ? "live now" : "live at end";
 }
 
 static void device_heading(const struct vs_report_device *device, const struct vs_style *style)
@@ -510,7 +517,8 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         framework_lines(device, style);
         family_table(device->family, live_heading(report), style);
         vs_balance_text(style, device,
-                        part->window || part->point ? part->to_ns : report->duration_ns, when + 3);
+                        part->window || part->point ? part->to_ns : report->duration_ns,
+                        strncmp(when, "at ", 3) == 0 ? when + 3 : "the end so far");
         vs_held_text(report, device, style);
         vs_held_text_cached(device, style);
         if (device->at_end.total_bytes && !part->point) {
