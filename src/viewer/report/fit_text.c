@@ -241,7 +241,8 @@ static void put_peak(const struct vs_fit_set *set, const struct vs_fit_run *run,
     if (set->vary)
         fprintf(out, " with %s%s%s", set->vary, *set->vary ? " " : "", run->value);
     if (run->rank)
-        fprintf(out, " of rank %s", run->rank);
+        fprintf(out, " of rank %s%s", run->rank, set->ranks > 1 ? *place ? ", the one with the least headroom,"
+                                                                       : ", the one with the least headroom" : "");
     fprintf(out, "%s%s", !*place ? "" : strcmp(place, VS_AFTER_LAST_STEP) ? " at " : " ", place);
     put_kinds(&run->worst_device->kinds, out);
     put_holders(&run->worst_device->holders, run->worst_device->tensors, out);
@@ -491,12 +492,15 @@ static void print_classes(const struct vs_fit_set *set, const struct vs_style *s
     if (ran < set->ranks && set->runs[0].answer == VS_FIT_UNKNOWN)
         vs_text_lines(style, "  ", "rank 0 gave no answer, so no other of the %s ranks was run", vs_count_text(set->ranks));
     else if (ran < set->ranks)
-        vs_text_lines(style, "  ", "%zu of %s ranks were run, each alone. The others were not run: they are taken "
-                      "to be like those%s (--rank runs more).", ran, vs_count_text(set->ranks),
-                      known ? ", which have the first, an inner and the last place in each group"
+        vs_text_lines(style, "  ", "%zu of %s ranks were run, each alone. The others were not run: each is taken "
+                      "to be like one of those%s (--rank runs more).", ran, vs_count_text(set->ranks),
+                      known ? ", the one with the same place in its groups: first, inner or last"
                             : "; the program's groups are not known");
     else
         vs_text_lines(style, "  ", "each of the %zu ranks was run alone", ran);
+    if (deciding->count && deciding->runs[0].worst_device && deciding->runs[0].worst_device->tensors)
+        vs_text_lines(style, "  ", "peak allocated and reserved are those of PyTorch's allocator; the headroom "
+                      "is also without NCCL's buffers and the CUDA context");
     for (size_t i = 0; i < classes.count; i++)
         free(classes.runs[i].rank);
     free(classes.runs);
