@@ -205,7 +205,7 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
         explain_further(oom, verdict);
         oom->evidence_count = count; /* one sentence is enough */
     }
-    if (cause->enough)
+    if (cause->enough && cause->bytes >= oom->live / VS_SMALL_CAUSE)
         vs_oom_evidence(oom, "without %s (%s, most at %s) the request fits, too", verdict->noun,
                         vs_size_text(cause->bytes), vs_oom_site(oom, cause->culprit, 3));
 }

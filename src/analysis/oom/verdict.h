@@ -14,6 +14,8 @@
 #include "analysis/oom/verdict_table.h"
 #undef VS_VERDICT
 
+#define VS_SMALL_CAUSE 50 /* of live memory; a cause below this part is no way out */
+
 /* vs_diagnose: selects the verdict of *oom*, whose facts are complete, and lets it add its evidence
  * and remedies. The rule (docs/oom.md): the first cause that decides; otherwise of the causes that
  * are suspected and enough alone the first in the table, unless a later one holds more than four times as

@@ -4,7 +4,6 @@
 #include "analysis/oom/verdict.h"
 
 #define LEAK_BLOCKS_MIN 8
-#define SMALL 50 /* of live memory; a cause below this part is no way out */
 
 /* One site that holds most, in blocks of one size of which none was freed: data that the program
  * needs, or blocks that it forgets to free in each iteration. A trace without steps that freed other
@@ -58,7 +57,7 @@ static void explain(struct vs_oom *oom)
                        vs_oom_site_list(oom, &oom->growing, 2),
                        (unsigned long long)oom->growth_times, oom->growth_times == 1 ? "" : "s",
                        vs_size_text(oom->growth_bytes));
-        else if (oom->causes[i].enough && oom->causes[i].bytes >= oom->live / SMALL)
+        else if (oom->causes[i].enough && oom->causes[i].bytes >= oom->live / VS_SMALL_CAUSE)
             vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
                        "live, so later requests may not", oom->causes[i].verdict->noun,
                        vs_size_text(oom->causes[i].bytes));

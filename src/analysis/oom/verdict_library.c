@@ -26,5 +26,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_library = {
     .name = "outside_libraries", .words = "libraries: memory outside the program's own allocator",
-    .noun = "the memory of these libraries", .live = offsetof(struct vs_oom, library_bytes),
+    .noun = "the memory that libraries allocate themselves", .live = offsetof(struct vs_oom, library_bytes),
     .explain = explain, .site = offsetof(struct vs_oom, library_site)};
