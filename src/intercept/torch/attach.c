@@ -145,8 +145,10 @@ int vramscope_attach(const char *options, char *why, size_t why_bytes)
         }
         atomic_store_explicit(&attaching, false, memory_order_release);
     }
-    snprintf(why, why_bytes, "%s", *vs_process_refusal() ? vs_process_refusal()
-                                                         : "its recording is off, has ended, or failed as its standard error says");
+    const char *other = state == VS_PROCESS_ACTIVE
+        ? "it was started with --record=off, or its trace could not be written: start it again"
+        : "its recording has ended, or failed as its standard error says";
+    snprintf(why, why_bytes, "%s", *vs_process_refusal() ? vs_process_refusal() : other);
     return -1;
 }
 
