@@ -84,6 +84,9 @@ def main():
                        ["weights (train.py:12) < <module>:40",
                         "tsl::BFCAllocator::Allocate (bfc_allocator.cc:400) < <module> (train.py:40)"])
         problems.equal("not called a pool", first["frameworks"], [])
+        host = load("host.prof", profile([((1,), 1, 512, None)]))
+        problems.equal("memory of no device has a name", [d["name"] for d in (first, *host.report()["devices"])],
+                       ["", "memory without a device (the profile names none)"])
         apart = load("apart.prof", profile(apart=True))
         problems.equal("numbers that are not packed", (apart.live()[1], apart.report()["devices"]),
                        (memory, [first, second]))

@@ -35,6 +35,8 @@ void vs_import_device(struct vs_import_writer *w, unsigned device)
     struct vs_event event = {.kind = VS_EVENT_device};
     if (w->gpus)
         event.device = w->gpus[device];
+    else if (w->gpu_name)
+        event.device.name = vs_import_string(w, w->gpu_name);
     event.device.device = device;
     vs_import_event(w, &event);
     VS_IMPORT(w, context, .context = 1 + device, .device = device, .primary = 1, .alive = 1);

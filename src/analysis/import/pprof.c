@@ -139,7 +139,7 @@ static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
     struct pprof_bytes lines[FRAMES_MAX + 1], bytes; /* the innermost first, in a location as well */
     uint64_t field, id, device = 0, count = 1, size = 1;
     unsigned depth = 0, values = 0;
-    bool host = false;
+    bool host = false, labelled = false;
     while ((field = next_field(p, &sample, &bytes)) != 0)
         if (field == SAMPLE_LOCATIONS) { /* packed, or one of several fields with one number; so are the values */
             while (depth <= FRAMES_MAX && next_number(p, &bytes, &id))
@@ -156,6 +156,7 @@ static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
             const char *text = string_in(p, bytes, LABEL_TEXT); /* "cuda:1" */
             const char *digits = strpbrk(text, "0123456789");
             host = strcasestr(text, "cpu") != NULL;
+            labelled = true;
             device = digits ? strtoull(digits, NULL, 10) : 0;
         }
     if (!p->space || values < p->space || !size || p->damaged)
@@ -171,6 +172,7 @@ static void read_sample(struct pprof_import *p, struct pprof_bytes sample)
         return;
     }
     p->frames += depth;
+    p->writer->gpu_name = labelled ? NULL : "memory without a device (the profile names none)";
     vs_import_device(p->writer, (unsigned)device);
     uint64_t stack = depth > FRAMES_MAX ? vs_composer_more(p->writer->composer) : 0;
     for (depth -= depth > FRAMES_MAX; depth-- > 0;) {
