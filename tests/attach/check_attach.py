@@ -107,6 +107,13 @@ def check_refusals(build, python, torch, folder):
         sleeper.kill()
         out = program.communicate("\n", timeout=120)
     assert (program.returncode, *out) == (3, "done\n", ""), (program.returncode, out)
+    program = popen(build, build + "/bin/vramscope", "run", "-q", "--record=off", "--", "sh", "-c",
+                    'echo $$; exec "$0" "$@"', python, HERE + "/attach_program.py", torch)
+    pid = program.stdout.readline().strip()
+    assert program.stdout.readline() == "ready\n", program.communicate()
+    status, out, error = attached(build, pid)
+    program.communicate("\n", timeout=120)
+    assert status == 2 and "started with --record=off" in error, (status, out, error)
     assert os.listdir(folder) == ["held.vst"], os.listdir(folder)
 
 
