@@ -499,8 +499,8 @@ static void print_classes(const struct vs_fit_set *set, const struct vs_style *s
     else
         vs_text_lines(style, "  ", "each of the %zu ranks was run alone", ran);
     if (deciding->count && deciding->runs[0].worst_device && deciding->runs[0].worst_device->tensors)
-        vs_text_lines(style, "  ", "peak allocated and reserved are those of PyTorch's allocator; the headroom "
-                      "is also without NCCL's buffers and the CUDA context");
+        vs_text_lines(style, "  ", "peak allocated and reserved are those of PyTorch's allocator; NCCL's "
+                      "buffers and the CUDA context are subtracted from the headroom as well");
     for (size_t i = 0; i < classes.count; i++)
         free(classes.runs[i].rank);
     free(classes.runs);

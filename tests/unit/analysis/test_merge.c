@@ -214,6 +214,7 @@ TEST(traces_of_different_jobs_are_remarked)
         fclose(style.out);
         assert_true(!strstr(text, "may be of different jobs") == !jobs[i].said);
         assert_true(!jobs[i].said || strstr(text, jobs[i].said));
+        assert_non_null(strstr(text, "\n  peak: memory in use on the device, buffers of libraries such as NCCL included\n"));
         free(text);
         vs_merge_free(merge);
     }
