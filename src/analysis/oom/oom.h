@@ -23,13 +23,17 @@ struct vs_verdict {
     const char *name;  /* "true_capacity", as in the JSON */
     const char *words; /* the heading: "true capacity: …" */
     const char *noun;  /* of a share: "memory kept in every iteration"; NULL: it has none */
-    /* One of the three. Whether the facts in *oom* are this cause and no other, whatever the device
-     * had; or how many more bytes the device would have had for the request without this cause
-     * (0: it had no part), or where these are in struct vs_oom, if they are live memory of the program.
-     * None: the rest, when no cause explains the failure. */
+    /* Whether the facts in *oom* are this cause and no other, whatever the device had; or how many
+     * more bytes the device would have had for the request without this cause (0: it had no part); or
+     * where these are in struct vs_oom, if they are live memory of the program (with *recovers*, which
+     * decides then, too). None: the rest, when no cause explains the failure. */
     bool (*decides)(const struct vs_oom *oom);
     uint64_t (*recovers)(const struct vs_oom *oom);
     size_t live;
+    /* Whether it has a part only where the program has run without it. */
+    bool has_run;
+    /* The kind of the remedy that comes first, if it fits or there is no other way; NULL: none does. */
+    const char *remedy;
     /* Whether it is a cause only where no other one is enough. */
     bool last_resort;
     /* Adds evidence and remedies to *oom*, with the functions of verdict.h. */

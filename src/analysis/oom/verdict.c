@@ -58,7 +58,7 @@ static void find_shares(struct vs_oom *oom)
         /* Whether the program would have needed no more than it needed before: then it is known to
          * run without this cause. A small part of the device that was kept a few times may be a
          * leak, or a buffer of fixed size which is being filled. */
-        bool ran = verdicts[i] == &vs_verdict_larger || /* which has looked itself */
+        bool ran = verdicts[i]->has_run ||
                    (oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak);
         bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
                        bytes < oom->total / OF_DEVICE;
@@ -126,9 +126,7 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
 {
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
     bool growth = cause == &vs_verdict_growth;
-    const char *first = growth                          ? "free_growth"
-                        : cause == &vs_verdict_larger   ? "limit_step"
-                        : cause == &vs_verdict_capacity ? "smaller_step" : "";
+    const char *first = cause->remedy ? cause->remedy : "";
     size_t placed = 0;
     for (int rank = 5; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {

@@ -44,8 +44,8 @@ void vs_oom_remedy(struct vs_oom *oom, const char *kind, uint64_t bytes, bool fi
                    const char *format, ...) VS_PRINTF(5, 6);
 
 /* vs_oom_sort_remedies: those that let the request fit come first, of these the replayed ones, and a
- * larger device last. Against growth, freeing it comes first whether or not it is enough alone; and
- * less in a step where that is what is needed. */
+ * larger device last. Against growth, freeing it comes first whether or not it is enough alone.
+ * Where a step needs more than there is, using less in a step comes first. */
 void vs_oom_sort_remedies(struct vs_oom *oom);
 
 /* Parts of a sentence; they live as long as *oom*. vs_oom_site: a call chain, shortened for a

@@ -73,4 +73,4 @@ static void explain(struct vs_oom *oom)
 const struct vs_verdict vs_verdict_capacity = {
     .name = "true_capacity",
     .words = "true capacity: the program needs more memory than the device has",
-    .explain = explain, .sites = offsetof(struct vs_oom, sites)};
+    .remedy = "smaller_step", .explain = explain, .sites = offsetof(struct vs_oom, sites)};

@@ -159,5 +159,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_growth = {
     .name = "growth", .words = "growth: the program keeps allocating memory that it does not free",
-    .noun = "the growth", .live = offsetof(struct vs_oom, growth_bytes), .explain = explain,
-    .sites = offsetof(struct vs_oom, growing)};
+    .noun = "the growth", .live = offsetof(struct vs_oom, growth_bytes), .remedy = "free_growth",
+    .explain = explain, .sites = offsetof(struct vs_oom, growing)};

@@ -48,5 +48,6 @@ const struct vs_verdict vs_verdict_larger = {
     .name = "larger_step",
     .words = "larger step: this step asks for more than any before it, and those fit",
     .noun = "what this step asks for beyond those before", .recovers = recovers,
-    .live = offsetof(struct vs_oom, larger_beyond), .explain = explain,
+    .live = offsetof(struct vs_oom, larger_beyond), .has_run = true, .remedy = "limit_step",
+    .explain = explain,
     .site = offsetof(struct vs_oom, larger_site)};

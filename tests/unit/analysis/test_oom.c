@@ -56,6 +56,9 @@ static const struct oom_case cases[] = {
      "evidence is needs 60.0 MiB, 48.0 MiB available: short by 12.0 MiB"},
     {"a_request_above_the_device_in_the_first_step_is_true_capacity",
      START FORWARD(0, 1, "8M") "fail 9G free 340M", "verdict true_capacity"},
+    {"what_holds_less_than_a_fiftieth_is_no_way_out", /* 3 MiB of rounding, of 403 */
+     START FORWARD(0, 5, "60M") "repeat 3 { alloc 100i+3000 1M }; fail 42M free 40M",
+     "verdict true_capacity; causes/0/name rounding; causes/0/suffices true; evidence_against count 0"},
     {"a_step_of_larger_inputs_is_named",
      START "repeat 4 { step i; at site_batch; alloc 900 8M; at site_activation; "
      "repeat 4 { alloc 100i+1000 80M }; repeat 4 { free 100i+1000 }; free 900; pop }; step 4; "
