@@ -218,7 +218,7 @@ def run_there(pid, text):
 
 
 def wait(pid, ready, what, silent_s, most_s):
-    """Until *ready* returns something, which it returns. *what* the process has done so far is said after a while."""
+    """Waits until *ready* returns something, and returns that. Says so after *silent_s*, gives up after *most_s*."""
     begun, said = time.monotonic(), False
     while True:
         found, waited_s = ready(), time.monotonic() - begun

@@ -43,8 +43,8 @@ struct vs_import_writer {
     uint64_t now_ns; /* of the next event, since the first instant */
     uint32_t tid;    /* of the next event */
     uint64_t devices; /* bit of each that was described */
-    const struct vs_event_device *gpus; /* what is known of each; NULL: nothing, */
-    const char *gpu_name;               /* but perhaps a name */
+    const struct vs_event_device *gpus; /* by number; NULL: the file does not describe them */
+    const char *gpu_name;               /* then their name; NULL: the file has none */
 };
 
 /* vs_import_begin: begins the trace of the file, which stands for the program, from *realtime_ns* on

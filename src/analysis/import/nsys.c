@@ -274,7 +274,7 @@ static void read_rows(struct nsys_import *m, uint64_t rows_max)
     }
 }
 
-/* Whether there is no event of the process that was asked for; *why* names those that have some. */
+/* Returns whether the chosen process has no events; *why* then names the processes that have. */
 static bool lacks_process(struct nsys_import *m)
 {
     sqlite3_stmt *s = has(m, tables[MEMORY].name, "globalPid")

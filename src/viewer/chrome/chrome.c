@@ -222,7 +222,7 @@ static void annotate(struct chrome *c, char phase, const struct vs_event *event)
     vs_emit_put(&c->emit, &out, args);
 }
 
-/* A range begins or ends; the open ones are among what is retained. Whether one begins. */
+/* Writes the edges of a range that begins or ends. Returns whether one begins. */
 static bool range(struct chrome *c, const struct vs_event *event)
 {
     struct vs_retained *open = &c->point->retained;
