@@ -539,7 +539,7 @@ def main():
         write(os.path.join(out, "cudart_%d.map" % major), version_script(
             "libcudart.so." + cudart, ["cuda*", "__cuda*"], younger(callbacks, renamed, major)))
         write(os.path.join(out, "cupti_%d.map" % major), version_script(
-            "libcupti.so." + library, ["cupti*", "InitializeInjectionNvtx2"],
+            "libcupti.so." + library, ["cupti*"],
             (f for f in cupti for since, pattern in CUPTI_SINCE.items()
              if since > major and re.fullmatch(pattern, f))))
 

@@ -157,20 +157,15 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc func
     return CUPTI_SUCCESS;
 }
 
-bool vs_cupti_has_buffers(void)
-{
-    pthread_mutex_lock(&mu);
-    bool registered = requested != NULL;
-    pthread_mutex_unlock(&mu);
-    return registered;
-}
-
 /* A record is written when its work is complete, so *flag* has no effect. */
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
     if (!vs_cupti_attach())
         return vs_cupti_result(CUPTI_ERROR_NOT_INITIALIZED);
-    if (!vs_cupti_has_buffers())
+    pthread_mutex_lock(&mu);
+    bool registered = requested != NULL;
+    pthread_mutex_unlock(&mu);
+    if (!registered)
         return vs_cupti_result(CUPTI_ERROR_INVALID_OPERATION);
     flush();
     return CUPTI_SUCCESS;

@@ -76,8 +76,6 @@ void vs_cupti_source_changed(void);
 
 /* vs_cupti_put: copies *record*, whose kind determines its size, into the client's buffer. */
 void vs_cupti_put(const void *record);
-/* vs_cupti_has_buffers: has the client registered its callbacks? */
-bool vs_cupti_has_buffers(void);
 
 /* vs_cupti_thread: the id of the calling thread in records (cupti_call.c). */
 uint32_t vs_cupti_thread(void);

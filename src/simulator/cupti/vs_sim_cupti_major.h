@@ -34,7 +34,6 @@ static inline size_t vs_cupti_major_bytes(CUpti_ActivityKind kind, size_t bytes)
         return VS_SIM_CUPTI_MAJOR == 12
                    ? offsetof(CUpti_ActivityKernel10, isDeviceLaunched)
                    : offsetof(CUpti_ActivityKernel10, maxPotentialClusterSize);
-    case CUPTI_ACTIVITY_KIND_MARKER_DATA: return offsetof(CUpti_ActivityMarkerData2, cuptiDomainId);
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL: return offsetof(CUpti_ActivityMemoryPool3, isManagedPool);
     default: break;
     }

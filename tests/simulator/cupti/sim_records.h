@@ -23,9 +23,6 @@ union record {
     CUpti_ActivityOverhead3 overhead;
     CUpti_ActivityMemory4 memory;
     CUpti_ActivityMemoryPool3 pool;
-    CUpti_ActivityMarker2 marker;
-    CUpti_ActivityMarkerData2 marker_data;
-    CUpti_ActivityName name;
 };
 
 static pthread_mutex_t records_mu = PTHREAD_MUTEX_INITIALIZER;
