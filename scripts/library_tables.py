@@ -86,8 +86,31 @@ def filled(texts):
     return ["    " + line for line in lines]
 
 
+def shared(names, ends):
+    """*names*, with a{b,c}d for those that differ in a word: the last one if *ends*, else any."""
+    groups = {}
+    for name in names:
+        cuts = [m.start() for m in re.finditer(r"(?<=[a-z0-9_])(?=[A-Z])|(?=_|\{|$)|(?<=\})", name)]
+        for start in cuts:
+            for end in cuts:
+                if start <= end and "{" not in name[start:end] and (not ends or end == len(name)):
+                    groups.setdefault((name[:start], name[end:]), []).append(name[start:end])
+    words = {}
+    for (start, rest), middles in groups.items():
+        for at in range(0, len(middles), 8):
+            part = middles[at:at + 8]
+            word = "%s{%s}%s" % (start, ",".join(part), rest)
+            if len(part) > 1 and len(word) < 94:
+                words[word] = [start + middle + rest for middle in part]
+    left = set(names)
+    for word in sorted(words, key=lambda w: (len(w) - len(" ".join(words[w])), w)):
+        if left.issuperset(words[word]):
+            left = left.difference(words[word]) | {word}
+    return sorted(left)
+
+
 def folded(names):
-    """*names*, with cusparse{SDCZ}bsrmv for the four functions of that name."""
+    """*names*, with cusparse{SDCZ}bsrmv for the four functions of that name, and others by shared."""
     groups, out = {}, []
     for name in names:
         match = re.match(r"([a-z]+(?:Dn|Sp|Xt)?)([SDCZ])([a-z]\w+)$", name)
@@ -95,7 +118,9 @@ def folded(names):
     for (start, rest), letters in groups.items():
         letters = "".join(sorted(letters, key="SDCZ".find))
         out.append(start if rest is None else start + (letters if len(letters) == 1 else "{%s}" % letters) + rest)
-    return sorted(out)
+    for ends in (True, False, False, False):
+        out = shared(sorted(out), ends)
+    return out
 
 
 def spell(t):
@@ -272,7 +297,7 @@ class Table:
             if name not in ours:
                 kinds.setdefault(kind, []).append(name)
         out = ["# Functions of %s that are not supported, by what they return; written by" % self.name,
-               "# scripts/library_tables.py. {SDCZ} stands for four functions (cmake/library_calls.py)."]
+               "# scripts/library_tables.py. a{b,c} stands for ab and ac, and {SDCZ} for four functions."]
         for kind, names in sorted(kinds.items()):
             out += [kind + ":"] + filled(folded(names))
         return "\n".join(out) + "\n" if kinds else ""
