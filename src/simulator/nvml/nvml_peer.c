@@ -17,19 +17,16 @@ static nvmlReturn_t no_link(nvmlDevice_t device, unsigned link, const void *out)
     return link < NVML_NVLINK_MAX_LINKS ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-NVML_AS(nvmlDeviceGetNvLinkState, (nvmlDevice_t device, unsigned link, unsigned *active),
-        no_link(device, link, active))
-NVML_AS(nvmlDeviceGetNvLinkVersion, (nvmlDevice_t device, unsigned link, unsigned *version),
-        no_link(device, link, version))
+#define NO_LINK(name, type) \
+    NVML_AS(name, (nvmlDevice_t device, unsigned link, type *out), no_link(device, link, out))
+NO_LINK(nvmlDeviceGetNvLinkState, unsigned)
+NO_LINK(nvmlDeviceGetNvLinkVersion, unsigned)
+NO_LINK(nvmlDeviceGetNvLinkRemoteDeviceType, unsigned)
+NO_LINK(nvmlDeviceGetNvLinkRemotePciInfo, nvmlPciInfo_v2_t)
+NO_LINK(nvmlDeviceGetNvLinkRemotePciInfo_v2, nvmlPciInfo_t)
 NVML_AS(nvmlDeviceGetNvLinkCapability,
         (nvmlDevice_t device, unsigned link, unsigned capability, unsigned *value),
         no_link(device, link, value))
-NVML_AS(nvmlDeviceGetNvLinkRemoteDeviceType, (nvmlDevice_t device, unsigned link, unsigned *type),
-        no_link(device, link, type))
-NVML_AS(nvmlDeviceGetNvLinkRemotePciInfo,
-        (nvmlDevice_t device, unsigned link, nvmlPciInfo_v2_t *pci), no_link(device, link, pci))
-NVML_AS(nvmlDeviceGetNvLinkRemotePciInfo_v2,
-        (nvmlDevice_t device, unsigned link, nvmlPciInfo_t *pci), no_link(device, link, pci))
 
 NVML(nvmlDeviceGetP2PStatus,
      (nvmlDevice_t first, nvmlDevice_t second, unsigned which, unsigned *status))

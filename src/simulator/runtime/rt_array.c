@@ -6,43 +6,29 @@
 
 /* ---- channels ---- */
 
-/* Kinds that determine the format alone. */
+/* The bits of a channel, and the number of channels that the kind implies (0: any). */
+#define NORMALIZED(kind, format, bits, channels)                                                    \
+    {cudaChannelFormatKind##kind##Normalized##bits##X##channels,                                    \
+     CU_AD_FORMAT_##format##_INT##bits##X##channels, bits, channels}
 static const struct {
     enum cudaChannelFormatKind kind;
     CUarray_format format;
     uint8_t bits, channels;
-} normalized[] = {
-    {cudaChannelFormatKindUnsignedNormalized8X1, CU_AD_FORMAT_UNORM_INT8X1, 8, 1},
-    {cudaChannelFormatKindUnsignedNormalized8X2, CU_AD_FORMAT_UNORM_INT8X2, 8, 2},
-    {cudaChannelFormatKindUnsignedNormalized8X4, CU_AD_FORMAT_UNORM_INT8X4, 8, 4},
-    {cudaChannelFormatKindUnsignedNormalized16X1, CU_AD_FORMAT_UNORM_INT16X1, 16, 1},
-    {cudaChannelFormatKindUnsignedNormalized16X2, CU_AD_FORMAT_UNORM_INT16X2, 16, 2},
-    {cudaChannelFormatKindUnsignedNormalized16X4, CU_AD_FORMAT_UNORM_INT16X4, 16, 4},
-    {cudaChannelFormatKindSignedNormalized8X1, CU_AD_FORMAT_SNORM_INT8X1, 8, 1},
-    {cudaChannelFormatKindSignedNormalized8X2, CU_AD_FORMAT_SNORM_INT8X2, 8, 2},
-    {cudaChannelFormatKindSignedNormalized8X4, CU_AD_FORMAT_SNORM_INT8X4, 8, 4},
-    {cudaChannelFormatKindSignedNormalized16X1, CU_AD_FORMAT_SNORM_INT16X1, 16, 1},
-    {cudaChannelFormatKindSignedNormalized16X2, CU_AD_FORMAT_SNORM_INT16X2, 16, 2},
-    {cudaChannelFormatKindSignedNormalized16X4, CU_AD_FORMAT_SNORM_INT16X4, 16, 4},
+} formats[] = {
+    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT8, 8, 0},
+    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT16, 16, 0},
+    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT32, 32, 0},
+    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT8, 8, 0},
+    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT16, 16, 0},
+    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT32, 32, 0},
+    {cudaChannelFormatKindFloat, CU_AD_FORMAT_HALF, 16, 0},
+    {cudaChannelFormatKindFloat, CU_AD_FORMAT_FLOAT, 32, 0},
+    NORMALIZED(Unsigned, UNORM, 8, 1), NORMALIZED(Unsigned, UNORM, 8, 2), NORMALIZED(Unsigned, UNORM, 8, 4),
+    NORMALIZED(Unsigned, UNORM, 16, 1), NORMALIZED(Unsigned, UNORM, 16, 2), NORMALIZED(Unsigned, UNORM, 16, 4),
+    NORMALIZED(Signed, SNORM, 8, 1), NORMALIZED(Signed, SNORM, 8, 2), NORMALIZED(Signed, SNORM, 8, 4),
+    NORMALIZED(Signed, SNORM, 16, 1), NORMALIZED(Signed, SNORM, 16, 2), NORMALIZED(Signed, SNORM, 16, 4),
 };
-
-/* The others depend on the kind and the bits of a channel. */
-static const struct {
-    enum cudaChannelFormatKind kind;
-    CUarray_format format;
-    uint8_t bits;
-} plain[] = {
-    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT8, 8},
-    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT16, 16},
-    {cudaChannelFormatKindSigned, CU_AD_FORMAT_SIGNED_INT32, 32},
-    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT8, 8},
-    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT16, 16},
-    {cudaChannelFormatKindUnsigned, CU_AD_FORMAT_UNSIGNED_INT32, 32},
-    {cudaChannelFormatKindFloat, CU_AD_FORMAT_HALF, 16},
-    {cudaChannelFormatKindFloat, CU_AD_FORMAT_FLOAT, 32},
-};
-
-#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+#define FORMATS (sizeof formats / sizeof formats[0])
 
 /* Number of channels of the descriptor: the first ones, of equal width; 0 if invalid. */
 static unsigned channels_of(const struct cudaChannelFormatDesc *d)
@@ -64,16 +50,10 @@ cudaError_t vs_rt_format_of(const struct cudaChannelFormatDesc *d, CUDA_ARRAY3D_
          d->f <= cudaChannelFormatKindUnsignedNormalized1010102))
         return cudaErrorNotSupported;
     out->NumChannels = channels_of(d);
-    for (size_t i = 0; i < COUNT(normalized) && out->NumChannels; i++)
-        if (normalized[i].kind == d->f) {
-            out->Format = normalized[i].format;
-            return normalized[i].bits == d->x && normalized[i].channels == out->NumChannels
-                       ? cudaSuccess
-                       : cudaErrorInvalidChannelDescriptor;
-        }
-    for (size_t i = 0; i < COUNT(plain) && out->NumChannels; i++)
-        if (plain[i].kind == d->f && plain[i].bits == d->x) {
-            out->Format = plain[i].format;
+    for (size_t i = 0; i < FORMATS && out->NumChannels; i++)
+        if (formats[i].kind == d->f && formats[i].bits == d->x &&
+            (!formats[i].channels || formats[i].channels == out->NumChannels)) {
+            out->Format = formats[i].format;
             return cudaSuccess;
         }
     return cudaErrorInvalidChannelDescriptor;
@@ -83,12 +63,9 @@ struct cudaChannelFormatDesc vs_rt_channel_of(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
     enum cudaChannelFormatKind kind = cudaChannelFormatKindNone;
     int bits = 0, n = (int)d->NumChannels;
-    for (size_t i = 0; i < COUNT(normalized); i++)
-        if (normalized[i].format == d->Format)
-            kind = normalized[i].kind, bits = normalized[i].bits;
-    for (size_t i = 0; i < COUNT(plain); i++)
-        if (plain[i].format == d->Format)
-            kind = plain[i].kind, bits = plain[i].bits;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i].format == d->Format)
+            kind = formats[i].kind, bits = formats[i].bits;
     return (struct cudaChannelFormatDesc){bits, n > 1 ? bits : 0, n > 2 ? bits : 0,
                                           n > 3 ? bits : 0, kind};
 }
