@@ -53,10 +53,8 @@ static int options_main(int argc, char **argv)
             [VS_OPTION_SIZE] = "size", [VS_OPTION_CHOICE] = "choice", [VS_OPTION_LIMIT] = "limit",
             [VS_OPTION_STEPS] = "steps"};
         struct vs_json out = {.out = stdout, .pretty = true};
-        vs_json_begin_object(&out, NULL);
-        vs_json_string(&out, "schema", "vramscope.options/1");
-        vs_json_begin_array(&out, "options");
-        for (int i = 0; i < VS_OPT_COUNT; i++) {
+        vs_json_begin(&out, NULL, VS_J_TEXT("schema", "vramscope.options/1"));
+        for (int i = 0; vs_json_next(&out, "options", i, VS_OPT_COUNT); i++) {
             const struct vs_option_info *info = vs_option_describe((enum vs_option_id)i);
             bool ranged = info->type == VS_OPTION_COUNT || info->type == VS_OPTION_SIZE;
             vs_option_env_name((enum vs_option_id)i, env);
@@ -68,7 +66,6 @@ static int options_main(int argc, char **argv)
                            VS_J_UINT_IF(ranged, "min", info->min),
                            VS_J_UINT_IF(ranged, "max", info->max), VS_J_TEXT("help", info->help));
         }
-        vs_json_end_array(&out);
         vs_json_end_object(&out);
     } else {
         struct vs_style style;

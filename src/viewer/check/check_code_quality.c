@@ -8,8 +8,7 @@
 
 static void put_location(struct vs_json *json, const char *path, unsigned line)
 {
-    vs_json_begin_object(json, "location");
-    vs_json_string(json, "path", path);
+    vs_json_begin(json, "location", VS_J_TEXT("path", path));
     vs_json_object(json, "lines", VS_J_UINT("begin", line ? line : 1));
     vs_json_end_object(json);
 }
@@ -31,10 +30,9 @@ void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
             vs_check_sentence(text, row);
             vs_check_reason(line, result, row);
             snprintf(whole, sizeof whole, "%s%s%s", text, *line ? "; " : "", line);
-            vs_json_begin_object(&json, NULL);
-            vs_json_members(&json, VS_J_TEXT("description", whole),
-                            VS_J_TEXT("check_name", vs_check_rule(text, row)),
-                            VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", severity));
+            vs_json_begin(&json, NULL, VS_J_TEXT("description", whole),
+                          VS_J_TEXT("check_name", vs_check_rule(text, row)),
+                          VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", severity));
             put_location(&json, place ? vs_check_path(result, place->file) : vs_check_trace(row),
                          place ? place->line : 1);
             vs_json_end_object(&json);
@@ -47,10 +45,9 @@ void vs_check_code_quality(const struct vs_check_result *result, FILE *out)
         if (before)
             snprintf(number, sizeof number, " #%zu", before + 1);
         snprintf(print, sizeof print, "%.2000s%s", problem->trace, number);
-        vs_json_begin_object(&json, NULL);
-        vs_json_members(&json, VS_J_TEXT("description", problem->text),
-                        VS_J_TEXT("check_name", "gpu-memory/unusable-trace"),
-                        VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", "critical"));
+        vs_json_begin(&json, NULL, VS_J_TEXT("description", problem->text),
+                      VS_J_TEXT("check_name", "gpu-memory/unusable-trace"),
+                      VS_J_TEXT("fingerprint", print), VS_J_TEXT("severity", "critical"));
         put_location(&json, problem->trace, 1);
         vs_json_end_object(&json);
     }

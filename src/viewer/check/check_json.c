@@ -19,7 +19,6 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
     const char *unit = quantity->metric == VS_METRIC_COPIES ? "copies" : "bytes";
     const char *metric = limited ? vs_metric_name(quantity->metric)
                          : ended ? "exit status" : "out of memory";
-    vs_json_begin_object(json, NULL);
     vs_json_members(json, VS_J_UINT("device", quantity->device), VS_J_BOOL("host", quantity->host),
                     VS_J_TEXT("metric", metric),
                     VS_J_TEXT("level", quantity->tensors ? "tensors" : "device"),
@@ -44,10 +43,8 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
         const char *verb;
         vs_check_more(options, row, &verb);
         vs_json_command(json, "more", verb, vs_check_trace(row), options);
-        vs_json_begin_array(json, "culprits");
-        for (size_t i = 0; i < row->culprit_count; i++) {
+        for (size_t i = 0; vs_json_next_object(json, "culprits", i, row->culprit_count); i++) {
             const struct vs_culprit *culprit = &row->culprits[i];
-            vs_json_begin_object(json, NULL);
             vs_json_members(json, VS_J_TEXT("change", vs_change_name(culprit->change)),
                             VS_J_BOOL("cached", culprit->cached), VS_J_INT("delta", culprit->delta),
                             VS_J_UINT("bytes", culprit->bytes), VS_J_UINT("count", culprit->count),
@@ -57,53 +54,36 @@ static void put_row(struct vs_json *json, const struct vs_check_result *result,
                             VS_J_KNOWN("or_line", culprit->or_line, culprit->or_line),
                             VS_J_TEXT("site", vs_site_stable_name(text, culprit->site)));
             vs_json_string(json, "text", vs_check_culprit(text, result, row, culprit));
-            vs_json_end_object(json);
         }
-        vs_json_end_array(json);
     }
     if (row->exceeded && row->kind == VS_ROW_QUANTITY)
         vs_report_json_sites(json, "sites", &row->sites);
     if (row->two_lists)
         vs_report_json_sites(json, "cached_sites", &row->unused);
-    vs_json_end_object(json);
 }
 
 void vs_check_json(const struct vs_check_result *result, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.check/4");
-    vs_json_begin_array(&json, "traces");
-    for (size_t i = 0; i < result->count; i++) {
+    struct vs_json json = vs_json_document(out, "vramscope.check/4");
+    for (size_t i = 0; vs_json_next_object(&json, "traces", i, result->count); i++) {
         const struct vs_budget_verdict *verdict = &result->items[i];
         uint64_t status;
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("trace", verdict->runs[0]->report->path),
                         VS_J_TEXT("process", verdict->process));
-        vs_json_begin_array(&json, "runs");
-        for (size_t k = 0; k < verdict->run_count; k++)
+        for (size_t k = 0; vs_json_next(&json, "runs", k, verdict->run_count); k++)
             vs_json_string(&json, NULL, verdict->runs[k]->report->path);
-        vs_json_end_array(&json);
         bool known = vs_exit_status(verdict->runs[0]->report, &status);
         vs_json_members(&json, VS_J_KNOWN("exit_status", known, known ? status : 0),
                         VS_J_UINT("steps", verdict->runs[0]->steps),
                         VS_J_BOOL("held", verdict->exceeded == 0));
-        vs_json_begin_array(&json, "notes");
-        for (size_t k = 0; k < verdict->note_count; k++)
+        for (size_t k = 0; vs_json_next(&json, "notes", k, verdict->note_count); k++)
             vs_json_string(&json, NULL, verdict->notes[k]);
-        vs_json_end_array(&json);
-        vs_json_begin_array(&json, "limits");
-        for (size_t k = 0; k < verdict->count; k++)
+        for (size_t k = 0; vs_json_next_object(&json, "limits", k, verdict->count); k++)
             put_row(&json, result, &verdict->rows[k]);
-        vs_json_end_array(&json);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
-    vs_json_begin_array(&json, "unusable");
-    for (size_t i = 0; i < result->problem_count; i++)
+    for (size_t i = 0; vs_json_next(&json, "unusable", i, result->problem_count); i++)
         vs_json_object(&json, NULL, VS_J_TEXT("trace", result->problems[i].trace),
                        VS_J_TEXT("why", result->problems[i].text));
-    vs_json_end_array(&json);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);
 }

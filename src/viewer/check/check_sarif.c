@@ -68,9 +68,8 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
     vs_check_sentence(text, row);
     vs_check_reason(more, result, row);
     snprintf(whole, sizeof whole, "%s%s%s", text, *more ? "; " : "", more);
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("ruleId", vs_check_rule(text, row)),
-                    VS_J_TEXT("level", "error"));
+    vs_json_begin(json, NULL, VS_J_TEXT("ruleId", vs_check_rule(text, row)),
+                  VS_J_TEXT("level", "error"));
     put_message(json, "message", whole);
     vs_json_begin_array(json, "locations");
     vs_json_begin_object(json, NULL);
@@ -79,18 +78,15 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
     vs_json_end_object(json);
     vs_json_end_array(json);
     unsigned id = 0;
-    vs_json_begin_array(json, "relatedLocations");
-    for (size_t i = 0; i < row->culprit_count; i++) {
+    for (size_t i = 0; vs_json_next(json, "relatedLocations", i, row->culprit_count); i++) {
         const struct vs_culprit *culprit = &row->culprits[i];
         if (!culprit->file || !culprit->line)
             continue;
-        vs_json_begin_object(json, NULL);
-        vs_json_uint(json, "id", ++id);
+        vs_json_begin(json, NULL, VS_J_UINT("id", ++id));
         put_physical(json, vs_check_path(result, culprit->file), culprit->line);
         put_message(json, "message", vs_check_culprit(text, result, row, culprit));
         vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_check_fingerprint(print, verdict, row);
     vs_json_object(json, "partialFingerprints", VS_J_TEXT("vramscopeLimit/v1", print));
     vs_json_end_object(json);
@@ -99,43 +95,30 @@ static void put_result(struct vs_json *json, const struct vs_check_result *resul
 void vs_check_sarif(const struct vs_check_result *result, FILE *out)
 {
     struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json, VS_J_TEXT("$schema", SCHEMA), VS_J_TEXT("version", "2.1.0"));
+    vs_json_begin(&json, NULL, VS_J_TEXT("$schema", SCHEMA), VS_J_TEXT("version", "2.1.0"));
     vs_json_begin_array(&json, "runs");
     vs_json_begin_object(&json, NULL);
     vs_json_begin_object(&json, "tool");
-    vs_json_begin_object(&json, "driver");
-    vs_json_members(&json, VS_J_TEXT("name", "vramscope check"),
-                    VS_J_TEXT("version", result->version));
-    vs_json_begin_array(&json, "rules");
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        vs_json_begin_object(&json, NULL);
+    vs_json_begin(&json, "driver", VS_J_TEXT("name", "vramscope check"),
+                  VS_J_TEXT("version", result->version));
+    for (size_t i = 0; vs_json_next_object(&json, "rules", i, sizeof rules / sizeof *rules); i++) {
         vs_json_string(&json, "id", rules[i].id);
         put_message(&json, "shortDescription", rules[i].text);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     vs_json_end_object(&json);
     vs_json_begin_array(&json, "invocations");
-    vs_json_begin_object(&json, NULL);
-    vs_json_bool(&json, "executionSuccessful", result->problem_count == 0);
-    vs_json_begin_array(&json, "toolExecutionNotifications");
-    for (size_t i = 0; i < result->problem_count; i++) {
-        vs_json_begin_object(&json, NULL);
+    vs_json_begin(&json, NULL, VS_J_BOOL("executionSuccessful", result->problem_count == 0));
+    for (size_t i = 0; vs_json_next_object(&json, "toolExecutionNotifications", i, result->problem_count); i++) {
         vs_json_string(&json, "level", "error");
         put_message(&json, "message", result->problems[i].text);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     vs_json_end_array(&json);
-    vs_json_begin_array(&json, "results");
-    for (size_t i = 0; i < result->count; i++)
+    for (size_t i = 0; vs_json_next(&json, "results", i, result->count); i++)
         for (size_t k = 0; k < result->items[i].count; k++)
             if (result->items[i].rows[k].exceeded && !result->items[i].rows[k].follows)
                 put_result(&json, result, &result->items[i], &result->items[i].rows[k]);
-    vs_json_end_array(&json);
     vs_json_string(&json, "columnKind", "utf16CodeUnits");
     vs_json_end_object(&json);
     vs_json_end_array(&json);

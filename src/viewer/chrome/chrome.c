@@ -571,8 +571,7 @@ static void write_tail(struct chrome *c)
     fprintf(c->emit.out, "\n],\n\"displayTimeUnit\":\"ms\",\n\"baseTimeNanoseconds\":%" PRIu64
             ",\n\"deviceProperties\":",
             c->replay->has_process ? c->replay->process.process.start_realtime_ns : 0);
-    vs_json_begin_array(&json, NULL);
-    for (unsigned i = 0; i < c->replay->account_count; i++) {
+    for (unsigned i = 0; vs_json_next(&json, NULL, i, c->replay->account_count); i++) {
         const struct vs_account *a = c->replay->accounts[i];
         vs_json_object(&json, NULL, VS_J_UINT("id", a->device), VS_J_TEXT("name", text(c, a->name)),
                        VS_J_UINT("totalGlobalMem", a->total_bytes),
@@ -580,7 +579,6 @@ static void write_tail(struct chrome *c)
                        VS_J_UINT("computeMinor", a->cc_minor), VS_J_UINT("numSms", a->sm_count),
                        VS_J_BOOL("simulated", a->simulated != 0));
     }
-    vs_json_end_array(&json);
     const struct vs_job_rank *job = &c->job;
     fputs(",\n\"distributedInfo\":", c->emit.out);
     vs_json_object(&json, NULL, VS_J_UINT("rank", job->rank),

@@ -52,11 +52,10 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
     uint64_t end_ns = event->time_ns + event->duration_ns;
     uint64_t from = event->time_ns > emit->start_ns ? event->time_ns : emit->start_ns;
     const struct vs_chrome_stack *stack = event->stack && event->stack->frame ? event->stack : NULL;
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, HEAD(emit, event->phase, event->name, event->pid, event->tid, event->time_ns),
-                    VS_J_US_IF(slice, "dur", end_ns > from ? end_ns - from : 0),
-                    VS_J_TEXT_IF(event->category != NULL, "cat", event->category),
-                    VS_J_TEXT_IF(event->phase == 'i', "s", event->instant_of_all ? "p" : "t"));
+    vs_json_begin(json, NULL, HEAD(emit, event->phase, event->name, event->pid, event->tid, event->time_ns),
+                  VS_J_US_IF(slice, "dur", end_ns > from ? end_ns - from : 0),
+                  VS_J_TEXT_IF(event->category != NULL, "cat", event->category),
+                  VS_J_TEXT_IF(event->phase == 'i', "s", event->instant_of_all ? "p" : "t"));
     if (strchr("ben", event->phase))
         vs_json_object(json, "id2", VS_J_DIGITS("local", event->id));
     if (args->key || stack) {
@@ -118,8 +117,7 @@ bool vs_emit_put(struct vs_emit *emit, const struct vs_emitted *event,
 static void put_metadata(struct vs_emit *emit, const char *what, uint64_t pid, uint64_t tid,
                          const struct vs_json_item *args)
 {
-    vs_json_begin_object(&emit->json, NULL);
-    vs_json_members(&emit->json, HEAD(emit, 'M', what, pid, tid, 0));
+    vs_json_begin(&emit->json, NULL, HEAD(emit, 'M', what, pid, tid, 0));
     vs_json_put_object(&emit->json, "args", args);
     vs_json_end_object(&emit->json);
     emit->written++;

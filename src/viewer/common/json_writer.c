@@ -154,6 +154,13 @@ static void end(struct vs_json *json, char bracket)
     vs_json_flush(json);
 }
 
+struct vs_json vs_json_document(FILE *out, const char *schema)
+{
+    struct vs_json json = {.out = out, .pretty = true};
+    vs_json_begin(&json, NULL, VS_J_TEXT("schema", schema));
+    return json;
+}
+
 void vs_json_begin_object(struct vs_json *json, const char *key) { begin(json, key, '{'); }
 bool vs_json_begin_object_if(struct vs_json *json, const char *key, bool has)
 {
@@ -166,6 +173,25 @@ bool vs_json_begin_object_if(struct vs_json *json, const char *key, bool has)
 void vs_json_end_object(struct vs_json *json) { end(json, '}'); }
 void vs_json_begin_array(struct vs_json *json, const char *key) { begin(json, key, '['); }
 void vs_json_end_array(struct vs_json *json) { end(json, ']'); }
+
+bool vs_json_next(struct vs_json *json, const char *key, size_t i, size_t count)
+{
+    if (!i)
+        vs_json_begin_array(json, key);
+    if (i >= count)
+        vs_json_end_array(json);
+    return i < count;
+}
+
+bool vs_json_next_object(struct vs_json *json, const char *key, size_t i, size_t count)
+{
+    if (i)
+        vs_json_end_object(json);
+    bool more = vs_json_next(json, key, i, count);
+    if (more)
+        vs_json_begin_object(json, NULL);
+    return more;
+}
 
 void vs_json_string(struct vs_json *json, const char *key, const char *text)
 {

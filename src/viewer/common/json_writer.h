@@ -25,6 +25,9 @@ struct vs_json {
     char text[1024];
 };
 
+/* vs_json_document: a pretty document of *schema*: its object is begun, and vs_json_end_object ends it. */
+struct vs_json vs_json_document(FILE *out, const char *schema);
+
 /* For all functions: *key* is the member's name inside an object, NULL inside an array and for the
  * outermost value. Write errors show in ferror(out). */
 void vs_json_begin_object(struct vs_json *json, const char *key);
@@ -33,6 +36,11 @@ bool vs_json_begin_object_if(struct vs_json *json, const char *key, bool has);
 void vs_json_end_object(struct vs_json *json);
 void vs_json_begin_array(struct vs_json *json, const char *key);
 void vs_json_end_array(struct vs_json *json);
+/* vs_json_next: the condition of a loop that writes an array of *count* elements: true for each *i* from 0, which
+ * begins the array, to *count*, which ends it. vs_json_next_object: each element is an object, whose members the body
+ * writes. Such a loop is never left early. */
+bool vs_json_next(struct vs_json *json, const char *key, size_t i, size_t count);
+bool vs_json_next_object(struct vs_json *json, const char *key, size_t i, size_t count);
 void vs_json_string(struct vs_json *json, const char *key, const char *text); /* NULL: null */
 void vs_json_uint(struct vs_json *json, const char *key, uint64_t value);
 /* vs_json_known_uint: null unless *known*. */
@@ -47,9 +55,11 @@ void vs_json_flush(struct vs_json *json);
 void vs_json_ratio(struct vs_json *json, const char *key, double value);
 
 /* vs_json_members: several members at once, each one of VS_J_*.
- * vs_json_object: an object of them. */
+ * vs_json_object: an object of them. vs_json_begin: the same, whose further members follow. */
 #define vs_json_members(json, ...)                                                                 \
     vs_json_put_members(json, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
+#define vs_json_begin(json, name, ...)                                                             \
+    (vs_json_begin_object(json, name), vs_json_members(json, __VA_ARGS__))
 #define vs_json_object(json, name, ...)                                                            \
     vs_json_put_object(json, name, (const struct vs_json_item[]){__VA_ARGS__, {.key = NULL}})
 

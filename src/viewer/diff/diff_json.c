@@ -46,32 +46,25 @@ static void put_site(struct vs_json *json, const char *key, const struct vs_name
 
 static void put_sites(struct vs_json *json, const struct vs_comparison *comparison)
 {
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < comparison->site_count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "sites", i, comparison->site_count); i++) {
         const struct vs_compared_sites *sites = &comparison->sites[i];
         const struct vs_site_changes *changes = &sites->changes;
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_UINT("device", sites->device),
                         VS_J_TEXT("metric", vs_metric_name(sites->metric)));
         for (int v = 0; v < VS_SITE_VERDICTS; v++)
             vs_json_uint(json, vs_site_verdict_name((enum vs_site_verdict)v), changes->of[v]);
-        vs_json_begin_array(json, "changes");
-        for (size_t c = 0; c < changes->count; c++) {
+        for (size_t c = 0; vs_json_next(json, "changes", c, changes->count); c++) {
             const struct vs_site_pair *pair = &changes->items[c];
             if (pair->verdict == VS_SITE_SAME)
                 continue;
-            vs_json_begin_object(json, NULL);
-            vs_json_members(json, VS_J_TEXT("change", vs_site_verdict_name(pair->verdict)),
-                            VS_J_TEXT("moved", vs_site_move_name(pair->move)),
-                            VS_J_INT("delta", pair->delta));
+            vs_json_begin(json, NULL, VS_J_TEXT("change", vs_site_verdict_name(pair->verdict)),
+                          VS_J_TEXT("moved", vs_site_move_name(pair->move)),
+                          VS_J_INT("delta", pair->delta));
             put_site(json, "a", pair->a);
             put_site(json, "b", pair->b);
             vs_json_end_object(json);
         }
-        vs_json_end_array(json);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
 }
 
 /* The request that failed, if B ran out of memory. */
@@ -85,13 +78,12 @@ static void put_failure(struct vs_json *json, const struct vs_diff_result *resul
         return;
     }
     struct vs_culprit line = at ? vs_culprit_of(at) : (struct vs_culprit){0};
-    vs_json_begin_object(json, "out_of_memory");
-    vs_json_members(json, VS_J_UINT("device", failure->device),
-                    VS_J_UINT("requested_bytes", failure->requested),
-                    VS_J_UINT("event", failure->event), VS_J_UINT("time_ns", failure->time_ns),
-                    VS_J_TEXT("place", failure->place), VS_J_TEXT("function", line.function),
-                    VS_J_TEXT("file", line.file), VS_J_UINT("line", line.line),
-                    VS_J_TEXT("text", at ? vs_change_label_text(text, at) : NULL));
+    vs_json_begin(json, "out_of_memory", VS_J_UINT("device", failure->device),
+                  VS_J_UINT("requested_bytes", failure->requested),
+                  VS_J_UINT("event", failure->event), VS_J_UINT("time_ns", failure->time_ns),
+                  VS_J_TEXT("place", failure->place), VS_J_TEXT("function", line.function),
+                  VS_J_TEXT("file", line.file), VS_J_UINT("line", line.line),
+                  VS_J_TEXT("text", at ? vs_change_label_text(text, at) : NULL));
     vs_json_command(json, "more", "vramscope oom", result->comparison->b->report->path, "");
     vs_json_end_object(json);
 }
@@ -100,51 +92,40 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
 {
     char text[VS_DIFF_LINE_MAX];
     const struct vs_comparison *comparison = result->comparison;
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.diff/1");
+    struct vs_json json = vs_json_document(out, "vramscope.diff/1");
     put_run(&json, "a", comparison->a);
     put_run(&json, "b", comparison->b);
     vs_json_members(&json, VS_J_BOOL("different", comparison->different),
                     VS_J_TEXT("headline", vs_diff_headline(text, comparison)));
-    vs_json_begin_array(&json, "cautions");
-    for (size_t i = 0; i < comparison->note_count; i++) {
+    for (size_t i = 0; vs_json_next(&json, "cautions", i, comparison->note_count); i++) {
         const struct vs_compare_note *note = &comparison->notes[i];
         vs_json_object(&json, NULL, VS_J_TEXT("kind", vs_compare_doubt_name(note->doubt)),
                        VS_J_TEXT("text", vs_diff_note(text, comparison, note)));
     }
-    vs_json_end_array(&json);
-    vs_json_begin_array(&json, "quantities");
-    for (size_t i = 0; i < comparison->amount_count; i++) {
+    for (size_t i = 0; vs_json_next_object(&json, "quantities", i, comparison->amount_count); i++) {
         const struct vs_compared_amount *amount = &comparison->amounts[i];
-        vs_json_begin_object(&json, NULL);
         put_quantity(&json, amount);
         vs_json_members(&json, VS_J_BOOL("reading", amount->reading),
                         VS_J_TEXT("place_a", amount->a ? amount->a->place : NULL),
                         VS_J_TEXT("place_b", amount->b ? amount->b->place : NULL));
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     put_sites(&json, comparison);
-    vs_json_begin_array(&json, "counts");
-    for (size_t i = 0; i < comparison->count_count; i++) {
+    for (size_t i = 0; vs_json_next(&json, "counts", i, comparison->count_count); i++) {
         const struct vs_compared_count *count = &comparison->counts[i];
         vs_json_object(&json, NULL, VS_J_TEXT("kind", vs_count_kind_name(count->kind)),
                        VS_J_KNOWN("device", count->device != VS_NO_DEVICE, count->device),
                        VS_J_TEXT("name", count->name), VS_J_UINT("a", count->a),
                        VS_J_UINT("b", count->b));
     }
-    vs_json_end_array(&json);
     vs_json_members(&json, VS_J_BOOL("judged", result->regressions != NULL),
                     VS_J_TEXT("tolerance", result->tolerance),
                     VS_J_TEXT("failed",
                               result->regressions && result->regressions->ended
                               ? vs_diff_ended(text, comparison, result->regressions) : NULL));
     put_failure(&json, result);
-    vs_json_begin_array(&json, "regressions");
-    for (size_t i = 0; result->regressions && i < result->regressions->count; i++) {
+    size_t regressions = result->regressions ? result->regressions->count : 0;
+    for (size_t i = 0; vs_json_next_object(&json, "regressions", i, regressions); i++) {
         const struct vs_regression *item = &result->regressions->items[i];
-        vs_json_begin_object(&json, NULL);
         put_quantity(&json, item->amount);
         vs_json_members(&json, VS_J_UINT("allowed", item->allowed),
                         VS_J_TEXT("sentence", vs_diff_regression(text, item)),
@@ -154,8 +135,7 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
         char options[VS_DIFF_LINE_MAX];
         vs_diff_more(options, report, item->amount->b);
         vs_json_command(&json, "more", "vramscope report", report->path, options);
-        vs_json_begin_array(&json, "culprits");
-        for (size_t k = 0; k < item->culprit_count; k++) {
+        for (size_t k = 0; vs_json_next(&json, "culprits", k, item->culprit_count); k++) {
             const struct vs_culprit *culprit = &item->culprits[k];
             char label[VS_CHAIN_TEXT_MAX];
             vs_change_label_text(label, item->culprit_sites[k]);
@@ -166,10 +146,7 @@ void vs_diff_json(const struct vs_diff_result *result, FILE *out)
                            VS_J_TEXT("file", culprit->file), VS_J_UINT("line", culprit->line),
                            VS_J_TEXT("text", label));
         }
-        vs_json_end_array(&json);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_uint(&json, "exit_code", (uint64_t)result->exit_code);
     vs_json_end_object(&json);
 }

@@ -32,16 +32,14 @@ static void put_stack(struct json_lines *lines, uint64_t stack)
     vs_xmap_put(&lines->written, stack, 1);
     struct vs_named_stack named =
         vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack});
-    vs_json_begin_object(&json, NULL);
-    vs_json_uint(&json, "stack", stack);
-    vs_json_begin_array(&json, "frames");
-    for (size_t i = named.count; i > 0; i--) {
-        const struct vs_named_frame *frame = vs_stack_names_frame(lines->names, named.frames[i - 1]);
+    vs_json_begin(&json, NULL, VS_J_UINT("stack", stack));
+    for (size_t i = 0; vs_json_next(&json, "frames", i, named.count); i++) {
+        uint32_t number = named.frames[named.count - 1 - i];
+        const struct vs_named_frame *frame = vs_stack_names_frame(lines->names, number);
         vs_json_object(&json, NULL, VS_J_TEXT("function", frame->function),
                        VS_J_TEXT("file", frame->file), VS_J_UINT("line", frame->line),
                        VS_J_TEXT("library", *frame->library ? frame->library : NULL));
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
 }
 
@@ -65,10 +63,9 @@ static enum vs_err put_event(struct json_lines *lines, const struct vs_event *ev
     for (unsigned i = 0; i < info->field_count; i++)
         if (info->fields[i].codec == VS_CODEC_STK)
             put_stack(lines, event->fields[i]);
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json, VS_J_UINT("event", number),
-                    VS_J_INT("time_ns", (int64_t)(event->time_ns - lines->start_ns)),
-                    VS_J_UINT("tid", event->tid), VS_J_TEXT("kind", info->name));
+    vs_json_begin(&json, NULL, VS_J_UINT("event", number),
+                  VS_J_INT("time_ns", (int64_t)(event->time_ns - lines->start_ns)),
+                  VS_J_UINT("tid", event->tid), VS_J_TEXT("kind", info->name));
     vs_json_begin_object(&json, "fields");
     for (unsigned i = 0; i < info->field_count; i++)
         put_field(lines, &json, &info->fields[i], event->fields[i]);

@@ -18,20 +18,17 @@ static void write_profile(struct vs_json *json, struct vs_stack_source *source,
     char name[VS_STACK_TITLE_MAX + 64], label[32];
     snprintf(name, sizeof name, "%s: %s (%s)", vs_stack_source_device(device, label), title,
              by_count ? "blocks" : "bytes");
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("type", "sampled"), VS_J_TEXT("name", name),
-                    VS_J_TEXT("unit", by_count ? "none" : "bytes"), VS_J_UINT("startValue", 0),
-                    VS_J_UINT("endValue", by_count ? device->blocks + device->unrecorded_blocks
-                                                   : device->bytes + device->unrecorded_bytes));
+    vs_json_begin(json, NULL, VS_J_TEXT("type", "sampled"), VS_J_TEXT("name", name),
+                  VS_J_TEXT("unit", by_count ? "none" : "bytes"), VS_J_UINT("startValue", 0),
+                  VS_J_UINT("endValue", by_count ? device->blocks + device->unrecorded_blocks
+                                                 : device->bytes + device->unrecorded_bytes));
     vs_json_begin_array(json, "samples");
     for (size_t i = 0; i < device->count; i++) {
         struct vs_named_stack stack = vs_stack_names_of(source->names, &device->rows[i].of);
-        vs_json_begin_array(json, NULL);
-        for (size_t k = 0; k < stack.count; k++) {
+        for (size_t k = 0; vs_json_next(json, NULL, k, stack.count); k++) {
             uint32_t frame = stack.frames[inverted ? stack.count - 1 - k : k];
             vs_json_uint(json, NULL, vs_stack_names_frame(source->names, frame)->same);
         }
-        vs_json_end_array(json);
     }
     if (device->unrecorded_bytes) {
         vs_json_begin_array(json, NULL);
@@ -69,14 +66,12 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
         write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted, i % 2);
     vs_json_end_array(&json);
     vs_json_begin_object(&json, "shared");
-    vs_json_begin_array(&json, "frames");
-    for (size_t i = 0; i < vs_stack_names_count(source.names); i++) {
+    for (size_t i = 0; vs_json_next(&json, "frames", i, vs_stack_names_count(source.names)); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(source.names, (uint32_t)i);
         vs_json_object(&json, NULL, VS_J_TEXT("name", frame->name),
                        VS_J_TEXT_IF(frame->file, "file", frame->file),
                        VS_J_UINT_IF(frame->file && frame->line, "line", frame->line));
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     vs_json_end_object(&json);
     vs_stack_source_close(&source);

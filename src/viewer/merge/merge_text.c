@@ -199,11 +199,9 @@ static void put_spread(struct vs_json *json, const char *key, const struct vs_me
 
 void vs_merge_json(const struct vs_merge *merge, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
+    struct vs_json json = vs_json_document(out, "vramscope.merge/1");
     const struct vs_rank *late = rank_at(merge, merge->straggler), *failed = rank_at(merge, merge->first_failed);
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json, VS_J_TEXT("schema", "vramscope.merge/1"),
-                    VS_J_UINT("machines", merge->machines), VS_J_UINT("length_ns", merge->length_ns));
+    vs_json_members(&json, VS_J_UINT("machines", merge->machines), VS_J_UINT("length_ns", merge->length_ns));
     put_spread(&json, "peak_bytes", merge, &merge->peak);
     put_spread(&json, "reserved_bytes", merge, &merge->reserved);
     put_spread(&json, "step_ns", merge, &merge->step);
@@ -211,8 +209,7 @@ void vs_merge_json(const struct vs_merge *merge, FILE *out)
                     VS_J_TEXT("first_failed", failed ? failed->name : NULL),
                     VS_J_BOOL("first_failed_is_sure", failed && merge->failed_first_sure),
                     VS_J_UINT("failed", merge->failed_count));
-    vs_json_begin_array(&json, "ranks");
-    for (size_t i = 0; i < merge->count; i++) {
+    for (size_t i = 0; vs_json_next(&json, "ranks", i, merge->count); i++) {
         const struct vs_rank *rank = &merge->ranks[i];
         bool sure = rank->source != VS_CLOCK_WALL;
         vs_json_object(&json, NULL, VS_J_TEXT("name", rank->name), VS_J_TEXT("trace", rank->path),
@@ -234,7 +231,6 @@ void vs_merge_json(const struct vs_merge *merge, FILE *out)
                         VS_J_KNOWN("last_of_1000", rank->arrival_known, rank->last_of_1000),
                         VS_J_TEXT("condition", rank->condition_text));
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);
 }

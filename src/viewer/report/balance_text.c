@@ -237,25 +237,20 @@ void vs_balance_json(struct vs_json *json, const char *key, const struct vs_bala
                     VS_J_UINT("managed_live_bytes", b->managed_live),
                     VS_J_UINT("imported_bytes", b->imported),
                     VS_J_UINT("small_arrays", b->small_arrays));
-    vs_json_begin_object(json, "processes");
-    vs_json_members(json, VS_J_BOOL("others_known", b->others_known),
-                    VS_J_TEXT("how", b->others_how < 4 ? how[b->others_how] : "not_told_apart"),
-                    VS_J_UINT("others", b->others_count),
-                    VS_J_UINT_IF(b->own_known, "this_process_bytes", b->own));
-    vs_json_begin_array(json, "largest");
-    for (size_t i = 0; i < b->process_count; i++)
+    vs_json_begin(json, "processes", VS_J_BOOL("others_known", b->others_known),
+                  VS_J_TEXT("how", b->others_how < 4 ? how[b->others_how] : "not_told_apart"),
+                  VS_J_UINT("others", b->others_count),
+                  VS_J_UINT_IF(b->own_known, "this_process_bytes", b->own));
+    for (size_t i = 0; vs_json_next(json, "largest", i, b->process_count); i++)
         vs_json_object(json, NULL, VS_J_UINT("pid", b->process[i].pid),
                        VS_J_UINT("bytes", b->process[i].bytes));
-    vs_json_end_array(json);
     vs_json_end_object(json);
     vs_json_members(json, VS_J_UINT("allocated_bytes", vs_balance_allocated(b)),
                     VS_J_UINT("framework_allocated_bytes", b->framework_allocated),
                     VS_J_UINT("outside_framework_bytes", b->outside_framework));
-    vs_json_begin_array(json, "libraries");
-    for (size_t i = 0; i < b->library_count; i++)
+    for (size_t i = 0; vs_json_next(json, "libraries", i, b->library_count); i++)
         vs_json_object(json, NULL, VS_J_TEXT("name", b->libraries[i].name),
                        VS_J_UINT("bytes", b->libraries[i].bytes),
                        VS_J_UINT("count", b->libraries[i].count));
-    vs_json_end_array(json);
     vs_json_end_object(json);
 }

@@ -262,38 +262,23 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
 
 static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
 {
-    vs_json_begin_array(json, "arguments");
-    for (size_t k = 0; k < a->scaling.names; k++)
+    for (size_t k = 0; vs_json_next(json, "arguments", k, a->scaling.names); k++)
         vs_json_string(json, NULL, a->names[k]);
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "runs");
-    for (size_t i = 0; i < a->run_count; i++) {
-        vs_json_begin_object(json, NULL);
+    for (size_t i = 0; vs_json_next_object(json, "runs", i, a->run_count); i++) {
         vs_json_string(json, "trace", a->paths[i]);
-        vs_json_begin_array(json, "values");
-        for (size_t k = 0; k < a->scaling.names; k++)
+        for (size_t k = 0; vs_json_next(json, "values", k, a->scaling.names); k++)
             vs_json_ratio(json, NULL, a->runs[i].x[k]);
-        vs_json_end_array(json);
         vs_json_members(json, VS_J_UINT("allocated_bytes", (uint64_t)a->runs[i].allocated),
                         VS_J_UINT("reserved_bytes", (uint64_t)a->runs[i].reserved),
                         VS_J_TEXT("place", a->runs[i].place), VS_J_BOOL("used", a->runs[i].used));
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     const struct vs_scaling_curve *curve = &a->scaling.allocated;
-    vs_json_begin_object(json, "allocated");
-    vs_json_ratio(json, "error", curve->error);
-    vs_json_begin_array(json, "terms");
-    for (size_t i = 0; i < curve->terms; i++) {
-        vs_json_begin_object(json, NULL);
+    vs_json_begin(json, "allocated", VS_J_RATIO("error", curve->error));
+    for (size_t i = 0; vs_json_next_object(json, "terms", i, curve->terms); i++) {
         vs_json_ratio(json, "bytes", curve->coefficients[i]);
-        vs_json_begin_array(json, "powers");
-        for (size_t k = 0; k < VS_SCALING_NAMES_MAX; k++)
+        for (size_t k = 0; vs_json_next(json, "powers", k, VS_SCALING_NAMES_MAX); k++)
             vs_json_uint(json, NULL, curve->powers[i][k]);
-        vs_json_end_array(json);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_end_object(json);
     vs_json_ratio(json, "reserved_ratio", a->scaling.reserved_ratio);
 }
@@ -305,10 +290,8 @@ static void put_largest(struct vs_json *json, const char *key, uint64_t largest)
 
 void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
+    struct vs_json json = vs_json_document(out, "vramscope.estimate/2");
     uint64_t need = vs_estimate_need(a);
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.estimate/2");
     if (a->run_count)
         put_runs(&json, a);
     else {
@@ -318,21 +301,16 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
                         VS_J_UINT("parameters_by_shape", e->shape_parameters),
                         VS_J_BOOL("has_activations", e->has_activations),
                         VS_J_TEXT("peak", phase_names[e->peak]));
-        vs_json_begin_array(&json, "phases");
-        for (int m = 0; m < (a->model.inference ? 1 : VS_POINT_COUNT); m++) {
-            vs_json_begin_object(&json, NULL);
+        size_t points = a->model.inference ? 1 : VS_POINT_COUNT;
+        for (size_t m = 0; vs_json_next_object(&json, "phases", m, points); m++) {
             vs_json_string(&json, "name", phase_names[m]);
             for (int p = 0; p < VS_PART_COUNT; p++)
                 vs_json_uint(&json, part_keys[p], e->bytes[m][p]);
             vs_json_uint(&json, "total_bytes", e->total[m]);
-            vs_json_end_object(&json);
         }
-        vs_json_end_array(&json);
     }
     vs_json_members(&json, VS_J_UINT("needed_bytes", need), VS_J_TEXT("find", a->find));
-    vs_json_begin_array(&json, "gpus");
-    for (size_t i = 0; i < a->gpu_count; i++) {
-        vs_json_begin_object(&json, NULL);
+    for (size_t i = 0; vs_json_next_object(&json, "gpus", i, a->gpu_count); i++) {
         vs_json_members(&json, VS_J_TEXT("name", a->gpus[i].name),
                         VS_J_UINT("total_bytes", a->gpus[i].total_bytes),
                         VS_J_UINT("usable_bytes", vs_estimate_usable(&a->gpus[i])));
@@ -342,8 +320,6 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
             put_largest(&json, "largest", vs_estimate_largest(a, &a->gpus[i], false));
         if (a->find && a->run_count)
             put_largest(&json, "largest_allocated", vs_estimate_largest(a, &a->gpus[i], true));
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
 }

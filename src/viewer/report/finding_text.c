@@ -165,12 +165,10 @@ static void stack_json(struct vs_json *json, const char *key, const struct vs_re
 
 void vs_findings_json(struct vs_json *json, const struct vs_report *report)
 {
-    vs_json_begin_array(json, "findings");
-    for (size_t i = 0; i < report->finding_count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "findings", i, report->finding_count); i++) {
         const struct vs_report_finding *finding = &report->findings[i];
         const struct vs_finding_group *group = &finding->group;
         bool freed = is_free(finding), failed = list_of(finding) != CHECKER;
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_TEXT("what", kinds[group->first.what].key),
                         VS_J_UINT("count", group->count), VS_J_UINT("event", group->event),
                         VS_J_UINT("first_ns", group->first_ns),
@@ -188,8 +186,6 @@ void vs_findings_json(struct vs_json *json, const struct vs_report *report)
         stack_json(json, "site", &finding->site);
         stack_json(json, "allocated_at", &finding->alloc);
         stack_json(json, "earlier_at", &finding->earlier);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_uint(json, "findings_in_no_group", report->findings_ungrouped);
 }

@@ -16,16 +16,12 @@ static const char *answer_name(enum vs_fit_answer answer)
 
 static void put_holders(struct vs_json *json, const char *key, const struct vs_fit_holders *holders)
 {
-    vs_json_begin_array(json, key);
-    for (size_t i = 0; i < holders->count; i++) {
-        vs_json_begin_object(json, NULL);
+    for (size_t i = 0; vs_json_next_object(json, key, i, holders->count); i++) {
         vs_json_members(json, VS_J_TEXT("where", holders->items[i].where),
                         VS_J_UINT("bytes", holders->items[i].bytes),
                         VS_J_UINT("count", holders->items[i].count));
         vs_report_json_parts(json, &holders->items[i].parts);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
 }
 
 /* Bytes by kind; null without tensors. */
@@ -77,9 +73,7 @@ static void put_device(struct vs_json *json, const struct vs_fit_run *run)
 static void put_notes(struct vs_json *json, const char *key, const struct vs_fit_note_list *list)
 {
     bool assumed = strcmp(key, "assumed") == 0;
-    vs_json_begin_array(json, key);
-    for (size_t i = 0; i < list->count; i++) {
-        vs_json_begin_object(json, NULL);
+    for (size_t i = 0; vs_json_next_object(json, key, i, list->count); i++) {
         vs_json_members(json, VS_J_TEXT("library", list->items[i].library),
                         VS_J_TEXT("name", list->items[i].name),
                         VS_J_UINT("bytes", list->items[i].bytes),
@@ -89,24 +83,19 @@ static void put_notes(struct vs_json *json, const char *key, const struct vs_fit
         if (assumed)
             vs_json_members(json, VS_J_UINT("margin_bytes", vs_fit_note_margin(&list->items[i])),
                             VS_J_BOOL("lasts", vs_fit_note_lasts(&list->items[i])));
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
 }
 
 void vs_fit_json(const struct vs_fit_set *set, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.fit/1");
+    struct vs_json json = vs_json_document(out, "vramscope.fit/1");
     vs_json_begin_array(&json, "command");
     for (char *const *word = set->program; *word; word++)
         vs_json_string(&json, NULL, *word);
     vs_json_end_array(&json);
     vs_json_members(&json, VS_J_TEXT("vary", set->vary), VS_J_KNOWN("ranks", set->ranks != 0, set->ranks));
     /* The largest value that fits, for each GPU. */
-    vs_json_begin_array(&json, "largest");
-    for (size_t i = 0; set->vary && i < set->count; i++) {
+    for (size_t i = 0; vs_json_next(&json, "largest", i, set->vary ? set->count : 0); i++) {
         const char *gpu = set->runs[i].gpu;
         if (vs_fit_set_first(set, gpu) != &set->runs[i])
             continue;
@@ -114,12 +103,9 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
         vs_json_object(&json, NULL, VS_J_TEXT("gpu", gpu),
                        VS_J_TEXT("value", largest ? largest->value : NULL));
     }
-    vs_json_end_array(&json);
     vs_json_string(&json, "fits", answer_name(vs_fit_set_answer(set, NULL)));
-    vs_json_begin_array(&json, "runs");
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; vs_json_next_object(&json, "runs", i, set->count); i++) {
         const struct vs_fit_run *run = &set->runs[i];
-        vs_json_begin_object(&json, NULL);
         const struct vs_fit_remedy *remedy = &run->remedy;
         const char *verdict = !run->if_assumed            ? answer_name(run->answer)
                               : run->answer == VS_FIT_YES ? "yes_if_assumed" : "no_if_assumed";
@@ -153,8 +139,6 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
                        VS_J_UINT("decided", run->notes.decided),
                        VS_J_UINT("not_drawn", run->notes.not_drawn));
         vs_json_string(&json, "stderr", run->answer == VS_FIT_UNKNOWN ? run->errors : NULL);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
 }

@@ -22,10 +22,8 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         const struct vs_held_table *list = &held->by[by];
         if ((by == VS_BY_OP && !list->count && !list->note) || by == VS_BY_MODULE)
             continue; /* not asked for; or below */
-        vs_json_begin_array(json, vs_by_name(by));
-        for (size_t i = 0; i < list->count; i++) {
+        for (size_t i = 0; vs_json_next_object(json, vs_by_name(by), i, list->count); i++) {
             const struct vs_held_row *row = &list->rows[i];
-            vs_json_begin_object(json, NULL);
             vs_json_members(json, VS_J_TEXT("name", row->label), VS_J_UINT("bytes", row->bytes),
                             VS_J_UINT("blocks", row->blocks));
             if (by == VS_BY_STEP || by == VS_BY_SIZE || by == VS_BY_AGE)
@@ -35,19 +33,14 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
                                 VS_J_UINT("allocated_bytes", row->allocated),
                                 VS_J_UINT("allocated_bytes_with_calls", row->allocated_total),
                                 VS_J_UINT("allocations", row->allocations));
-            vs_json_end_object(json);
         }
-        vs_json_end_array(json);
     }
-    for (size_t i = 0; i < held->modules.count; i++) {
+    const char *modules = held->modules.count ? vs_by_name(VS_BY_MODULE) : NULL;
+    for (size_t i = 0; modules && vs_json_next(json, modules, i, held->modules.count); i++) {
         const struct vs_module_row *row = &held->modules.items[i];
-        if (!i)
-            vs_json_begin_array(json, vs_by_name(VS_BY_MODULE));
         vs_json_object(json, NULL, VS_J_TEXT("model", *row->model ? row->model : NULL), VS_J_TEXT("module", row->path),
                        VS_J_TEXT("kind", vs_kind_key(row->kind)), VS_J_TEXT("pass", vs_torch_pass_name(row->pass)),
                        VS_J_UINT("bytes", row->bytes), VS_J_UINT("blocks", row->blocks));
-        if (i + 1 == held->modules.count)
-            vs_json_end_array(json);
     }
     vs_json_end_object(json);
     vs_json_uint(json, "rounding_bytes", held->rounding_bytes);
@@ -59,8 +52,7 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
         vs_json_end_object(json);
     }
     if (held->picture_known) {
-        vs_json_begin_array(json, "segments");
-        for (size_t i = 0; i < held->segment_count; i++) {
+        for (size_t i = 0; vs_json_next(json, "segments", i, held->segment_count); i++) {
             const struct vs_picture_segment *s = &held->segments[i];
             vs_json_object(json, NULL, VS_J_UINT("address", s->addr), VS_J_UINT("bytes", s->size),
                            VS_J_UINT("used_bytes", s->used), VS_J_BOOL("in_segment", !s->alone),
@@ -68,7 +60,6 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
                            VS_J_UINT("blocks", s->blocks), VS_J_UINT("holes", s->holes),
                            VS_J_UINT("largest_hole_bytes", s->largest_hole));
         }
-        vs_json_end_array(json);
     }
     vs_json_end_object(json);
 }
@@ -76,17 +67,13 @@ void vs_held_json(struct vs_json *json, const char *key, const struct vs_held *h
 void vs_churn_json(struct vs_json *json, const char *key, const struct vs_report_device *device)
 {
     vs_json_begin_object(json, key);
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < device->churn_count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "sites", i, device->churn_count); i++) {
         const struct vs_report_churn *churn = &device->churn[i];
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_UINT("block_bytes", churn->block_bytes),
                         VS_J_RATIO("allocations_per_step", churn->per_step),
                         VS_J_BOOL("one_at_a_time", churn->one_at_a_time));
         vs_report_json_site(json, &churn->site);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_uint(json, "omitted_sites", device->churn_omitted);
     vs_json_end_object(json);
 }

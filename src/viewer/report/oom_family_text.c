@@ -147,18 +147,14 @@ void vs_oom_family_text(const struct vs_oom_family *family, const struct vs_styl
 
 void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
+    struct vs_json json = vs_json_document(out, "vramscope.oom.family/1");
     const struct vs_tree *tree = family->tree;
     const struct vs_oom_process *p =
         family->first < family->count ? &family->items[family->first] : NULL;
     const struct vs_tree_gpu *gpu = p ? gpu_of(family, p) : NULL;
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.oom.family/1");
-    vs_json_begin_array(&json, "processes");
-    for (uint32_t i = 0; i < tree->count; i++) {
+    for (uint32_t i = 0; vs_json_next_object(&json, "processes", i, tree->count); i++) {
         const struct vs_tree_member *m = &tree->members[i];
         const struct vs_oom_process *one = process_of(family, m);
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
                         VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank),
                             VS_J_UINT("pid", m->pid),
@@ -172,9 +168,7 @@ void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
                            VS_J_UINT("missing_bytes", one->missing));
         else
             vs_json_string(&json, "failure", NULL);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     if (p) {
         uint32_t member = member_of(family, p);
         bool together = others_suffice(p, gpu, gpu ? vs_tree_total(tree, gpu, member) : 0);
@@ -185,20 +179,14 @@ void vs_oom_family_json(const struct vs_oom_family *family, FILE *out)
         vs_json_members(&json, VS_J_TEXT("first", NULL), VS_J_UINT("first_ns", 0),
                         VS_J_TEXT("cause", NULL));
     }
-    vs_json_begin_array(&json, "devices");
-    for (size_t i = 0; p && i < tree->gpu_count; i++) {
+    for (size_t i = 0; vs_json_next_object(&json, "devices", i, p ? tree->gpu_count : 0); i++) {
         const struct vs_tree_gpu *device = &tree->gpus[i];
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("name", device->name), VS_J_TEXT("uuid", device->uuid),
                         VS_J_UINT("total_bytes", device->total_bytes),
                         VS_J_BOOL("simulated", device->simulated));
-        vs_json_begin_array(&json, "held");
-        for (uint32_t k = 0; k < tree->count; k++)
+        for (uint32_t k = 0; vs_json_next(&json, "held", k, tree->count); k++)
             vs_json_object(&json, NULL, VS_J_UINT("reserved_bytes", device->held[k].reserved),
                            VS_J_UINT("context_bytes", device->held[k].contexts));
-        vs_json_end_array(&json);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
 }

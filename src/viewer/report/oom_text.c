@@ -231,10 +231,9 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
 
 static void figures(struct vs_json *json, const struct vs_oom *oom)
 {
-    vs_json_begin_object(json, "device_bytes");
-    vs_json_members(json, VS_J_UINT("total", oom->total), VS_J_UINT("free", oom->free_bytes),
-                    VS_J_BOOL("free_reported_by_device", oom->free_known),
-                    VS_J_UINT("outside", oom->outside));
+    vs_json_begin(json, "device_bytes", VS_J_UINT("total", oom->total), VS_J_UINT("free", oom->free_bytes),
+                  VS_J_BOOL("free_reported_by_device", oom->free_known),
+                  VS_J_UINT("outside", oom->outside));
     if (oom->limit)
         vs_json_members(json, VS_J_UINT("limit", oom->limit),
                         VS_J_UINT("unlimited_total", oom->device_total),
@@ -272,8 +271,7 @@ static void figures(struct vs_json *json, const struct vs_oom *oom)
 static void causes(struct vs_json *json, const struct vs_oom *oom)
 {
     char chain[VS_CHAIN_TEXT_MAX];
-    vs_json_begin_array(json, "causes");
-    for (size_t i = 0; i < oom->cause_count; i++) {
+    for (size_t i = 0; vs_json_next(json, "causes", i, oom->cause_count); i++) {
         const struct vs_oom_cause *cause = &oom->causes[i];
         vs_json_object(json, NULL, VS_J_TEXT("name", cause->verdict->name),
                        VS_J_UINT("bytes", cause->bytes), VS_J_BOOL("suffices", cause->enough),
@@ -281,25 +279,21 @@ static void causes(struct vs_json *json, const struct vs_oom *oom)
                        VS_J_TEXT("where",
                                  cause->culprit ? vs_text_label(chain, cause->culprit) : NULL));
     }
-    vs_json_end_array(json);
 }
 
 static void evidence(struct vs_json *json, const char *key, const struct vs_oom *oom, bool against)
 {
-    vs_json_begin_array(json, key);
-    for (size_t i = 0; i < oom->evidence_count; i++)
+    for (size_t i = 0; vs_json_next(json, key, i, oom->evidence_count); i++)
         if (oom->evidence[i].against == against)
             vs_json_string(json, NULL, oom->evidence[i].text);
-    vs_json_end_array(json);
 }
 
 void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, bool brief, FILE *out)
 {
     struct vs_json *json = &(struct vs_json){.out = out, .pretty = !brief, .brief = brief};
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_TEXT("schema", "vramscope.oom/2"), VS_J_TEXT("trace", report->path),
-                    VS_J_TEXT("program", report->program),
-                    VS_J_UINT("failure_count", report->failure_total));
+    vs_json_begin(json, NULL, VS_J_TEXT("schema", "vramscope.oom/2"), VS_J_TEXT("trace", report->path),
+                  VS_J_TEXT("program", report->program),
+                  VS_J_UINT("failure_count", report->failure_total));
     vs_findings_json(json, report);
     if (!oom) {
         vs_json_string(json, "verdict", NULL);
@@ -325,13 +319,11 @@ void vs_oom_json(const struct vs_oom *oom, const struct vs_report *report, bool 
     vs_report_json_sites(json, "sites_live", &oom->sites);
     vs_report_json_sites(json, "sites_growing", &oom->growing);
     vs_report_json_sites(json, "sites_of_spike", &oom->spike_sites);
-    vs_json_begin_array(json, "remedies");
-    for (size_t i = 0; i < oom->remedy_count; i++)
+    for (size_t i = 0; vs_json_next(json, "remedies", i, oom->remedy_count); i++)
         vs_json_object(json, NULL, VS_J_TEXT("kind", oom->remedies[i].kind),
                        VS_J_BOOL("fits", oom->remedies[i].fits),
                        VS_J_BOOL("replayed", oom->remedies[i].replayed),
                        VS_J_UINT("bytes", oom->remedies[i].bytes),
                        VS_J_TEXT("text", oom->remedies[i].text));
-    vs_json_end_array(json);
     vs_json_end_object(json);
 }

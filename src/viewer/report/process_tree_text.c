@@ -273,13 +273,9 @@ void vs_tree_text(const struct vs_tree *tree, const struct vs_style *style)
 
 void vs_tree_json(const struct vs_tree *tree, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.family/1");
-    vs_json_begin_array(&json, "processes");
-    for (uint32_t i = 0; i < tree->count; i++) {
+    struct vs_json json = vs_json_document(out, "vramscope.family/1");
+    for (uint32_t i = 0; vs_json_next_object(&json, "processes", i, tree->count); i++) {
         const struct vs_tree_member *m = &tree->members[i];
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("trace", m->path), VS_J_TEXT("program", m->program),
                         VS_J_UINT_IF(m->job.has_rank, "rank", m->job.rank),
                         VS_J_UINT("run", m->run), VS_J_UINT("pid", m->pid),
@@ -294,26 +290,18 @@ void vs_tree_json(const struct vs_tree *tree, FILE *out)
         if (m->has_end)
             vs_json_members(&json, VS_J_UINT("end_reason", m->end_reason),
                             VS_J_UINT("end_status", m->end_status));
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
-    vs_json_begin_array(&json, "devices");
-    for (size_t g = 0; g < tree->gpu_count; g++) {
+    for (size_t g = 0; vs_json_next_object(&json, "devices", g, tree->gpu_count); g++) {
         const struct vs_tree_gpu *gpu = &tree->gpus[g];
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("name", gpu->name), VS_J_TEXT("uuid", gpu->uuid),
                         VS_J_UINT("number", gpu->number), VS_J_UINT("processes", gpu->users),
                         VS_J_UINT("peak_allocated_bytes", gpu->peak_allocated),
                         VS_J_UINT("peak_allocated_ns", gpu->peak_allocated_ns),
                         VS_J_UINT("peak_reserved_bytes", gpu->peak_reserved),
                         VS_J_UINT("peak_reserved_ns", gpu->peak_reserved_ns));
-        vs_json_begin_array(&json, "shares");
-        for (size_t i = 0; i < tree->count; i++)
+        for (size_t i = 0; vs_json_next(&json, "shares", i, tree->count); i++)
             vs_json_uint(&json, NULL, gpu->shares[i]);
-        vs_json_end_array(&json);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);
 }

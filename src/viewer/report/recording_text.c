@@ -186,10 +186,9 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
     const struct vs_recording_state *state = &report->recording;
     if (!state->selects && !state->pauses)
         return;
-    vs_json_begin_object(json, "recording");
-    vs_json_members(json, VS_J_UINT("min_size", state->min_size),
-                    VS_J_UINT("sample", state->sample), VS_J_UINT("sample_seed", state->seed),
-                    VS_J_UINT("max_trace_size", state->limit_bytes));
+    vs_json_begin(json, "recording", VS_J_UINT("min_size", state->min_size),
+                  VS_J_UINT("sample", state->sample), VS_J_UINT("sample_seed", state->seed),
+                  VS_J_UINT("max_trace_size", state->limit_bytes));
     for (int i = VS_RECORDING_NO_ACTIVITY; i <= VS_RECORDING_TOTALS; i++) {
         if (state->since_ns[i])
             vs_json_uint(json, stages[i], state->since_ns[i]);
@@ -199,8 +198,7 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
                         VS_J_UINT("stopped_ns", state->paused_total_ns));
     if (state->paused_ns)
         vs_json_uint(json, "stopped_since_ns", state->paused_ns);
-    vs_json_begin_array(json, "unrecorded");
-    for (size_t i = 0; i < report->device_count; i++) {
+    for (size_t i = 0; vs_json_next(json, "unrecorded", i, report->device_count); i++) {
         const struct vs_report_device *device = &report->devices[i];
         static const char *const levels[] = {"driver", "blocks", "framework", "segments"};
         static const char *const whys[] = {"small", "not_sampled", "after_limit"};
@@ -217,6 +215,5 @@ void vs_recording_json(struct vs_json *json, const struct vs_report *report)
             }
         }
     }
-    vs_json_end_array(json);
     vs_json_end_object(json);
 }

@@ -7,10 +7,8 @@
 
 void vs_replay_json(const struct vs_replay_view *view, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json, VS_J_TEXT("schema", "vramscope.replay/1"),
-                    VS_J_TEXT("trace", view->path), VS_J_UINT("device", view->recorded->device),
+    struct vs_json json = vs_json_document(out, "vramscope.replay/1");
+    vs_json_members(&json, VS_J_TEXT("trace", view->path), VS_J_UINT("device", view->recorded->device),
                     VS_J_TEXT("device_name", view->device_name),
                     VS_J_UINT("total_bytes", view->recorded->total_bytes));
     const struct vs_whatif_recorded *r = view->recorded;
@@ -28,11 +26,9 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
                    VS_J_UINT("outside_peak_bytes", r->outside_peak),
                    VS_J_UINT("unmatched_frees", r->unmatched),
                    VS_J_RATIO("replayed_difference", vs_replay_agreement(view)));
-    vs_json_begin_array(&json, "rows");
-    for (size_t i = 0; i < view->count; i++) {
+    for (size_t i = 0; vs_json_next_object(&json, "rows", i, view->count); i++) {
         const struct vs_replay_row *row = &view->rows[i];
         const struct vs_whatif_outcome *o = &row->outcome;
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_TEXT("setting", row->setting),
                         VS_J_TEXT("gpu", *row->gpu ? row->gpu : NULL),
                         VS_J_UINT("capacity_bytes",
@@ -62,9 +58,7 @@ void vs_replay_json(const struct vs_replay_view *view, FILE *out)
         if (view->find)
             vs_json_members(&json, VS_J_UINT("least_capacity_bytes", row->least_capacity),
                             VS_J_TEXT("least_gpu", *row->least_gpu ? row->least_gpu : NULL));
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);
 }

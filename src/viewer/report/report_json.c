@@ -30,15 +30,13 @@ void vs_report_json_parts(struct vs_json *json, const struct vs_site_parts *part
 {
     if (!parts->count)
         return;
-    vs_json_begin_array(json, "parts");
-    for (size_t i = 0; i < parts->count; i++) {
+    for (size_t i = 0; vs_json_next(json, "parts", i, parts->count); i++) {
         const struct vs_site_part *part = &parts->items[i];
         vs_json_object(json, NULL, VS_J_TEXT("function", part->function),
                        VS_J_TEXT("file", part->file), VS_J_UINT("line", part->line),
                        VS_J_TEXT("library", part->library), VS_J_UINT("bytes", part->bytes),
                        VS_J_UINT("count", part->count));
     }
-    vs_json_end_array(json);
 }
 
 void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *site)
@@ -49,15 +47,13 @@ void vs_report_json_frames(struct vs_json *json, const struct vs_report_site *si
     vs_report_json_parts(json, &site->parts);
     vs_json_members(json, VS_J_UINT("stacks", site->stacks), VS_J_BOOL("folds", site->folds),
                     VS_J_UINT("wrapper_frames", site->wrappers));
-    vs_json_begin_array(json, "frames");
-    for (size_t i = 0; i < site->frame_count && !json->brief; i++) {
+    for (size_t i = 0; vs_json_next(json, "frames", i, json->brief ? 0 : site->frame_count); i++) {
         const struct vs_report_frame *frame = &site->frames[i];
         vs_json_object(json, NULL, VS_J_TEXT("function", frame->function),
                        VS_J_TEXT("file", frame->file), VS_J_UINT("line", frame->line),
                        VS_J_TEXT("module", frame->module), VS_J_BOOL("inlined", frame->inlined),
                        VS_J_BOOL("known", frame->known), VS_J_TEXT("library", frame->library));
     }
-    vs_json_end_array(json);
 }
 
 void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site)
@@ -92,11 +88,10 @@ void vs_report_json_site(struct vs_json *json, const struct vs_report_site *site
 void vs_report_json_sites(struct vs_json *json, const char *key,
                           const struct vs_report_sites *sites)
 {
-    vs_json_begin_object(json, key);
-    vs_json_members(json, VS_J_UINT("total_bytes", sites->total_bytes),
-                    VS_J_UINT("omitted_count", sites->omitted_count),
-                    VS_J_UINT("omitted_bytes", sites->omitted_bytes),
-                    VS_J_UINT_IF(sites->weight > 1, "estimated_from_one_in", sites->weight));
+    vs_json_begin(json, key, VS_J_UINT("total_bytes", sites->total_bytes),
+                  VS_J_UINT("omitted_count", sites->omitted_count),
+                  VS_J_UINT("omitted_bytes", sites->omitted_bytes),
+                  VS_J_UINT_IF(sites->weight > 1, "estimated_from_one_in", sites->weight));
     if (sites->weight > 1 || sites->small_count || sites->limit_bytes)
         vs_json_members(json, VS_J_UINT("exact_bytes", sites->exact_bytes),
                         VS_J_UINT("small_bytes", sites->small_bytes),
@@ -104,17 +99,13 @@ void vs_report_json_sites(struct vs_json *json, const char *key,
                         VS_J_INT("after_limit_bytes", sites->limit_bytes));
     if (sites->whole_bytes)
         vs_json_int(json, "not_recorded_bytes", vs_report_sites_unlisted(sites));
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < sites->count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "sites", i, sites->count); i++) {
         const struct vs_report_site *site = &sites->items[i];
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_UINT("bytes", site->bytes),
                         VS_J_UINT_IF(sites->weight > 1, "standard_error_bytes",
                                      vs_report_site_error(sites, site)));
         vs_report_json_site(json, site);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_end_object(json);
 }
 
@@ -137,15 +128,14 @@ static void families_json(struct vs_json *json, const struct vs_report_family *f
 
 static void peak_json(struct vs_json *json, const char *key, const struct vs_report_peak *peak)
 {
-    vs_json_begin_object(json, key);
-    vs_json_members(json, VS_J_UINT("bytes", peak->bytes), VS_J_UINT("time_ns", peak->time_ns),
-                    VS_J_UINT("event", peak->event), VS_J_TEXT("phase", peak->place),
-                    VS_J_UINT("allocated_bytes", peak->allocated),
-                    VS_J_UINT("requested_bytes", peak->requested),
-                    VS_J_UINT("reserved_bytes", peak->reserved),
-                    VS_J_UINT("free_in_segments_bytes", peak->free_bytes),
-                    VS_J_UINT("largest_hole_bytes", peak->largest_hole),
-                    VS_J_UINT("holes", peak->holes));
+    vs_json_begin(json, key, VS_J_UINT("bytes", peak->bytes), VS_J_UINT("time_ns", peak->time_ns),
+                  VS_J_UINT("event", peak->event), VS_J_TEXT("phase", peak->place),
+                  VS_J_UINT("allocated_bytes", peak->allocated),
+                  VS_J_UINT("requested_bytes", peak->requested),
+                  VS_J_UINT("reserved_bytes", peak->reserved),
+                  VS_J_UINT("free_in_segments_bytes", peak->free_bytes),
+                  VS_J_UINT("largest_hole_bytes", peak->largest_hole),
+                  VS_J_UINT("holes", peak->holes));
     if (peak->holes_unknown)
         vs_json_bool(json, "holes_unknown", true);
     vs_json_ratio(json, "external_fragmentation", vs_report_external_fragmentation(peak));
@@ -165,14 +155,13 @@ static double ratio(uint64_t part, uint64_t whole)
 
 static void device_json(struct vs_json *json, const struct vs_report_device *device)
 {
-    vs_json_begin_object(json, NULL);
-    vs_json_members(json, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
-                    VS_J_TEXT("uuid", device->uuid), VS_J_UINT("total_bytes", device->total_bytes),
-                    VS_J_UINT_IF(device->limit_bytes, "limit_bytes", device->limit_bytes),
-                    VS_J_BOOL("simulated", device->simulated),
-                    VS_J_UINT("sm_count", device->sm_count),
-                    VS_J_UINT("cc_major", device->cc_major),
-                    VS_J_UINT("cc_minor", device->cc_minor));
+    vs_json_begin(json, NULL, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
+                  VS_J_TEXT("uuid", device->uuid), VS_J_UINT("total_bytes", device->total_bytes),
+                  VS_J_UINT_IF(device->limit_bytes, "limit_bytes", device->limit_bytes),
+                  VS_J_BOOL("simulated", device->simulated),
+                  VS_J_UINT("sm_count", device->sm_count),
+                  VS_J_UINT("cc_major", device->cc_major),
+                  VS_J_UINT("cc_minor", device->cc_minor));
     peak_json(json, "peak_allocated", &device->peak_allocated);
     vs_json_string(json, "level", level_name(device->level));
     peak_json(json, "peak_user", &device->peak_user);
@@ -214,14 +203,12 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
                        VS_J_UINT("peak_reserved_bytes", device->framework_peak_reserved),
                        VS_J_UINT("failures", device->framework_ooms),
                        VS_J_UINT("retries", device->framework_retries));
-    vs_json_begin_array(json, "frameworks");
-    for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++)
+    for (size_t i = 0; vs_json_next(json, "frameworks", i, VS_FRAMEWORK_COUNT); i++)
         if (device->frameworks[i].bytes)
             vs_json_object(json, NULL, VS_J_TEXT("name", vs_frameworks[i].name),
                            VS_J_UINT("bytes", device->frameworks[i].bytes),
                            VS_J_UINT("count", device->frameworks[i].count),
                            VS_J_TEXT("recorded", vs_frameworks[i].seen), VS_J_TEXT("to_see_more", vs_frameworks[i].more));
-    vs_json_end_array(json);
     vs_json_begin_object(json, "device_memory");
     vs_balance_json(json, "highest_use", &device->balance_peak);
     vs_balance_json(json, "last_reading", &device->balance_last);
@@ -236,18 +223,15 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
     if (device->cached.items)
         vs_report_json_sites(json, "cached_by_site", &device->cached);
     vs_churn_json(json, "repeated_allocations", device);
-    vs_json_begin_object(json, "kernels");
-    vs_json_members(json, VS_J_UINT("count", device->kernel_total.count),
-                    VS_J_UINT("time_ns", device->kernel_total.time_ns));
-    vs_json_begin_array(json, "by_name");
-    for (size_t i = 0; i < device->kernel_count; i++) {
+    vs_json_begin(json, "kernels", VS_J_UINT("count", device->kernel_total.count),
+                  VS_J_UINT("time_ns", device->kernel_total.time_ns));
+    for (size_t i = 0; vs_json_next(json, "by_name", i, device->kernel_count); i++) {
         const struct vs_report_kernel *kernel = &device->kernels[i];
         vs_json_object(json, NULL, VS_J_TEXT("name", kernel->name),
                        VS_J_UINT("count", kernel->count), VS_J_UINT("time_ns", kernel->time_ns),
                        VS_J_UINT("shortest_ns", kernel->shortest_ns),
                        VS_J_UINT("longest_ns", kernel->longest_ns));
     }
-    vs_json_end_array(json);
     vs_json_end_object(json);
     vs_json_begin_object(json, "copies");
     for (int k = 0; k < VS_COPY_KIND_COUNT; k++)
@@ -268,26 +252,25 @@ static void device_json(struct vs_json *json, const struct vs_report_device *dev
 void vs_report_json_failure(struct vs_json *json, const char *key,
                             const struct vs_report_failure *failure)
 {
-    vs_json_begin_object(json, key);
-    vs_json_members(json, VS_J_UINT("event", failure->event),
-                    VS_J_UINT("time_ns", failure->time_ns), VS_J_UINT("tid", failure->tid),
-                    VS_J_TEXT("level", failure->framework ? "framework" : "driver"),
-                    VS_J_TEXT("what", vs_failure_key(failure)),
-                    VS_J_BOOL("recovered", failure->recovered),
-                    VS_J_KNOWN("device", !failure->host, failure->device),
-                    VS_J_TEXT("family", vs_family_name(failure->family)),
-                    VS_J_TEXT("api", failure->api),
-                    VS_J_UINT("requested_bytes", failure->requested),
-                    VS_J_UINT("device_requested_bytes", failure->device_requested),
-                    VS_J_UINT("device_refusals", failure->attempts),
-                    VS_J_UINT("error", failure->error),
-                    VS_J_TEXT("error_name",
-                              failure->framework ? NULL : vs_error_text(failure->error)),
-                    VS_J_UINT("device_free_bytes", failure->device_free),
-                    VS_J_UINT("device_total_bytes", failure->device_total),
-                    VS_J_UINT("allocated_bytes", failure->allocated),
-                    VS_J_UINT("reserved_bytes", failure->reserved),
-                    VS_J_TEXT("phase", failure->place));
+    vs_json_begin(json, key, VS_J_UINT("event", failure->event),
+                  VS_J_UINT("time_ns", failure->time_ns), VS_J_UINT("tid", failure->tid),
+                  VS_J_TEXT("level", failure->framework ? "framework" : "driver"),
+                  VS_J_TEXT("what", vs_failure_key(failure)),
+                  VS_J_BOOL("recovered", failure->recovered),
+                  VS_J_KNOWN("device", !failure->host, failure->device),
+                  VS_J_TEXT("family", vs_family_name(failure->family)),
+                  VS_J_TEXT("api", failure->api),
+                  VS_J_UINT("requested_bytes", failure->requested),
+                  VS_J_UINT("device_requested_bytes", failure->device_requested),
+                  VS_J_UINT("device_refusals", failure->attempts),
+                  VS_J_UINT("error", failure->error),
+                  VS_J_TEXT("error_name",
+                            failure->framework ? NULL : vs_error_text(failure->error)),
+                  VS_J_UINT("device_free_bytes", failure->device_free),
+                  VS_J_UINT("device_total_bytes", failure->device_total),
+                  VS_J_UINT("allocated_bytes", failure->allocated),
+                  VS_J_UINT("reserved_bytes", failure->reserved),
+                  VS_J_TEXT("phase", failure->place));
     vs_report_json_frames(json, &failure->site);
     vs_json_end_object(json);
 }
@@ -346,23 +329,17 @@ static void process_json(struct vs_json *json, const struct vs_report *report)
 
 static void phases_json(struct vs_json *json, const struct vs_report *report)
 {
-    vs_json_begin_array(json, "phases");
-    for (size_t i = 0; i < report->phase_count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "phases", i, report->phase_count); i++) {
         const struct vs_report_phase *phase = &report->phases[i];
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_TEXT("name", phase->name), VS_J_TEXT("path", phase->path),
                         VS_J_UINT("depth", phase->depth), VS_J_UINT("times", phase->times),
                         VS_J_UINT("time_ns", phase->time_ns),
                         VS_J_UINT("allocations", phase->allocs),
                         VS_J_UINT("requested_bytes_total", phase->alloc_bytes));
-        vs_json_begin_array(json, "peak_allocated");
-        for (size_t d = 0; d < report->device_count; d++)
+        for (size_t d = 0; vs_json_next(json, "peak_allocated", d, report->device_count); d++)
             vs_json_object(json, NULL, VS_J_UINT("device", report->devices[d].device),
                            VS_J_UINT("bytes", phase->peaks[d]));
-        vs_json_end_array(json);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     const struct vs_report_steps *steps = &report->steps;
     vs_json_object(json, "steps", VS_J_BOOL("found", steps->found),
                    VS_J_UINT("begun", steps->begun), VS_J_UINT("done", steps->done),
@@ -380,98 +357,75 @@ static void phases_json(struct vs_json *json, const struct vs_report *report)
 void vs_report_json(const struct vs_report *report, bool brief, FILE *out)
 {
     struct vs_json *json = &(struct vs_json){.out = out, .pretty = !brief, .brief = brief};
-    vs_json_begin_object(json, NULL);
-    vs_json_string(json, "schema", "vramscope.report/1");
+    vs_json_begin(json, NULL, VS_J_TEXT("schema", "vramscope.report/1"));
     process_json(json, report);
     vs_recording_json(json, report);
     if (report->device_clock.known)
         vs_json_members(json, VS_J_UINT("clock_error_ns", report->device_clock.error_ns),
                         VS_J_RATIO("clock_drift_ppm", (double)report->device_clock.drift_ppb / 1000));
-    vs_json_begin_array(json, "devices");
-    for (size_t i = 0; i < report->device_count; i++)
+    for (size_t i = 0; vs_json_next(json, "devices", i, report->device_count); i++)
         if (!report->wish.one_device || report->devices[i].device == report->wish.device)
             device_json(json, &report->devices[i]);
-    vs_json_end_array(json);
     const struct vs_report_host *host = &report->host_memory;
-    vs_json_begin_object(json, "host_memory");
-    vs_json_members(json, VS_J_UINT("peak_bytes", host->peak_bytes),
-                    VS_J_UINT("peak_time_ns", host->peak_time_ns),
-                    VS_J_TEXT("peak_phase", host->peak_place),
-                    VS_J_UINT("live_at_end_bytes", host->live_bytes));
+    vs_json_begin(json, "host_memory", VS_J_UINT("peak_bytes", host->peak_bytes),
+                  VS_J_UINT("peak_time_ns", host->peak_time_ns),
+                  VS_J_TEXT("peak_phase", host->peak_place),
+                  VS_J_UINT("live_at_end_bytes", host->live_bytes));
     families_json(json, host->family);
     vs_report_json_sites(json, "sites_live_at_end", &host->at_end);
     vs_json_end_object(json);
     phases_json(json, report);
     vs_json_uint(json, "failure_count", report->failure_total);
-    vs_json_begin_array(json, "failures_by_error");
-    for (size_t i = 0; i < report->refusals.count; i++) {
+    for (size_t i = 0; vs_json_next(json, "failures_by_error", i, report->refusals.count); i++) {
         const struct vs_refusal *r = &report->refusals.items[i];
         vs_json_object(json, NULL, VS_J_KNOWN("device", !r->host, r->device),
                        VS_J_TEXT("family", vs_family_name(r->family)), VS_J_UINT("error", r->error),
                        VS_J_TEXT("error_name", vs_error_text(r->error)),
                        VS_J_UINT("count", r->count));
     }
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "failures");
-    for (size_t i = 0; i < report->failure_count; i++)
+    for (size_t i = 0; vs_json_next(json, "failures", i, report->failure_count); i++)
         vs_report_json_failure(json, NULL, &report->failures[i]);
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "failure_groups");
-    for (size_t i = 0; i < report->group_count; i++) {
+    for (size_t i = 0; vs_json_next_object(json, "failure_groups", i, report->group_count); i++) {
         const struct vs_report_failure_group *group = &report->groups[i];
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_UINT("count", group->count),
                         VS_J_UINT("last_ns", group->last_ns),
                         VS_J_UINT("smallest_bytes", group->smallest),
                         VS_J_UINT("largest_bytes", group->largest),
                         VS_J_BOOL("recovered", group->recovered));
         vs_report_json_failure(json, "first", &group->first);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_uint(json, "failures_in_no_group", report->ungrouped);
     vs_uncomputed_json(json, report);
     vs_findings_json(json, report);
-    vs_json_begin_array(json, "notes");
-    for (size_t i = 0; i < report->note_count; i++)
+    for (size_t i = 0; vs_json_next(json, "notes", i, report->note_count); i++)
         vs_json_object(json, NULL, VS_J_UINT("severity", report->notes[i].severity),
                        VS_J_TEXT("text", report->notes[i].text));
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "dropped");
-    for (size_t i = 0; i < report->dropped_count; i++)
+    for (size_t i = 0; vs_json_next(json, "dropped", i, report->dropped_count); i++)
         vs_json_object(json, NULL, VS_J_TEXT("what", report->dropped[i].name),
                        VS_J_UINT("count", strtoull(report->dropped[i].value, NULL, 10)));
-    vs_json_end_array(json);
     /* The peaks of windows of time: one object for each window, in the order of their begins, with
      * one for
      * each device. */
     if (report->windows) {
-        vs_json_begin_array(json, "windows");
-        for (size_t i = 0; i < report->window_count; i++) {
+        for (size_t i = 0; vs_json_next_object(json, "windows", i, report->window_count); i++) {
             const struct vs_report_window *window = &report->windows[i];
-            vs_json_begin_object(json, NULL);
             vs_json_members(json, VS_J_UINT("from_ns", window->from_ns),
                             VS_J_UINT("to_ns", window->to_ns));
-            vs_json_begin_array(json, "devices");
-            for (size_t a = 0; a < window->count; a++)
+            for (size_t a = 0; vs_json_next(json, "devices", a, window->count); a++)
                 if (!report->wish.one_device || window->devices[a].device == report->wish.device) {
                     const struct vs_window_peak *row = &window->devices[a];
-                    vs_json_begin_object(json, NULL);
-                    vs_json_members(json, VS_J_UINT("device", row->device),
-                                    VS_J_TEXT("level", level_name(row->level)),
-                                    VS_J_UINT("begin_bytes", row->begin_bytes),
-                                    VS_J_UINT("peak_bytes", row->peak_bytes),
-                                    VS_J_UINT("peak_event", row->peak_event),
-                                    VS_J_UINT("peak_time_ns", row->peak_ns),
-                                    VS_J_UINT("end_bytes", row->end_bytes));
+                    vs_json_begin(json, NULL, VS_J_UINT("device", row->device),
+                                  VS_J_TEXT("level", level_name(row->level)),
+                                  VS_J_UINT("begin_bytes", row->begin_bytes),
+                                  VS_J_UINT("peak_bytes", row->peak_bytes),
+                                  VS_J_UINT("peak_event", row->peak_event),
+                                  VS_J_UINT("peak_time_ns", row->peak_ns),
+                                  VS_J_UINT("end_bytes", row->end_bytes));
                     vs_report_json_sites(json, "sites_more_at_peak", &row->more);
                     vs_report_json_sites(json, "sites_less_at_peak", &row->less);
                     vs_json_end_object(json);
                 }
-            vs_json_end_array(json);
-            vs_json_end_object(json);
         }
-        vs_json_end_array(json);
     }
     vs_json_end_object(json);
 }

@@ -21,15 +21,12 @@ static void works_json(struct vs_json *json, const char *key, const struct vs_re
         *const sizes[VS_SIZE_CLASSES] = {"64KiB", "1MiB", "16MiB", NULL},
         *const memories[] = {NULL, "pageable", "pinned"};
     bool copies = what == VS_ROWS_COPIES, gaps = what == VS_ROWS_GAPS;
-    vs_json_begin_object(json, key);
-    vs_json_members(json, VS_J_UINT("count", works->total.count), VS_J_UINT("bytes", works->total.bytes),
-                    VS_J_UINT("time_ns", works->total.time_ns));
-    vs_json_begin_array(json, "rows");
-    for (size_t i = 0; i < works->count; i++) {
+    vs_json_begin(json, key, VS_J_UINT("count", works->total.count), VS_J_UINT("bytes", works->total.bytes),
+                  VS_J_UINT("time_ns", works->total.time_ns));
+    for (size_t i = 0; vs_json_next_object(json, "rows", i, works->count); i++) {
         const struct vs_report_work *row = &works->items[i];
         uint64_t saved_ns = 0;
         bool known = saved && vs_timeline_saved(saved, row, &saved_ns);
-        vs_json_begin_object(json, NULL);
         vs_json_members(json, VS_J_TEXT_IF(what == VS_ROWS_KERNELS, "name", row->name),
                         VS_J_TEXT_IF(copies, "kind", vs_copy_kind_name(row->kind)),
                         VS_J_TEXT_IF(gaps, "cause", causes[row->cause]), VS_J_UINT("count", row->sums.count),
@@ -42,9 +39,7 @@ static void works_json(struct vs_json *json, const char *key, const struct vs_re
         site_json(json, gaps ? "wait" : "site", row->site);
         if (gaps)
             site_json(json, "until", row->until);
-        vs_json_end_object(json);
     }
-    vs_json_end_array(json);
     vs_json_members(json, VS_J_UINT("omitted_count", works->omitted_count),
                     VS_J_UINT("omitted_ns", works->omitted_ns));
     vs_json_end_object(json);
@@ -59,19 +54,16 @@ static void near_json(struct vs_json *json, const char *key, const struct vs_nea
 
 static void waits_json(struct vs_json *json, const struct vs_report_works *waits)
 {
-    vs_json_begin_array(json, "waits_by_site");
-    for (size_t i = 0; i < waits->count; i++) {
+    for (size_t i = 0; vs_json_next(json, "waits_by_site", i, waits->count); i++) {
         const struct vs_report_work *row = &waits->items[i];
         if (!row->site) /* of further sites (VS_TIMELINE_ROWS_MAX) */
             continue;
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("api", row->api), VS_J_UINT("count", row->sums.count),
-                        VS_J_UINT("time_ns", row->sums.time_ns), VS_J_UINT("step_count", row->sums.step_count),
-                        VS_J_UINT("step_ns", row->sums.step_ns));
+        vs_json_begin(json, NULL, VS_J_TEXT("api", row->api), VS_J_UINT("count", row->sums.count),
+                      VS_J_UINT("time_ns", row->sums.time_ns), VS_J_UINT("step_count", row->sums.step_count),
+                      VS_J_UINT("step_ns", row->sums.step_ns));
         vs_report_json_frames(json, row->site);
         vs_json_end_object(json);
     }
-    vs_json_end_array(json);
 }
 
 void vs_timeline_json(struct vs_json *json, const struct vs_report_device *device)
@@ -101,10 +93,8 @@ void vs_timeline_json(struct vs_json *json, const struct vs_report_device *devic
     }
     vs_json_end_object(json);
     vs_json_begin_object(json, "at_peak");
-    vs_json_begin_array(json, "running");
-    for (size_t i = 0; i < line->device->running_count; i++)
+    for (size_t i = 0; vs_json_next(json, "running", i, line->device->running_count); i++)
         near_json(json, NULL, &line->device->running[i]);
-    vs_json_end_array(json);
     if (line->device->before.start_ns)
         near_json(json, "last_begun", &line->device->before);
     else

@@ -98,17 +98,14 @@ void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style
 void vs_uncomputed_json(struct vs_json *json, const struct vs_report *report)
 {
     static const char *const kinds[VS_UNCOMPUTED_COUNT] = {"copied", "decided", "managed"};
-    vs_json_begin_array(json, "uncomputed_reads");
-    for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
+    for (int what = 0; vs_json_next(json, "uncomputed_reads", what, VS_UNCOMPUTED_COUNT); what++)
         for (size_t i = 0; i < report->uncomputed[what].count; i++) {
             const struct vs_report_site *site = &report->uncomputed[what].items[i];
-            vs_json_begin_object(json, NULL);
-            vs_json_members(json, VS_J_TEXT("kind", kinds[what]), VS_J_UINT("count", site->count),
-                            VS_J_UINT("bytes", site->bytes),
-                            VS_J_TEXT_IF(what == VS_UNCOMPUTED_DECIDED, "value", site->api),
-                            VS_J_TEXT_IF(what != VS_UNCOMPUTED_DECIDED, "kernel", site->api));
+            vs_json_begin(json, NULL, VS_J_TEXT("kind", kinds[what]), VS_J_UINT("count", site->count),
+                          VS_J_UINT("bytes", site->bytes),
+                          VS_J_TEXT_IF(what == VS_UNCOMPUTED_DECIDED, "value", site->api),
+                          VS_J_TEXT_IF(what != VS_UNCOMPUTED_DECIDED, "kernel", site->api));
             vs_report_json_frames(json, site);
             vs_json_end_object(json);
         }
-    vs_json_end_array(json);
 }

@@ -8,7 +8,6 @@
 
 static void put_device(struct vs_json *json, const struct vs_watch_device *device)
 {
-    vs_json_begin_object(json, NULL);
     vs_json_members(json, VS_J_UINT("device", device->device), VS_J_TEXT("name", device->name),
                     VS_J_BOOL("simulated", device->simulated),
                     VS_J_TEXT("level",
@@ -43,37 +42,27 @@ static void put_device(struct vs_json *json, const struct vs_watch_device *devic
                        VS_J_UINT("bytes_per_second", forecast->per_second),
                        VS_J_UINT_IF(forecast->steps_known, "steps_left", forecast->steps),
                        VS_J_UINT_IF(forecast->time_known, "seconds_left", forecast->seconds));
-    vs_json_begin_object(json, "history");
-    vs_json_ratio(json, "period_seconds", (double)device->history->period_ns / NS);
-    vs_json_begin_array(json, "highest_bytes");
-    for (size_t i = 0; i < device->history->count; i++)
+    vs_json_begin(json, "history", VS_J_RATIO("period_seconds", (double)device->history->period_ns / NS));
+    for (size_t i = 0; vs_json_next(json, "highest_bytes", i, device->history->count); i++)
         vs_json_uint(json, NULL, device->history->highest[i]);
-    vs_json_end_array(json);
     vs_json_end_object(json);
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < device->site_count; i++) {
+    for (size_t i = 0; vs_json_next(json, "sites", i, device->site_count); i++) {
         const struct vs_watch_site *site = &device->sites[i];
         vs_json_object(json, NULL, VS_J_TEXT("name", site->name), VS_J_TEXT("chain", site->chain),
                        VS_J_UINT("bytes", site->bytes), VS_J_UINT("count", site->count),
                        VS_J_BOOL("growing", site->growing),
                        VS_J_UINT("growth_per_step", site->growth_per_step));
     }
-    vs_json_end_array(json);
     vs_json_uint(json, "sites_omitted", device->sites_omitted);
-    vs_json_end_object(json);
 }
 
 void vs_top_json(const struct vs_top_model *model, FILE *out)
 {
-    struct vs_json json = {.out = out, .pretty = true};
-    vs_json_begin_object(&json, NULL);
-    vs_json_string(&json, "schema", "vramscope.top/1");
-    vs_json_begin_array(&json, "processes");
-    for (size_t i = 0; i < model->count; i++) {
+    struct vs_json json = vs_json_document(out, "vramscope.top/1");
+    for (size_t i = 0; vs_json_next_object(&json, "processes", i, model->count); i++) {
         const struct vs_top_process *process = &model->processes[i];
         const struct vs_watch_view *view = &process->view;
         char program[VS_TOP_PROGRAM_MAX];
-        vs_json_begin_object(&json, NULL);
         vs_json_members(&json, VS_J_UINT("pid", process->pid),
                         VS_J_TEXT("program", vs_top_program(program, view)),
                         VS_J_TEXT("command", view->cmdline), VS_J_TEXT("trace", view->path),
@@ -91,13 +80,9 @@ void vs_top_json(const struct vs_top_model *model, FILE *out)
         vs_json_object(&json, "steps", VS_J_TEXT("source", sources[view->steps_source]),
                        VS_J_UINT("begun", view->steps_begun), VS_J_UINT("number", view->step),
                        VS_J_RATIO("seconds", (double)view->step_ns / NS));
-        vs_json_begin_array(&json, "devices");
-        for (size_t d = 0; d < view->device_count; d++)
+        for (size_t d = 0; vs_json_next_object(&json, "devices", d, view->device_count); d++)
             put_device(&json, &view->devices[d]);
-        vs_json_end_array(&json);
-        vs_json_end_object(&json);
     }
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     fputc('\n', out);
 }
