@@ -102,6 +102,15 @@ def work():  # a result lies at the end of the segment of an activation, and kee
             made.append(forward(8 + max(i - 30, 0)))
             results.append(keep_result())
         del made, results[:-80]''', "work()", 0),
+    "library_beside_unused_segments": (("framework_cache",), "load", '''def step(i, out):
+    pass
+def load():
+    import ctypes
+    kept.append([torch.empty(50 << 20, dtype=torch.uint8, device="cuda") for _ in range(40)])
+    kept.pop()
+    runtime = ctypes.CDLL(next(l.split()[-1] for l in open("/proc/self/maps") if "libcudart.so" in l))
+    error = runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(900 << 20))
+    assert error == 0, error''', "load()", 0),
     "cache_of_another_stream": (("other_cache",), "on_the_side", '''def step(i, out):
     pass
 def on_the_side():
@@ -194,7 +203,7 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
 }
 # The same causes with segments that grow: one failure, with the device's figures.
 EXPANDABLE = ("activation_kept", "one_evaluation", "batch_too_large", "parts_of_pages_kept",
-              "cache_of_another_stream")
+              "cache_of_another_stream", "library_beside_unused_segments")
 
 
 def functions(found):

@@ -91,6 +91,8 @@ struct vs_cache_census {
     uint64_t other_streams; /* the part of it that is certainly of other streams */
     uint64_t private_pools; /* the part that is of private pools: PyTorch uses and releases all else
                              * before it reports a failure */
+    uint64_t unreleased;    /* of a request that was not made to the framework: its unused segments,
+                             * which it returns to the device before a request of its own fails */
     uint64_t other_class;   /* large enough, in segments that a request of this size is not served
                              * from: neither scattered nor withheld */
     uint32_t pin_site;     /* + 1: site of the live blocks beside most of the scattered bytes */
@@ -160,6 +162,7 @@ struct vs_oom {
     struct vs_report_site spike_site;   /* of the request, or of most bytes */
     struct vs_report_sites spike_sites; /* of all */
     struct vs_cache_census cache;
+    const char *requester;  /* the library that made the request */
     bool withheld_live; /* withheld_site: of live blocks, not of segments */
     uint64_t pools_releasable; /* of the unused bytes of stream-ordered pools; the rest is beside live
                                 * blocks */

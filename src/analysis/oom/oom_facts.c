@@ -56,16 +56,18 @@ struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs
  * The segments of a framework are the device memory that holds its blocks, also
  * where it is mapped (expandable segments); their stream is that of their blocks. It does not report
  * its private pools (torch.cuda.MemPool, CUDA graphs), but it never asks the device while a usable
- * piece is large enough, and it frees unused segments before it reports a failure. Blocks of up to 1 MiB
- * have segments of their own, of 2 MiB. */
+ * piece is large enough, and it frees unused segments before it reports a failure, though not for a
+ * request to the device by others. Blocks of up to 1 MiB have segments of their own, of 2 MiB. */
 
 #define SMALL_BLOCK (UINT64_C(1) << 20)
 #define SMALL_SEGMENT (UINT64_C(2) << 20)
 #define LARGE_SEGMENT (UINT64_C(10) << 20) /* of other blocks, at least */
+#define MAPPED_UNIT (UINT64_C(20) << 20)   /* expandable segments are unmapped in such units */
 
 struct census_extent {
     uint64_t addr, size, stream;
     uint32_t site;
+    bool mapped;
 };
 
 struct census_list {
@@ -92,17 +94,32 @@ static bool other_class(const struct census *c, const struct census_extent *segm
     return largest > SMALL_BLOCK || segment->size >= LARGE_SEGMENT;
 }
 
-static void count_piece(struct census *c, const struct census_extent *segment, uint64_t bytes,
-                        uint64_t largest, const struct census_extent *before,
+/* Unused memory of *segment* that PyTorch could return to the device. */
+static void count_unreleased(struct census *c, const struct census_extent *segment, uint64_t bytes)
+{
+    c->out->unreleased += bytes;
+    c->withheld[segment->site] += bytes;
+}
+
+static void count_piece(struct census *c, const struct census_extent *segment, uint64_t at,
+                        uint64_t end, uint64_t largest, const struct census_extent *before,
                         const struct census_extent *after)
 {
     struct vs_cache_census *out = c->out;
+    uint64_t bytes = end - at;
+    if (!c->comparable && segment->mapped) {
+        uint64_t first = (at - segment->addr + MAPPED_UNIT - 1) / MAPPED_UNIT;
+        uint64_t last = (end - segment->addr) / MAPPED_UNIT;
+        uint64_t whole = last > first ? (last - first) * MAPPED_UNIT : 0;
+        count_unreleased(c, segment, whole);
+        bytes -= whole;
+    }
     bool other = c->comparable && segment->stream != c->request_stream;
     bool enough = bytes >= c->request;
-    bool fits = out->framework && c->comparable &&
+    bool fits = out->framework &&
          (segment->size == SMALL_SEGMENT) == (c->request <= SMALL_BLOCK); /* it serves the
                                                                            * request from such */
-    bool withheld = other || enough;
+    bool withheld = c->comparable && (other || enough);
     uint64_t *sums = withheld ? c->withheld : c->beside;
     if (!bytes)
         return;
@@ -140,7 +157,7 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
     for (; *at < c->blocks.count && c->blocks.items[*at].addr < end; ++*at) {
         const struct census_extent *block = &c->blocks.items[*at];
         if (block->addr > cursor)
-            count_piece(c, segment, block->addr - cursor, largest, before, block);
+            count_piece(c, segment, cursor, block->addr, largest, before, block);
         c->out->used_bytes += block->size;
         if (block->addr + block->size > cursor)
             cursor = block->addr + block->size;
@@ -148,14 +165,16 @@ static void count_segment(struct census *c, struct census_extent *segment, size_
     }
     if (!before && !c->out->framework)
         return; /* the allocator can free it */
-    if (!before) {
+    if (!before && !c->comparable) {
+        count_unreleased(c, segment, segment->size);
+    } else if (!before) {
         c->out->withheld += segment->size;
         c->out->private_pools += segment->size;
         if (segment->size > c->out->withheld_largest)
             c->out->withheld_largest = segment->size;
         c->withheld[segment->site] += segment->size;
     } else if (cursor < end) {
-        count_piece(c, segment, end - cursor, largest, before, NULL);
+        count_piece(c, segment, cursor, end, largest, before, NULL);
     }
 }
 
@@ -194,7 +213,7 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
             site->framework == framework)
             VS_VEC_ADD(c.blocks.items, c.blocks.count, c.blocks.capacity,
                        (struct census_extent){block->addr, block->bytes, block->stream,
-                                              block->site});
+                                              block->site, false});
     }
     struct vs_user_segment *list = NULL;
     size_t count = 0;
@@ -202,13 +221,13 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         vs_user_segments(replay, account, &list, &count);
     for (size_t i = 0; i < count; i++)
         VS_VEC_ADD(c.segments.items, c.segments.count, c.segments.capacity,
-                   (struct census_extent){list[i].addr, list[i].size, 0, list[i].site});
+                   (struct census_extent){list[i].addr, list[i].size, 0, list[i].site, list[i].mapped});
     free(list);
     for (size_t i = 0; !framework && i < replay->segments.count; i++) {
         const struct vs_replay_segment *s = &replay->segments.items[i];
         if (s->device == account && !s->view)
             VS_VEC_ADD(c.segments.items, c.segments.count, c.segments.capacity,
-                       (struct census_extent){s->addr, s->size, s->stream, 0});
+                       (struct census_extent){s->addr, s->size, s->stream, 0, false});
     }
     vs_vec_sort(c.segments.items, c.segments.count, sizeof *c.segments.items, vs_order_u64); /* by address */
     vs_vec_sort(c.blocks.items, c.blocks.count, sizeof *c.blocks.items, vs_order_u64);
@@ -224,10 +243,15 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     free(c.segments.items);
     free(c.blocks.items);
     oom->has_framework = framework;
+    char name[VS_LIBRARY_NAME_MAX];
+    oom->requester = vs_text_copy(
+        &oom->memory,
+        vs_summary_library(scene->summary, scene->failure->stack, name, NULL));
     if (out->pin_site)
         oom->pin_site = vs_oom_name_site(oom, scene, out->pin_site - 1, out->scattered, 1);
     if (out->withheld_site)
-        oom->withheld_site = vs_oom_name_site(oom, scene, out->withheld_site - 1, out->withheld, 1);
+        oom->withheld_site = vs_oom_name_site(oom, scene, out->withheld_site - 1,
+                                              out->withheld + out->unreleased, 1);
     oom->withheld_live = out->withheld_site &&
                          (!framework || scene->history->sites[out->withheld_site - 1].framework);
 }

@@ -93,10 +93,8 @@ size_t vs_site_library(const struct vs_summary *summary, struct vs_site_librarie
         set->of_site = vs_xcalloc(replay->sites.count + 1, sizeof *set->of_site);
     if (set->of_site[site])
         return set->of_site[site] - 1;
-    const char *exe =
-        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    const char *name = vs_library_of_stack(replay->reader, replay->sites.items[site].stack, exe,
-                                           buffer, &framework);
+    const char *name =
+        vs_summary_library(summary, replay->sites.items[site].stack, buffer, &framework);
     size_t i = 0;
     while (i < set->count && strcmp(set->items[i].name, name) != 0)
         i++;

@@ -120,14 +120,6 @@ static void fill_churn(const struct vs_summary *summary, unsigned account, uint6
     free(rows);
 }
 
-static const char *library_of(const struct vs_summary *summary, uint64_t stack, char name[VS_LIBRARY_NAME_MAX])
-{
-    const struct vs_replay *replay = summary->replay;
-    bool framework;
-    const char *exe = replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
-    return vs_library_of_stack(replay->reader, stack, exe, name, &framework);
-}
-
 /* Which framework reported blocks: it took the memory that holds them. Where that was not recorded, PyTorch. */
 static void name_framework(const struct vs_summary *summary, unsigned index, struct vs_report_device *out)
 {
@@ -139,7 +131,8 @@ static void name_framework(const struct vs_summary *summary, unsigned index, str
     for (size_t i = 0, seen = 0; i < sites->count && seen < SITES_NAMED; i++) {
         if (sites->items[i].device != index || !sites->items[i].backing)
             continue;
-        const struct vs_framework *row = vs_framework_named(library_of(summary, sites->items[i].stack, buffer));
+        const struct vs_framework *row = vs_framework_named(
+            vs_summary_library(summary, sites->items[i].stack, buffer, NULL));
         seen++;
         if (!row || row == first)
             continue;
@@ -164,7 +157,8 @@ static void fill_frameworks(const struct vs_summary *summary, unsigned index, st
         const struct vs_framework *row;
         if (site->device == index && site->level == VS_LEVEL_DEVICE && !site->backing && site->live_bytes &&
             strcmp(vs_reader_string(summary->replay->reader, site->api), VS_HEAP_PROFILE_API) != 0 &&
-            (row = vs_framework_named(library_of(summary, site->stack, buffer))) != NULL &&
+            (row = vs_framework_named(
+                        vs_summary_library(summary, site->stack, buffer, NULL))) != NULL &&
             !(out->has_framework && strstr(out->framework, row->name))) { /* it reported later */
             out->frameworks[row - vs_frameworks].bytes += site->live_bytes;
             out->frameworks[row - vs_frameworks].count += site->live_count;

@@ -586,6 +586,15 @@ void vs_summary_device_sites(const struct vs_summary *summary, unsigned account,
     list_sites(summary, account, kind, false, out);
 }
 
+const char *vs_summary_library(const struct vs_summary *summary, uint64_t stack,
+                               char name[VS_LIBRARY_NAME_MAX], bool *framework)
+{
+    const struct vs_replay *replay = summary->replay;
+    const char *exe =
+        replay->has_process ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
+    return vs_library_of_stack(replay->reader, stack, exe, name, framework ? framework : &(bool){0});
+}
+
 const char *vs_summary_text(const struct vs_summary *summary, uint64_t id)
 {
     return vs_text_copy(summary->memory, vs_reader_string(summary->replay->reader, id));

@@ -4,6 +4,7 @@
 #ifndef VS_SUMMARY_H
 #define VS_SUMMARY_H
 
+#include "analysis/naming/library.h"
 #include "analysis/naming/name_text.h"
 #include "analysis/report/report_site.h"
 #include "base/vs_map.h"
@@ -81,6 +82,10 @@ struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
 struct vs_report_site *vs_site_list_add(const struct vs_summary *summary, struct vs_site_list *list,
                                         uint64_t stack, const char *api, uint64_t bytes,
                                         uint64_t count, struct vs_report_sites *out);
+
+/* vs_summary_library: as vs_library_of_stack; *framework*: NULL: not asked. */
+const char *vs_summary_library(const struct vs_summary *summary, uint64_t stack,
+                               char name[VS_LIBRARY_NAME_MAX], bool *framework);
 
 /* vs_heavier_site: for qsort: more bytes first, then more blocks. */
 int vs_heavier_site(const void *a, const void *b);

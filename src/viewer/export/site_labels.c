@@ -28,15 +28,11 @@ const struct vs_site_label *vs_site_labels_of(struct vs_site_labels *labels,
     struct vs_report_site site = {.level = (enum vs_level)from->level, .family = from->family,
                                   .api = vs_reader_string(replay->reader, from->api)};
     char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
-    bool framework;
-    const char *exe = replay->has_process
-                          ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
     vs_summary_frames(&summary, from->stack, from->mark, &site);
     label->through = site.through ? site.through : "";
     label->text = vs_xarena_text(&labels->memory, vs_text_label(text, &site));
     label->library = vs_xarena_text(&labels->memory,
-                                    vs_library_of_stack(replay->reader, from->stack, exe,
-                                                        library, &framework));
+                                    vs_summary_library(&summary, from->stack, library, NULL));
     return label;
 }
 

@@ -14,7 +14,6 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
 {
     const struct vs_replay *replay = summary->replay;
     char text[VS_CHAIN_TEXT_MAX], library[VS_LIBRARY_NAME_MAX];
-    bool framework;
     struct vs_report_site site = {.level = from->level, .family = from->family, .stacks = 1,
                                   .api = vs_reader_string(replay->reader, from->api)};
     struct vs_page_site row = {0};
@@ -26,11 +25,8 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
         row.file = vs_intern_text(&names->files, site.line_file) + 1;
         row.line = site.line_number;
     }
-    const char *exe = replay->has_process
-                          ? vs_reader_string(replay->reader, replay->process.process.exe) : "";
     row.library = vs_intern_text(
-        &names->libraries,
-        vs_library_of_stack(replay->reader, from->stack, exe, library, &framework));
+        &names->libraries, vs_summary_library(summary, from->stack, library, NULL));
     for (size_t i = site.frame_count; i-- > 0;) { /* from the outermost on */
         const struct vs_report_frame *frame = &site.frames[i];
         const char *file = frame->file ? frame->file : frame->module;

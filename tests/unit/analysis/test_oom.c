@@ -318,6 +318,19 @@ static const struct oom_case cases[] = {
      "fail 100M free 24M; raise 100M",
      "verdict other_cache; inside/cache.private_pools 240M; inside/cache.withheld_largest 40M; "
      "inside/withheld_live 0; " GUILTY "site_leak; remedies/0/kind delete_pool"},
+    /* It does not release them for a request that was not made to it. With less room it would have
+     * run: at most 230 MiB were live. The handle's own memory is no tensor. */
+    {"unused_segments_of_pytorch_are_not_released_for_a_library",
+     SMALL "at site_leak; repeat 6 { alloc 40i 40M; tensor 40i 40M; drop 40i }; "
+     "repeat 4 { alloc 40i+240 40M; tensor 40i+240 40M }; at site_spike; fail 100M free 24M",
+     "verdict framework_cache; causes/0/bytes 240M; " GUILTY "site_spike; "
+     "remedies/0/kind leave_room; remedies/0/fits true; remedies/0/text has (0.632); "
+     "remedies/1/kind empty_cache"},
+    {"segments_of_pytorch_that_were_all_in_use_cannot_be_smaller",
+     SMALL "at site_leak; repeat 10 { alloc 40i 40M; tensor 40i 40M }; "
+     "repeat 6 { drop 40i }; at site_spike; fail 100M free 24M",
+     "verdict framework_cache; remedies/kind=leave_room/fits false; "
+     "evidence has 400.0 MiB of 400.0 MiB was live at the peak"},
     /* A buffer forgotten in each iteration from the start on, or the chunks of a data set. */
     {"equal_blocks_of_which_none_was_freed_may_be_a_leak", KEPT("12M"),
      "verdict true_capacity; " GUILTY "site_leak; evidence_against has may be a leak; "
