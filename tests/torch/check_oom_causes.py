@@ -177,6 +177,26 @@ def fit():
         optimizer.step()
         optimizer.zero_grad()
     validate(net)''', "fit()", 0),
+    "copies_after_the_training": (("after_steps",), "hold_copies", '''def step(i, out):
+    pass
+def hold_copies(net):
+    return [{k: v.clone() for k, v in net.state_dict().items()} for _ in range(200)]
+def fit():
+    net = Net(4096, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(3):
+        net(torch.randn(512, 4096, device="cuda")).square().mean().backward()
+        optimizer.step()
+    hold_copies(net)''', "fit()", 0),
+    "graph_carried_on": (("growth",), "forward", '''def step(i, out):
+    pass
+def fit():
+    net = Net(1024, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    state = torch.zeros(2048, 1024, device="cuda")
+    for i in range(400):
+        state = net(state + torch.randn(2048, 1024, device="cuda"))
+        state.square().mean().backward(retain_graph=True)''', "fit()", 0),
     "one_long_batch": (("larger_step",), "make_batch", '''def step(i, out):
     pass
 def make_batch(size):
@@ -198,7 +218,9 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
     "pool_without_blocks": PRIVATE_POOL,
     "pool_of_a_graph": PRIVATE_POOL,
     "batch_too_large": ("remedy use less memory in a step", "vramscope advise --gpu"),
-    "validation_with_gradients": ("remedy do not keep the blocks of", "under torch.no_grad()"),
+    "validation_with_gradients": ("remedy a loss or an output is kept", "under torch.no_grad()", "2. do not keep the blocks"),
+    "copies_after_the_training": ("after 3 completed steps", "free the gradients before it"),
+    "graph_carried_on": ("backward passes since", "remedy each backward pass goes through", "h = h.detach()"),
     "batches_that_grow": ("grow: the first was 4.0 MiB",),
 }
 # The same causes with segments that grow: one failure, with the device's figures.

@@ -35,11 +35,21 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
         h->site_count = number;
         vs_vec_room(&h->sites, &h->site_capacity, number, sizeof *h->sites);
     }
+    struct vs_history_stretch *stretch = &h->stretch[live->device][level];
+    if (stretch->epoch != epoch) /* of the loops that mark no steps */
+        *stretch = (struct vs_history_stretch){.epoch = epoch, .last = stretch->last,
+                                               .before = stretch->last, .first = number};
+    stretch->befores += stretch->before == number;
+    stretch->firsts += stretch->first == number;
+    stretch->last = number;
+    if (stretch->phase != live->place.phase)
+        stretch->passes += strcmp(replay->phases.items[live->place.phase].name, "backward") == 0;
+    stretch->phase = live->place.phase;
     h->blocks[change->slot] = (struct vs_history_block){
         .addr = live->addr, .bytes = live->size, .family = live->family, .site = live->site,
         .held = paged ? vs_driver_pages(live->size) : live->size,
         .stream = level ? change->event->framework_alloc.framework_stream : 0, .frees = frees,
-        .time_ns = replay->now_ns, .epoch = epoch, .step = (uint32_t)replay->phases.steps.number,
+        .time_ns = replay->now_ns, .epoch = epoch, .pass = stretch->passes, .step = (uint32_t)replay->phases.steps.number,
         .peak_before = *peak, .used = true};
     struct vs_history_site *site = &h->sites[live->site];
     site->stack = row->stack;
@@ -66,13 +76,6 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     site->rises += live->requested > site->last;
     site->falls += live->requested < site->last;
     site->last = live->requested;
-    struct vs_history_stretch *stretch = &h->stretch[live->device][level];
-    if (stretch->epoch != epoch) /* of the loops that mark no steps */
-        *stretch = (struct vs_history_stretch){.epoch = epoch, .last = stretch->last,
-                                               .before = stretch->last, .first = number};
-    stretch->befores += stretch->before == number;
-    stretch->firsts += stretch->first == number;
-    stretch->last = number;
     *peak = level ? account->framework.peak.allocated : account->sums.peak.allocated;
 }
 
@@ -82,6 +85,8 @@ static void end_block(struct vs_history *h, const struct vs_replay *replay, size
     struct vs_history_site *site = &h->sites[block->site];
     uint64_t *frees = &h->frees[site->account][site->framework];
     uint64_t age = *frees - block->frees, epochs = vs_replay_epoch(replay) - block->epoch;
+    uint64_t passes = h->stretch[site->account][site->framework].passes;
+    passes -= epochs ? 0 : block->pass;
     block->used = false;
     site->live_bytes -= block->bytes;
     if (!freed)
@@ -90,6 +95,7 @@ static void end_block(struct vs_history *h, const struct vs_replay *replay, size
     ++*frees;
     site->oldest_frees = age > site->oldest_frees ? age : site->oldest_frees;
     site->oldest_epochs = epochs > site->oldest_epochs ? epochs : site->oldest_epochs;
+    site->oldest_passes = passes > site->oldest_passes ? passes : site->oldest_passes;
 }
 
 static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
@@ -141,7 +147,8 @@ void vs_history_copy(struct vs_history *to, const struct vs_history *from)
 /* The clock that ages are counted by. */
 struct history_clock {
     bool steps;
-    bool stretch; /* counts frees, of the blocks of *epoch* alone */
+    bool stretch; /* counts frees, of the blocks of *epoch* alone; or */
+    bool passes;  /* backward passes, likewise */
     uint64_t epoch;
     uint64_t now;
 };
@@ -157,7 +164,7 @@ static struct history_clock clock_of(const struct vs_history *h, const struct vs
 
 static uint64_t born(const struct vs_history_block *block, const struct history_clock *clock)
 {
-    return clock->steps ? block->epoch : block->frees;
+    return clock->steps ? block->epoch : clock->passes ? block->pass : block->frees;
 }
 
 static bool outlived(const struct vs_history *h, const struct vs_history_block *block,
@@ -171,7 +178,7 @@ static bool outlived(const struct vs_history *h, const struct vs_history_block *
         return false; /* the program was still building up */
     if (clock->steps)
         return block->epoch > 0 && age > site->oldest_epochs;
-    return site->freed == 0 || age > site->oldest_frees;
+    return site->freed == 0 || age > (clock->passes ? site->oldest_passes : site->oldest_frees);
 }
 
 struct kept_birth {
@@ -254,7 +261,7 @@ size_t vs_history_growing(const struct vs_history *h, const struct vs_replay *re
 
 size_t vs_history_growing_since(const struct vs_history *h, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
-                                uint64_t *repeats)
+                                uint64_t *repeats, bool *passes)
 {
     int level = vs_user_level(replay, account) == VS_LEVEL_FRAMEWORK;
     const struct vs_history_stretch *stretch = &h->stretch[account][level];
@@ -263,8 +270,11 @@ size_t vs_history_growing_since(const struct vs_history *h, const struct vs_repl
     *repeats = stretch->befores;
     if (done && stretch->firsts > stretch->befores) /* layers repeat in a first step, too */
         *repeats = stretch->firsts;
+    *passes = clock.passes = stretch->epoch == epoch && stretch->passes >= VS_HISTORY_TIMES_MIN;
+    if (clock.passes)
+        *repeats = clock.now = stretch->passes;
     if (!epoch || stretch->epoch != epoch ||
-        *repeats < (done ? 1 : 2) * VS_HISTORY_TIMES_MIN)
+        *repeats < (done || clock.passes ? 1 : 2) * VS_HISTORY_TIMES_MIN)
         return 0;
     size_t count = growing(h, replay, account, clock, out, max), kept = 0;
     for (size_t i = 0; i < count; i++) {

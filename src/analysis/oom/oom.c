@@ -152,6 +152,8 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
         oom->outside = 0;
         oom->need = oom->failure.requested; /* the limit counts bytes, not the device's pages */
     }
+    oom->has_framework = !oom->failure.host &&
+                         vs_user_level(replay, failure->account) == VS_LEVEL_FRAMEWORK;
     if (!oom->failure.host) {
         const struct vs_cache_census *cache = &oom->cache;
         struct vs_holes holes;
@@ -439,21 +441,22 @@ static enum vs_err build(struct vs_oom *oom, struct vs_reader *reader, const str
         return read_again(oom, reader, report, wanted);
     state->phases.after_last = (struct vs_place){0}; /* known at the end only */
     oom->went_on = watch->went_on && ended_well(report);
-    describe(oom, reader, state, &watch->failure, &watch->kept, report, wanted);
+    bool framework = vs_user_level(state, watch->failure.account) == VS_LEVEL_FRAMEWORK;
     for (size_t i = 0; i < state->framework_live.slots; i++) {
         const struct vs_live *live = &state->framework_live.items[i];
-        if (!live->used || live->device != watch->failure.account || !oom->has_framework)
+        if (!live->used || live->device != watch->failure.account || !framework)
             continue;
         oom->kinds[live->kind].bytes += live->size;
         oom->kinds[live->kind].count++;
         oom->kinds_total += live->size;
     }
     const struct vs_account *account = state->accounts[watch->failure.account];
-    for (int why = 0; oom->has_framework && why < VS_WHY_COUNT; why++) { /* while not recording */
+    for (int why = 0; framework && why < VS_WHY_COUNT; why++) { /* while not recording */
         int64_t hidden = vs_unrecorded_live(&account->unrecorded[VS_LEVEL_FRAMEWORK][why]);
         oom->kinds[VS_KIND_UNKNOWN].bytes += hidden > 0 ? (uint64_t)hidden : 0;
         oom->kinds_total += hidden > 0 ? (uint64_t)hidden : 0;
     }
+    describe(oom, reader, state, &watch->failure, &watch->kept, report, wanted);
     vs_peak_state_close(state);
     return VS_OK;
 }

@@ -196,7 +196,7 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     const struct vs_replay *replay = scene->summary->replay;
     struct vs_cache_census *out = &oom->cache;
     size_t sites = scene->history->site_count, at = 0;
-    bool framework = vs_user_level(replay, scene->failure->account) == VS_LEVEL_FRAMEWORK;
+    bool framework = oom->has_framework;
     *out = (struct vs_cache_census){.framework = framework};
     struct census c = {
         .out = out, .request = oom->failure.requested,
@@ -242,7 +242,6 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     free(c.withheld);
     free(c.segments.items);
     free(c.blocks.items);
-    oom->has_framework = framework;
     char name[VS_LIBRARY_NAME_MAX];
     oom->requester = vs_text_copy(
         &oom->memory,
@@ -451,6 +450,47 @@ static void larger_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         oom->larger_site = vs_oom_name_site(oom, scene, first->site, first->size, 1);
 }
 
+static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
+{
+    const struct vs_replay *replay = scene->summary->replay;
+    const struct vs_history *history = scene->history;
+    const struct vs_failure *failure = scene->failure;
+    const struct vs_history_stretch *stretch = &history->stretch[failure->account][oom->has_framework];
+    uint64_t epoch = vs_replay_epoch(replay);
+    /* with a backward pass it is a step of another loop */
+    if (!oom->steps_done || oom->request_before || (stretch->epoch == epoch && stretch->passes))
+        return;
+    for (size_t i = 0; i < history->site_count; i++) {
+        const struct vs_site *row = &replay->sites.items[i];
+        if (history->sites[i].account == failure->account && row->largest_before_step &&
+            vs_user_has_site(replay, row) &&
+            (row->largest_in_step || vs_library_same_caller(replay->reader, row->stack, failure->stack)))
+            return;
+    }
+    uint64_t *bytes = vs_xcalloc(2 * history->site_count + 2, sizeof *bytes);
+    uint64_t *counts = bytes + history->site_count + 1;
+    const struct vs_live *live;
+    for (size_t at = 0; (live = vs_user_live_next(replay, failure->account, &at)) != NULL;) {
+        if (live->epoch != epoch || live->site >= history->site_count)
+            continue;
+        bytes[live->site] += live->size;
+        counts[live->site]++;
+        oom->after_bytes += live->size;
+        oom->after_graph += live->kind == VS_KIND_ACTIVATIONS ? live->size : 0;
+        oom->after_copies += live->kind == VS_KIND_PARAMETERS ? live->size : 0;
+    }
+    struct vs_report_site *one = &oom->failure.site;
+    vs_oom_list_sites(oom, scene, bytes, counts, NULL, &oom->after_sites);
+    free(bytes);
+    if (!oom->after_sites.count)
+        oom->after_sites = (struct vs_report_sites){.items = one, .count = 1, .weight = 1};
+    oom->after_bytes += oom->failure.requested;
+    if (oom->growth_repeats && oom->growth_bytes > oom->after_bytes / 2)
+        oom->after_bytes = 0; /* that says more */
+    oom->in_step = false;
+    oom->failure.place = "";
+}
+
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_balance *b = &oom->balance;
@@ -488,6 +528,7 @@ void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         oom->pool_site = vs_oom_name_site(oom, scene, pool.site, pool.bytes, 1);
     rising_facts(oom, scene);
     larger_facts(oom, scene);
+    after_facts(oom, scene);
     overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;
     uint64_t one = b->context_count ? b->contexts / b->context_count : 0;

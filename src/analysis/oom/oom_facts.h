@@ -30,6 +30,7 @@ struct vs_history_block {
     uint64_t stream;            /* of a framework's block: the framework's number of it */
     uint64_t peak_before;       /* of allocated, before its birth */
     uint32_t epoch;             /* vs_replay_epoch at its birth */
+    uint32_t pass;              /* backward passes of its stretch before */
     uint32_t step;              /* the step's number */
     uint32_t site;
     uint32_t family;
@@ -43,7 +44,7 @@ struct vs_history_site {
     bool framework;
     uint64_t allocs, freed;
     uint64_t live_bytes;
-    uint64_t oldest_frees, oldest_epochs; /* greatest age of a freed block */
+    uint64_t oldest_frees, oldest_epochs, oldest_passes; /* greatest age of a freed block */
     uint64_t largest;                     /* allocation; of those larger than half of it: */
     uint64_t near;                        /* their number, or more */
     uint64_t lower;                       /* the largest of the others */
@@ -60,6 +61,8 @@ struct vs_history_stretch {
     uint32_t last;             /* + 1: the site of the latest request */
     uint32_t before, first;    /* + 1: the sites of the requests before and at its begin */
     uint64_t befores, firsts;  /* requests of these sites in it */
+    uint32_t phase;            /* of the latest request */
+    uint32_t passes;           /* backward passes that requested memory in it */
 };
 
 /* Zero-initialise. */
@@ -99,10 +102,11 @@ size_t vs_history_growing(const struct vs_history *history, const struct vs_repl
 /* vs_history_growing_since: likewise, of the blocks since the latest begin or end of a marked step
  * alone, by the clock of frees: growth in a loop that marks no steps, such as an evaluation after the
  * training. None, unless the requests there repeat and are not those of a step that became larger.
- * *repeats*: how often they did. */
+ * *repeats*: how often they did. *passes*: these are backward passes, which no optimizer step
+ * followed; the clock counts them then. */
 size_t vs_history_growing_since(const struct vs_history *history, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
-                                uint64_t *repeats);
+                                uint64_t *repeats, bool *passes);
 
 /* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5
@@ -177,6 +181,12 @@ bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_sit
  * returned; NULL: there was none, and it is the last one now. */
 struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs_report_site *items,
                                          const struct vs_report_site *site);
+
+/* vs_oom_list_sites: names the call sites with *counts*, most bytes first, and before them
+ * *request*, if it is not NULL. */
+void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, const uint64_t *bytes,
+                       const uint64_t *counts, const struct vs_report_site *request,
+                       struct vs_report_sites *out);
 
 /* vs_oom_cache_facts: counts the cached memory, which the missing bytes depend on. Called before them. */
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);

@@ -102,10 +102,11 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     struct vs_history_growth found[SITES_MAX], since[SITES_MAX];
     const struct vs_replay *replay = scene->summary->replay;
     unsigned account = scene->failure->account;
-    uint64_t each = 0, repeats;
+    uint64_t each = 0, graph = 0, repeats;
+    bool passes;
     size_t count = vs_history_growing(scene->history, replay, account, found, SITES_MAX);
     size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX,
-                                             &repeats);
+                                             &repeats, &passes);
     uint64_t all = 0, beside = 0;
     for (size_t i = 0; i < count; i++)
         all += found[i].held;
@@ -115,6 +116,7 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         memcpy(found, since, others * sizeof *found);
         count = others;
         oom->growth_repeats = repeats;
+        oom->growth_passes = passes;
     }
     if (!oom->growth_repeats) {
         add_tracked(scene, found, &count);
@@ -191,4 +193,9 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     const struct vs_growth_steps *steps = &scene->growth->steps;
     if (steps->source == VS_STEPS_FOUND && steps->account == account)
         oom->steps_found = steps->done;
+    const struct vs_live *live;
+    for (size_t at = 0; (live = vs_user_live_next(replay, account, &at)) != NULL;)
+        for (size_t i = 0; live->kind == VS_KIND_ACTIVATIONS && i < count; i++)
+            graph += live->site == found[i].site ? live->size : 0;
+    oom->growth_graph = graph > oom->growth_bytes / 2;
 }

@@ -121,32 +121,31 @@ static const struct vs_history_block *largest_of_group(const struct vs_oom_scene
     return best;
 }
 
-/* Names the call sites of the parts, and of the request if it is one. */
-static void list_parts(struct vs_oom *oom, const struct vs_oom_scene *scene,
-                              const uint64_t *part_bytes, const struct spike *spike)
+void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, const uint64_t *bytes,
+                       const uint64_t *counts, const struct vs_report_site *request,
+                       struct vs_report_sites *out)
 {
-    const struct vs_history *history = scene->history;
     struct vs_report_site *items = vs_xarena(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
-    oom->spike_sites = (struct vs_report_sites){.items = items, .weight = 1};
-    if (!spike->largest)
-        items[oom->spike_sites.count++] = oom->spike_site;
-    for (size_t i = 0, listed = 1; i < history->site_count && listed < VS_OOM_STACKS_MAX; i++) {
-        if (!spike->parts[i])
-            continue;
-        listed++;
-        struct vs_report_site one =
-            vs_oom_name_site(oom, scene, (uint32_t)i, part_bytes[i], spike->parts[i]);
-        struct vs_report_site *same = vs_oom_merge_site(&oom->spike_sites, items, &one);
-        size_t at = same ? (size_t)(same - items) : oom->spike_sites.count - 1;
+    *out = (struct vs_report_sites){.items = items, .weight = 1};
+    if (request)
+        items[out->count++] = *request;
+    for (size_t n = 1, last = SIZE_MAX, i; n < VS_OOM_STACKS_MAX; n++, last = i) {
+        i = SIZE_MAX; /* that with most bytes of the rest */
+        for (size_t k = 0; k < scene->history->site_count; k++)
+            if (counts[k] && (i == SIZE_MAX || bytes[k] > bytes[i]) &&
+                (last == SIZE_MAX || bytes[k] < bytes[last] || (bytes[k] == bytes[last] && k > last)))
+                i = k;
+        if (i == SIZE_MAX)
+            break;
+        struct vs_report_site one = vs_oom_name_site(oom, scene, (uint32_t)i, bytes[i], counts[i]);
+        struct vs_report_site *same = vs_oom_merge_site(out, items, &one);
+        size_t at = same ? (size_t)(same - items) : out->count - 1;
         for (; at && items[at - 1].bytes < items[at].bytes; at--) {
             struct vs_report_site less = items[at - 1];
             items[at - 1] = items[at];
             items[at] = less;
         }
-        oom->spike_stacks.stack[oom->spike_stacks.count] = history->sites[i].stack;
-        oom->spike_stacks.bytes_min[oom->spike_stacks.count++] = history->sites[i].largest / 2 + 1;
     }
-    oom->spike_sites.total_bytes = oom->spike_bytes;
 }
 
 /* Adds the other blocks of the spike's step to it. */
@@ -165,7 +164,16 @@ static void add_parts(struct vs_oom *oom, const struct vs_oom_scene *scene, stru
         if (block->peak_before < spike->peak_before)
             spike->peak_before = block->peak_before;
     }
-    list_parts(oom, scene, bytes, spike);
+    vs_oom_list_sites(oom, scene, bytes, spike->parts, spike->largest ? NULL : &oom->spike_site,
+                      &oom->spike_sites);
+    oom->spike_sites.total_bytes = oom->spike_bytes;
+    oom->spike_stacks.count = 0;
+    for (size_t i = 0; i < history->site_count && oom->spike_stacks.count < VS_OOM_STACKS_MAX; i++)
+        if (spike->parts[i]) {
+            oom->spike_stacks.stack[oom->spike_stacks.count] = history->sites[i].stack;
+            oom->spike_stacks.bytes_min[oom->spike_stacks.count++] =
+                history->sites[i].largest / 2 + 1;
+        }
     free(bytes);
 }
 

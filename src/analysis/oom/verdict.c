@@ -128,13 +128,13 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
     bool growth = cause == &vs_verdict_growth;
     const char *first = cause->remedy ? cause->remedy : "";
     size_t placed = 0;
-    for (int rank = 5; rank >= 0; rank--)
+    for (int rank = 6; rank >= 0; rank--)
         for (size_t i = placed; i < oom->remedy_count; i++) {
             struct vs_remedy remedy = oom->remedies[i];
             bool device = strcmp(remedy.kind, "bigger_device") == 0;
             int of = growth && device                                      ? 0
                      : strcmp(remedy.kind, first) == 0 && (growth || remedy.fits) ? 5
-                     : growth && strcmp(remedy.kind, "detach") == 0        ? 4
+                     : growth && strcmp(remedy.kind, "detach") == 0 ? oom->growth_graph ? 6 : 4
                      : !remedy.fits                                        ? remedy.replayed
                      : device                                              ? 2
                                                                            : 3 + remedy.replayed;

@@ -66,7 +66,12 @@ static void explain(struct vs_oom *oom)
     uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
     uint64_t steps = step ? requested / step : 0;
     const char *since = vs_count_text(oom->growth_since);
-    if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
+    if (oom->growth_passes)
+        vs_oom_evidence(oom, "grows by %s with each of %s backward passes since %s: %s; no step of an "
+                        "optimizer came between them", vs_size_text(oom->growth_each),
+                        vs_count_text(oom->growth_repeats), vs_time_text(oom->growth_since_ns),
+                        grown(oom));
+    else if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
         vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no "
                         "steps and come %s", vs_size_text(oom->growth_each),
                         vs_count_text(oom->growth_repeats),
@@ -87,7 +92,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "grows every step since step %s: %s steps × %s = %s", since,
                         vs_count_text(steps), exact(oom, step),
                         requested < oom->growth_bytes ? grown(oom) : exact(oom, requested));
-    if (oom->growth_repeats && !oom->steps_done)
+    if (oom->growth_repeats && !oom->growth_passes && !oom->steps_done)
         vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look "
                         "similar");
     else if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
@@ -139,8 +144,16 @@ static void explain(struct vs_oom *oom)
     uint64_t times = oom->growth_repeats ? oom->growth_repeats : oom->growth_times;
     if (oom->failure.framework && oom->growth_count >= 2 * times) /* more than one block each time */
         vs_oom_remedy(oom, "detach", oom->growth_bytes, oom->growth_bytes >= oom->missing,
-                      "if a loss or an output is kept, all that its backward pass needs is kept with it: "
-                      "keep .item() or .detach() of it, and evaluate under torch.no_grad()");
+                      !oom->growth_graph
+                          ? "if a loss or an output is kept, all that its backward pass needs is kept "
+                            "with it: keep .item() or .detach() of it, and evaluate under torch.no_grad()"
+                      : oom->growth_passes
+                          ? "each backward pass goes through the graphs of those before it: detach() what "
+                            "one takes over from the one before (h = h.detach()), and call backward() "
+                            "without retain_graph=True: %s"
+                          : "a loss or an output is kept, and with it all that its backward pass needs: "
+                            "keep .item() or .detach() of it, and evaluate under torch.no_grad(): %s",
+                      vs_size_text(oom->growth_bytes));
     /* A larger GPU lasts for as many steps more as it has bytes. */
     uint64_t bytes = oom->total + oom->missing;
     if (!oom->total)

@@ -72,6 +72,16 @@ static const struct oom_case cases[] = {
     {"a_slightly_larger_later_step_is_not_a_spike",
      START STEPS(5, "80M", "") FORWARD(5, 3, "95M") "fail 95M free 63M",
      "verdict larger_step; steps/done 5; steps/earlier_steps_peak_bytes 420M"},
+    {"new_lines_after_the_steps_are_named",
+     START "repeat 3 { step i; at site_batch; alloc 1000 600M; free 1000; pop }; step 3; at site_table; "
+     "repeat 8 { alloc 20i+2000 60M }; at site_log; fail 400M free 344M",
+     "verdict after_steps; " GUILTY "site_table; causes/0/bytes 880M; remedies/0/kind less_after_steps; "
+     "inside/in_step 0; text has after 3 completed steps; evidence has since then their lines have "
+     "allocated nothing"},
+    {"a_step_of_known_lines_is_not_after_the_steps",
+     START "repeat 3 { step i; at site_batch; alloc 1000 600M; free 1000; pop }; step 3; at site_batch; "
+     "alloc 1000 600M; at site_table; repeat 2 { alloc 20i+2000 60M }; at site_log; fail 400M free 104M",
+     "verdict not after_steps"},
     {"a_larger_step_that_needs_more_blocks_as_well_is_true_capacity",
      START STEPS(5, "50M", "") FORWARD(5, 5, "55M") "fail 60M free 48M",
      "verdict true_capacity"},

@@ -107,6 +107,17 @@ static const struct oom_case cases[] = {
      "verdict growth; " GUILTY "site_table; remedies/0/kind free_growth; evidence has grows by "
      "9.0 MiB with each of 30 repetitions since; evidence has after 10 completed steps; "
      "remedies/last/kind bigger_device"},
+    {"growth_with_each_backward_pass_of_a_step_that_never_ends",
+     START "step 1; repeat 12 { push forward; at site_table; alloc 20i+10000 60M; at site_batch; "
+     "alloc 1000 8M; push backward; at site_log; alloc 2000 8M; free 2000; pop; free 1000; pop }; "
+     "push forward; at site_batch 2; fail 150M free 144M",
+     "verdict growth; " GUILTY "site_table; evidence has grows by 60.0 MiB with each of 11 backward "
+     "passes since; evidence_against count 0"},
+    /* its layers repeat before the first of them */
+    {"the_layers_of_an_unfinished_step_are_no_growth",
+     START "step 1; push forward; repeat 12 { at site_table; alloc 20i+10000 60M; at site_batch; "
+     "alloc 1000 8M; free 1000 }; push backward; at site_log; alloc 2000 8M; fail 150M free 136M",
+     "verdict true_capacity"},
     {"the_layers_of_one_larger_step_are_no_growth",
      KEEP_AFTER_STEPS("site_table", BATCH, "", ""), "verdict not growth"},
     {"a_small_buffer_of_a_few_steps_is_not_accused", KEEP(4, 5, "4M"),
