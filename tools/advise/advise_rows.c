@@ -150,7 +150,7 @@ static void add_left(struct vs_search *search, struct vs_advice *advice)
                                       why ? why : change->absent ? change->absent : change->idle};
         if (left.why && (!change->ran || why))
             VS_VEC_ADD(advice->absent, advice->absent_count, capacities[0], left);
-        else if (!change->ran && search->found) /* a cheaper set was enough */
+        else if (!change->ran && (search->found || advice->interrupted)) /* a cheaper set was enough */
             VS_VEC_ADD(advice->spared, advice->spared_count, capacities[1], left);
     }
 }
@@ -186,7 +186,11 @@ void vs_search_rows(struct vs_search *search, struct vs_advice *advice)
     if (!search->found)
         advice->plan = advice->row_count;
     advice->answer = search->found ? VS_FIT_YES : VS_FIT_NO;
-    if (as_it_is->answer == VS_FIT_UNKNOWN || !search->base ? !search->found : !search->base->fits) {
+    advice->interrupted = vs_fit_interrupted() && advice->row_count;
+    if (advice->interrupted && !search->found) {
+        advice->answer = VS_FIT_UNKNOWN;
+        advice->why = "interrupted";
+    } else if (as_it_is->answer == VS_FIT_UNKNOWN || !search->base ? !search->found : !search->base->fits) {
         const struct vs_fit_run *failed = as_it_is->answer == VS_FIT_UNKNOWN || !search->base
                                               ? as_it_is : &search->base->run;
         advice->answer = VS_FIT_UNKNOWN;

@@ -46,7 +46,7 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 it fits, as it is or with the changes shown; 1 nothing that was\n"
     "tried fits; 2 no answer: the program failed for another reason or used no GPU\n"
-    "memory, or wrong usage.\n";
+    "memory, or wrong usage; 128+n after signal n, with the table of what has run.\n";
 
 static int set_margin(const char *who, const char *value, void *of)
 {
@@ -88,7 +88,7 @@ static int advise_gpu(struct vs_search *search, struct vs_advice *advice)
                                : job->margin_bytes;
     search->trials = (struct vs_trials){.job = job, .changes = &search->changes, .memory = search->memory};
     int status = vs_search_run(search);
-    if (!status && !vs_fit_interrupted())
+    if (!status)
         vs_search_rows(search, advice);
     return status;
 }
@@ -109,12 +109,12 @@ static int answer(struct vs_advise_job *job)
     for (size_t g = 0; g < fit->gpu_count && !status && !vs_fit_interrupted(); g++) {
         searches[g] = (struct vs_search){.job = job, .gpu = fit->gpus[g], .memory = &memory};
         status = advise_gpu(&searches[g], &set.items[set.count]);
-        if (status || vs_fit_interrupted())
+        if (status || (vs_fit_interrupted() && !set.items[set.count].row_count))
             break;
         int one = vs_fit_exit_code(set.items[set.count++].answer);
         code = one > code ? one : code;
     }
-    if (!status && !vs_fit_interrupted()) {
+    if (!status && set.count) {
         struct vs_style style = vs_tool_style(&fit->colour, stdout);
         if (fit->json)
             vs_advice_json(&set, stdout);

@@ -57,6 +57,7 @@ struct vs_advice {
     uint64_t total_bytes, margin_bytes;
     enum vs_fit_answer answer;   /* the program as it is, or a plan, fits with the margin */
     const char *why, *errors;    /* of no answer */
+    bool interrupted;            /* the rows are those of the runs that had ended */
     const struct vs_fit_run *as_it_is; /* on the GPU itself */
     struct vs_advice_row *rows;  /* the first: as it is */
     size_t row_count;
@@ -65,7 +66,7 @@ struct vs_advice {
     struct vs_advice_step *steps; /* of the plan, or of the nearest row */
     size_t step_count;
     struct vs_advice_left *absent, *spared; /* not tried: nothing shows that they would help; a plan was
-                                             * found before */
+                                             * found before, or it was interrupted */
     size_t absent_count, spared_count;
     const char *torch;           /* release; "" */
     size_t runs, cached;         /* of the program; of these read from the cache */

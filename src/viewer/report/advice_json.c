@@ -42,12 +42,13 @@ static void put_left(struct vs_json *json, const char *key, const struct vs_advi
 static void put_advice(struct vs_json *json, const struct vs_advice *advice)
 {
     static const char *const answers[] = {"unknown", "no", "yes"};
-    bool known = advice->answer != VS_FIT_UNKNOWN;
+    bool known = advice->answer != VS_FIT_UNKNOWN || advice->interrupted;
     vs_json_members(json, VS_J_TEXT("gpu", advice->gpu), VS_J_UINT("total_bytes", advice->total_bytes),
                     VS_J_UINT("margin_bytes", advice->margin_bytes),
                     VS_J_TEXT("fits", answers[advice->answer]),
                     VS_J_TEXT("fits_as_it_is", answers[advice->as_it_is->answer]),
-                    VS_J_TEXT("why", advice->why), VS_J_TEXT("stderr", advice->errors),
+                    VS_J_TEXT("why", advice->why), VS_J_BOOL("interrupted", advice->interrupted),
+                    VS_J_TEXT("stderr", advice->errors),
                     VS_J_TEXT("torch", *advice->torch ? advice->torch : NULL),
                     VS_J_UINT("runs", advice->runs), VS_J_UINT("cached_runs", advice->cached),
                     VS_J_UINT("steps", advice->steps_run),

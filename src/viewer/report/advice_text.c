@@ -111,13 +111,15 @@ static void print_answer(const struct vs_advice *advice, const struct vs_style *
                       vs_size_text((uint64_t)plan->headroom), advice->steps_run, plan->if_assumed ? ", if the assumed sizes hold" : "");
         if (advice->margin_bytes)
             vs_text_lines(style, "", "margin asked for: %s", vs_size_text(advice->margin_bytes));
-    } else if (advice->answer == VS_FIT_NO && advice->nearest)
+    } else if (advice->answer != VS_FIT_YES && advice->nearest)
         vs_text_lines(style, "", "nothing that was tried fits%s; nearest: %s, %s %s",
                       advice->margin_bytes ? " with the margin" : "", nearest->label,
                       nearest->headroom < 0 ? "short by" : "with headroom",
                       vs_size_text((uint64_t)llabs((long long)nearest->headroom)));
     else if (advice->answer == VS_FIT_NO)
         vs_text_lines(style, "", "nothing that was tried makes it smaller");
+    if (advice->interrupted)
+        vs_text_lines(style, "", "interrupted: only the changes below were tried");
 }
 
 static void print_steps(const struct vs_advice *advice, const struct vs_style *style)
@@ -157,8 +159,9 @@ static void print_left(const struct vs_advice *advice, const struct vs_style *st
     for (size_t i = 0; i < advice->spared_count; i++)
         fprintf(out, "%s%s", i ? ", " : "", advice->spared[i].label);
     vs_xstream_end(out);
-    vs_text_lines(style, "", "%snot tried, a cheaper set was enough (--all tries them): %s",
-                  advice->absent_count ? "" : "\n", text);
+    vs_text_lines(style, "", "%snot tried, %s: %s", advice->absent_count ? "" : "\n",
+                  advice->interrupted ? "because of the interrupt"
+                                      : "a cheaper set was enough (--all tries them)", text);
     free(text);
 }
 
@@ -181,7 +184,7 @@ void vs_advice_text(const struct vs_advice_set *set, const struct vs_style *styl
         if (g)
             fputc('\n', style->out);
         print_answer(advice, style);
-        if (advice->answer == VS_FIT_UNKNOWN) {
+        if (advice->answer == VS_FIT_UNKNOWN && !advice->interrupted) {
             if (advice->errors && *advice->errors) {
                 fputs("\nthe end of its standard error:\n", style->out);
                 vs_fit_errors_text(advice->errors, style);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Stands for a training in PyTorch and the Python part of vramscope in it: stand_in.sh VICTIM MIB
 # [NAME=EFFECT...]. The victim allocates MIB less what the changes in VRAMSCOPE_CHANGES save: EFFECT is
-# MiB, "fails", or "none". Notes and survey are written as by python/vramscope/changes.
+# MiB, "fails", "waits" or "none". Notes and survey are written as by python/vramscope/changes.
 victim=$1 need=$2
 shift 2
 note() { printf '%s\t%d\t%s\t%s\t%d\t%s\n' "$1" $$ "$2" "$3" "$4" "$5" >>"$VRAMSCOPE_SIMULATE_NOTES"; }
@@ -19,6 +19,7 @@ while [ "$1" != -- ]; do
     fails)
         echo "ValueError: no $name here" >&2
         exit 3 ;;
+    waits) exec "$victim" wait ;;
     none) note unchanged "$name" "" 0 "there is nothing to change" ;;
     *)
         note changed "$name" "train.py:${#name}" 2 "code = $name(…)"
