@@ -82,22 +82,14 @@ void vs_nccl_hold(struct vs_nccl_member *m)
 
 /* ---- rings ---- */
 
-static void copy_in(struct vs_nccl_member *m, int from, int to, uint64_t at, const void *data, size_t n)
+/* Copies *n* bytes at position *at* of the ring into it, or out of it. */
+static void copy(struct vs_nccl_member *m, int from, int to, uint64_t at, void *data, size_t n, bool in)
 {
-    unsigned char *bytes = vs_nccl_ring_bytes(m->segment, from, to);
+    unsigned char *bytes = vs_nccl_ring_bytes(m->segment, from, to), *other = data;
     size_t size = m->segment->ring_bytes, offset = at & (size - 1);
     size_t first = n < size - offset ? n : size - offset;
-    memcpy(bytes + offset, data, first);
-    memcpy(bytes, (const unsigned char *)data + first, n - first);
-}
-
-static void copy_out(struct vs_nccl_member *m, int from, int to, uint64_t at, void *data, size_t n)
-{
-    unsigned char *bytes = vs_nccl_ring_bytes(m->segment, from, to);
-    size_t size = m->segment->ring_bytes, offset = at & (size - 1);
-    size_t first = n < size - offset ? n : size - offset;
-    memcpy(data, bytes + offset, first);
-    memcpy((unsigned char *)data + first, bytes, n - first);
+    memcpy(in ? bytes + offset : other, in ? other : bytes + offset, first);
+    memcpy(in ? bytes : other + first, in ? other + first : bytes, n - first);
 }
 
 /* True if anything moved. A message whose bytes are not carried is finished when it was read, as
@@ -111,7 +103,7 @@ static bool step_send(struct vs_nccl_member *m, struct vs_nccl_transfer *t)
         if (room < sizeof t->message)
             return false;
         t->message.magic = MESSAGE_MAGIC;
-        copy_in(m, m->rank, t->peer, head, &t->message, sizeof t->message);
+        copy(m, m->rank, t->peer, head, &t->message, sizeof t->message, true);
         head += sizeof t->message;
         room -= sizeof t->message;
         t->began = true;
@@ -119,7 +111,7 @@ static bool step_send(struct vs_nccl_member *m, struct vs_nccl_transfer *t)
     uint64_t n = t->message.carried - t->done;
     n = n < room ? n : room;
     if (n)
-        copy_in(m, m->rank, t->peer, head, t->data + t->done, n);
+        copy(m, m->rank, t->peer, head, t->data + t->done, n, true);
     t->done += n;
     head += n;
     if (head != begin) {
@@ -174,7 +166,7 @@ static int step_receive(struct vs_nccl_member *m, struct vs_nccl_transfer *t, bo
         struct vs_nccl_message got;
         if (ready < sizeof got)
             return ncclSuccess;
-        copy_out(m, t->peer, m->rank, tail, &got, sizeof got);
+        copy(m, t->peer, m->rank, tail, &got, sizeof got, false);
         if (got.magic != MESSAGE_MAGIC)
             return vs_nccl_stop_with(m, ncclInternalError, "the shared memory is damaged");
         if (!matches(&got, &t->message))
@@ -186,7 +178,7 @@ static int step_receive(struct vs_nccl_member *m, struct vs_nccl_transfer *t, bo
     uint64_t n = t->message.carried - t->done;
     n = n < ready ? n : ready;
     if (n)
-        copy_out(m, t->peer, m->rank, tail, t->data + t->done, n);
+        copy(m, t->peer, m->rank, tail, t->data + t->done, n, false);
     t->done += n;
     tail += n;
     if (tail != begin) {
@@ -270,58 +262,46 @@ uint64_t vs_nccl_post(struct vs_nccl_member *m, const void *data, size_t bytes)
     return number;
 }
 
-int vs_nccl_collect(struct vs_nccl_member *m, uint64_t number, void *all, size_t bytes)
+/* Returns when every rank has posted exchange *number*, or, for 0, has joined. */
+static int wait_ranks(struct vs_nccl_member *m, uint64_t number)
 {
     unsigned char needed[VS_NCCL_RANKS_MAX];
     struct vs_nccl_rank *ranks = m->segment->ranks;
     struct waiting w = {vs_clock_ns(), vs_clock_ns()};
     for (;;) {
         uint32_t seen = atomic_load(&ranks[m->rank].bell);
-        bool missing = false;
-        for (int r = 0; r < m->count; r++) {
-            needed[r] = atomic_load(&ranks[r].posted) < number;
-            missing |= needed[r];
-        }
-        if (!missing)
-            break;
-        if (atomic_load(&m->stopped))
-            return vs_nccl_fail(ncclInvalidUsage, "the communicator was aborted");
-        int e = wait_for(m, seen, needed, &w);
-        if (e)
-            return e;
-    }
-    for (int r = 0; r < m->count; r++)
-        memcpy((unsigned char *)all + (size_t)r * bytes, ranks[r].control[number & 1], bytes);
-    return ncclSuccess;
-}
-
-int vs_nccl_wait_joined(struct vs_nccl_member *m)
-{
-    struct vs_nccl_rank *ranks = m->segment->ranks;
-    unsigned char all[VS_NCCL_RANKS_MAX];
-    struct waiting w = {vs_clock_ns(), vs_clock_ns()};
-    memset(all, 1, sizeof all);
-    for (;;) {
-        uint32_t seen = atomic_load(&ranks[m->rank].bell);
         int missing = 0, first = -1;
-        for (int r = m->count - 1; r >= 0; r--)
-            if (!atomic_load(&ranks[r].joined)) {
+        for (int r = m->count - 1; r >= 0; r--) {
+            bool there = number ? atomic_load(&ranks[r].posted) >= number : atomic_load(&ranks[r].joined);
+            needed[r] = !there || !number; /* a rank that has joined may end before the others come */
+            if (!there) {
                 missing++;
                 first = r;
             }
+        }
         if (!missing)
             return ncclSuccess;
         if (atomic_load(&m->stopped))
             return vs_nccl_fail(ncclInvalidUsage, "the communicator was aborted");
-        if (vs_clock_ns() - w.since_ns >= vs_nccl_options()->timeout_ns)
+        if (!number && vs_clock_ns() - w.since_ns >= vs_nccl_options()->timeout_ns)
             return vs_nccl_stop_with(m, ncclRemoteError,
                                      "%d of %d ranks did not join within %llu s, the first of them "
                                      "rank %d; all ranks must be processes of this machine", missing,
                                      m->count,
                                      (unsigned long long)(vs_nccl_options()->timeout_ns / 1000000000),
                                      first);
-        int e = wait_for(m, seen, all, &w);
+        int e = wait_for(m, seen, needed, &w);
         if (e)
             return e;
     }
 }
+
+int vs_nccl_collect(struct vs_nccl_member *m, uint64_t number, void *all, size_t bytes)
+{
+    int e = wait_ranks(m, number);
+    for (int r = 0; r < m->count && !e; r++)
+        memcpy((unsigned char *)all + (size_t)r * bytes, m->segment->ranks[r].control[number & 1], bytes);
+    return e;
+}
+
+int vs_nccl_wait_joined(struct vs_nccl_member *m) { return wait_ranks(m, 0); }
