@@ -57,6 +57,7 @@ void vs_nccl_release(struct vs_nccl_member *m)
 {
     if (atomic_fetch_sub(&m->references, 1) != 1)
         return;
+    vs_nccl_segment_shut(&m->door);
     if (m->segment)
         vs_nccl_segment_leave(m->segment);
     pthread_mutex_destroy(&m->mu);
@@ -377,7 +378,6 @@ static void leave(struct vs_nccl_member *m, enum vs_nccl_left how)
         return;
     uint32_t present = VS_NCCL_PRESENT;
     atomic_compare_exchange_strong(&m->segment->ranks[m->rank].left, &present, how);
-    atomic_store(&m->segment->closed, 1);
     for (int r = 0; r < m->count; r++)
         vs_nccl_bell_ring(&m->segment->ranks[r]);
 }

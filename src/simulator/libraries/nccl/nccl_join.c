@@ -82,7 +82,7 @@ static int attach(struct vs_nccl_join *j)
     m->connected = vs_sim_need(calloc((size_t)j->count, 1));
     if (vs_nccl_options()->alone)
         return ncclSuccess;
-    m->segment = vs_nccl_segment_join(&j->key, j->count, j->rank, KEY_WAIT_NS, why, sizeof why);
+    m->segment = vs_nccl_segment_join(&j->key, j->count, j->rank, KEY_WAIT_NS, &m->door, why, sizeof why);
     if (!m->segment)
         return vs_nccl_stop_with(m, ncclSystemError, "cannot join the communicator: %s", why);
     struct vs_nccl_rank *own = &m->segment->ranks[m->rank];
@@ -112,6 +112,7 @@ static int wait_ready(struct vs_nccl_join *j)
 {
     struct vs_nccl_member *m = j->made->member;
     int e = m->segment ? vs_nccl_wait_joined(m) : ncclSuccess;
+    vs_nccl_segment_shut(&m->door);
     if (!e && m->segment)
         e = check_devices(m);
     int expected = ncclInProgress;
@@ -131,8 +132,6 @@ static void give_up(struct vs_nccl_join *j, int e)
         vs_nccl_stop_with(m, e, "the communicator was not made");
     if (!j->blocking)
         return; /* ncclCommGetAsyncError answers; the program destroys it */
-    if (m->segment)
-        atomic_store(&m->segment->closed, 1);
     *j->out = NULL;
     vs_library_delete(j->made, VS_NCCL_HANDLE);
     vs_nccl_release(m);

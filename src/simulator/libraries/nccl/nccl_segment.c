@@ -1,45 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Joining the shared memory of a communicator. Abstract sockets and memfds have no file, so
- * nothing remains of a run that was killed. The first rank serves the others from a thread that
- * ends when all have come. */
+ * nothing remains of a run that was killed. The first rank listens until all have come, and serves
+ * nobody: a connection tells the others its process, in which they find the memfd by its name. */
 #define _GNU_SOURCE
 #include "simulator/libraries/nccl/vs_nccl_segment.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/vs_clock.h"
-#include "simulator/libraries/common/vs_library_base.h"
 
-#define MAGIC 0x6c63636e
 #define RETRY_NS 3000000
 #define PAGE 4096
-
-struct join_request {
-    uint32_t magic, count, rank;
-};
-
-struct join_reply {
-    uint32_t magic, accepted, count;
-};
-
-struct server { /* of the thread that hands out the descriptor */
-    int listener, memory;
-    struct vs_nccl_segment *segment;
-    unsigned char taken[VS_NCCL_RANKS_MAX];
-};
 
 /* ---- layout ---- */
 
@@ -86,191 +71,110 @@ static struct vs_nccl_segment *map(int memory, size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* ---- serving ---- */
-
-static bool send_memory(int to, int memory, const struct join_reply *reply)
-{
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } space = {{0}};
-    struct iovec data = {(void *)reply, sizeof *reply};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1};
-    if (reply->accepted) {
-        message.msg_control = space.bytes;
-        message.msg_controllen = sizeof space.bytes;
-        struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-        c->cmsg_level = SOL_SOCKET;
-        c->cmsg_type = SCM_RIGHTS;
-        c->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(c), &memory, sizeof memory);
-    }
-    return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *reply;
-}
-
-static void serve_one(struct server *s, int client)
-{
-    struct join_request request;
-    struct timeval limit = {.tv_sec = 5};
-    struct ucred who;
-    socklen_t length = sizeof who;
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &length) || who.uid != geteuid() ||
-        recv(client, &request, sizeof request, 0) != (ssize_t)sizeof request ||
-        request.magic != MAGIC)
-        return;
-    struct join_reply reply = {MAGIC, 0, s->segment->count};
-    reply.accepted = request.count == s->segment->count && request.rank < request.count &&
-                     !s->taken[request.rank];
-    if (send_memory(client, s->memory, &reply) && reply.accepted)
-        s->taken[request.rank] = 1;
-}
-
-static bool all_taken(const struct server *s)
-{
-    for (uint32_t i = 0; i < s->segment->count; i++)
-        if (!s->taken[i])
-            return false;
-    return true;
-}
-
-static void *serve(void *argument)
-{
-    struct server *s = argument;
-    while (!all_taken(s) && !atomic_load(&s->segment->closed)) {
-        struct pollfd p = {.fd = s->listener, .events = POLLIN};
-        if (poll(&p, 1, 500) <= 0)
-            continue;
-        int client = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
-        if (client < 0)
-            continue;
-        serve_one(s, client);
-        close(client);
-    }
-    shutdown(s->listener, SHUT_RDWR); /* a forked child may hold a copy */
-    close(s->listener);
-    close(s->memory);
-    munmap(s->segment, ranks_end((int)s->segment->count));
-    free(s);
-    return NULL;
-}
-
 /* ---- joining ---- */
 
-static socklen_t address_of(const struct vs_nccl_key *key, struct sockaddr_un *address)
-{
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    char *at = address->sun_path + 1;
-    at += sprintf(at, "vramscope-nccl-");
-    for (int i = 0; i < VS_NCCL_KEY_BYTES; i++)
-        at += sprintf(at, "%02x", key->bytes[i]);
-    return (socklen_t)(at - (char *)address);
-}
-
-/* The first rank: makes the memory and serves it on *listener*. */
-static struct vs_nccl_segment *make(int listener, int count, int rank)
+/* The first rank: makes the memory, then lets the others connect to *listener*. */
+static struct vs_nccl_segment *make(int listener, const char *name, int count, struct vs_nccl_door *door)
 {
     size_t bytes = bytes_for(count);
-    struct server *s = vs_sim_need(calloc(1, sizeof *s));
-    struct vs_nccl_segment *segment = NULL;
-    int memory = memfd_create("vramscope-nccl", MFD_CLOEXEC);
-    if (memory < 0 || ftruncate(memory, (off_t)bytes))
-        goto failed;
-    segment = map(memory, bytes);
-    s->segment = segment ? map(memory, ranks_end(count)) : NULL;
-    if (!s->segment)
-        goto failed;
-    segment->count = (uint32_t)count;
-    segment->ring_bytes = ring_bytes_for(count);
-    segment->bytes = bytes;
-    s->listener = listener;
-    s->memory = memory;
-    s->taken[rank] = 1;
-    if (listen(listener, VS_NCCL_RANKS_MAX) == 0 && vs_sim_thread_start(serve, s))
-        return segment;
-    munmap(s->segment, ranks_end(count));
-failed:
-    if (segment)
+    int memory = memfd_create(name, MFD_CLOEXEC);
+    bool ok = memory >= 0 && !ftruncate(memory, (off_t)bytes);
+    struct vs_nccl_segment *segment = ok ? map(memory, bytes) : NULL;
+    *door = (struct vs_nccl_door){true, listener, memory};
+    if (segment) {
+        segment->count = (uint32_t)count;
+        segment->ring_bytes = ring_bytes_for(count);
+        segment->bytes = bytes;
+        if (!listen(listener, VS_NCCL_RANKS_MAX)) /* connections wait there; none is accepted */
+            return segment;
         munmap(segment, bytes);
-    if (memory >= 0)
-        close(memory);
-    close(listener);
-    free(s);
+    }
+    int why = errno;
+    vs_nccl_segment_shut(door);
+    errno = why;
     return NULL;
 }
 
-static int receive_memory(int from, struct join_reply *reply)
+/* A later rank, connected to the first one's process: maps the memory *name* of it; NULL: try again, or
+ * *text* says why not. */
+static struct vs_nccl_segment *find(int connected, const char *name, char *text, size_t text_bytes)
 {
-    union {
-        char bytes[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } space;
-    struct iovec data = {reply, sizeof *reply};
-    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = space.bytes,
-                             .msg_controllen = sizeof space.bytes};
-    if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *reply)
-        return -1;
-    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-    int memory = -1;
-    if (c && c->cmsg_type == SCM_RIGHTS)
-        memcpy(&memory, CMSG_DATA(c), sizeof memory);
-    return memory;
-}
-
-/* A later rank, on a connected socket. NULL with an empty *text*: try again. */
-static struct vs_nccl_segment *ask(int s, int count, int rank, char *text, size_t text_bytes)
-{
-    struct join_request request = {MAGIC, (uint32_t)count, (uint32_t)rank};
-    struct join_reply reply = {0};
-    struct timeval limit = {.tv_sec = 10};
-    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (send(s, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
+    char path[32], file[256], link[256];
+    struct ucred who;
+    struct stat st;
+    struct vs_nccl_segment *segment = NULL;
+    if (getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &who, &(socklen_t){sizeof who}) ||
+        who.uid != geteuid())
         return NULL;
-    int memory = receive_memory(s, &reply);
-    if (reply.magic == MAGIC && !reply.accepted && reply.count != (uint32_t)count)
-        snprintf(text, text_bytes, "this rank was started for %d ranks, another one for %u",
-                 count, reply.count);
-    else if (reply.magic == MAGIC && !reply.accepted)
-        snprintf(text, text_bytes, "rank %d has joined already: two processes use its number", rank);
-    if (memory < 0)
-        return NULL;
-    struct vs_nccl_segment *segment = map(memory, bytes_for(count));
-    close(memory);
-    if (!segment)
-        snprintf(text, text_bytes, "no address space for the shared memory: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)who.pid);
+    snprintf(file, sizeof file, "/memfd:%s (deleted)", name);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && !segment && !text[0] && (entry = readdir(folder));) {
+        ssize_t n = readlinkat(dirfd(folder), entry->d_name, link, sizeof link);
+        if (n != (ssize_t)strlen(file) || memcmp(link, file, (size_t)n))
+            continue;
+        int memory = openat(dirfd(folder), entry->d_name, O_RDWR | O_CLOEXEC);
+        if (memory < 0)
+            break;
+        segment = fstat(memory, &st) ? NULL : map(memory, (size_t)st.st_size);
+        if (!segment)
+            snprintf(text, text_bytes, "no address space for the shared memory: %s", strerror(errno));
+        close(memory);
+    }
+    if (folder)
+        closedir(folder);
     return segment;
 }
 
 struct vs_nccl_segment *vs_nccl_segment_join(const struct vs_nccl_key *key, int count, int rank,
-                                             uint64_t wait_ns, char *text, size_t text_bytes)
+                                             uint64_t wait_ns, struct vs_nccl_door *door, char *text,
+                                             size_t text_bytes)
 {
-    struct sockaddr_un address;
-    socklen_t length = address_of(key, &address);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char *name = address.sun_path + 1, *end = name + sprintf(name, "vramscope-nccl-");
+    for (int i = 0; i < VS_NCCL_KEY_BYTES; i++)
+        end += sprintf(end, "%02x", key->bytes[i]);
+    socklen_t length = (socklen_t)(end - (char *)&address);
+    struct vs_nccl_segment *segment = NULL;
     text[0] = '\0';
-    for (uint64_t until = vs_clock_ns() + wait_ns; !text[0] && vs_clock_ns() < until;) {
+    for (uint64_t until = vs_clock_ns() + wait_ns; !segment && !text[0] && vs_clock_ns() < until;) {
         int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (s < 0) {
             snprintf(text, text_bytes, "no socket: %s", strerror(errno));
-            return NULL;
+        } else if (!bind(s, (struct sockaddr *)&address, length)) {
+            segment = make(s, name, count, door);
+            if (!segment)
+                snprintf(text, text_bytes, "no shared memory for %d ranks: %s", count, strerror(errno));
+        } else {
+            if (!connect(s, (struct sockaddr *)&address, length))
+                segment = find(s, name, text, text_bytes);
+            close(s);
+            if (!segment)
+                nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
         }
-        if (bind(s, (struct sockaddr *)&address, length) == 0) {
-            struct vs_nccl_segment *made = make(s, count, rank);
-            if (!made)
-                snprintf(text, text_bytes, "no shared memory for %d ranks: %s", count,
-                         strerror(errno));
-            return made;
-        }
-        struct vs_nccl_segment *segment = NULL;
-        if (connect(s, (struct sockaddr *)&address, length) == 0)
-            segment = ask(s, count, rank, text, text_bytes);
-        close(s);
-        if (segment)
-            return segment;
-        nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
     }
-    if (!text[0])
+    if (!segment && !text[0])
         snprintf(text, text_bytes, "the first rank did not answer");
+    else if (segment && segment->count != (uint32_t)count)
+        snprintf(text, text_bytes, "this rank was started for %d ranks, another one for %u", count,
+                 segment->count);
+    else if (segment && atomic_exchange(&segment->ranks[rank].taken, 1))
+        snprintf(text, text_bytes, "rank %d has joined already: two processes use its number", rank);
+    if (!segment || !text[0])
+        return segment;
+    vs_nccl_segment_leave(segment);
     return NULL;
+}
+
+void vs_nccl_segment_shut(struct vs_nccl_door *door)
+{
+    if (!door->open)
+        return;
+    shutdown(door->listener, SHUT_RDWR); /* a forked child may hold a copy */
+    close(door->listener);
+    if (door->memory >= 0)
+        close(door->memory);
+    door->open = false;
 }
 
 void vs_nccl_segment_leave(struct vs_nccl_segment *segment)

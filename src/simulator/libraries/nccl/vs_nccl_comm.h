@@ -29,6 +29,7 @@ struct vs_nccl_user_op {
 struct vs_nccl_member {
     atomic_int references;
     struct vs_nccl_segment *segment; /* NULL if this rank is alone */
+    struct vs_nccl_door door;
     struct vs_nccl_key key;
     int rank, count;
     CUdevice device;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The shared memory in which the ranks of one communicator meet: a memfd without a name. The first
- * rank that arrives binds an abstract socket named after the unique id and hands the descriptor to
- * the others, so that nothing is left behind when a process is killed. It holds a record for each
+ * rank that arrives binds an abstract socket named after the unique id, by which the others find its
+ * process, so that nothing is left behind when a process is killed. It holds a record for each
  * rank, and a ring of bytes for each ordered pair of ranks. Unused pages take no memory. */
 #ifndef VS_NCCL_SEGMENT_H
 #define VS_NCCL_SEGMENT_H
@@ -31,6 +31,7 @@ enum vs_nccl_left {
 struct vs_nccl_rank {
     _Atomic uint32_t bell;     /* a futex: counts changes that concern this rank */
     _Atomic uint32_t sleepers; /* threads of the rank that wait for it */
+    _Atomic uint32_t taken;    /* 1 once a process uses this rank's number */
     _Atomic uint32_t joined;   /* 1 once pid, started and bus are written */
     _Atomic uint32_t left;     /* enum vs_nccl_left */
     _Atomic uint64_t posted;     /* exchanges of control data that this rank has posted */
@@ -48,15 +49,22 @@ struct vs_nccl_ring {
 struct vs_nccl_segment {
     uint32_t count, ring_bytes; /* ranks; bytes of a ring, a power of two */
     size_t bytes;
-    _Atomic uint32_t closed;    /* no rank may join any more */
     struct vs_nccl_rank ranks[];
 };
 
-/* vs_nccl_segment_join: maps the segment of *key*, as rank *rank* of *count*; the first one makes it.
- * *wait_ns*: how long to try. *text*: a buffer of *text_bytes* for the reason. NULL after an error.
- * The rank's record is not written yet. */
+struct vs_nccl_door { /* of the first rank: what later ones find the segment by */
+    bool open;
+    int listener, memory;
+};
+
+/* vs_nccl_segment_join: maps the segment of *key*, as rank *rank* of *count*; the first one makes it, and
+ * opens *door*. *wait_ns*: how long to try. *text*: a buffer of *text_bytes* for the reason. NULL after an
+ * error. The rank's record is not written yet. */
 struct vs_nccl_segment *vs_nccl_segment_join(const struct vs_nccl_key *key, int count, int rank,
-                                             uint64_t wait_ns, char *text, size_t text_bytes);
+                                             uint64_t wait_ns, struct vs_nccl_door *door, char *text,
+                                             size_t text_bytes);
+/* vs_nccl_segment_shut: no rank may join any more. */
+void vs_nccl_segment_shut(struct vs_nccl_door *door);
 void vs_nccl_segment_leave(struct vs_nccl_segment *segment);
 
 /* The ring from rank *from* to rank *to*, and its bytes. */
