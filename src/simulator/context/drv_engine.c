@@ -17,8 +17,7 @@
 #define PENDING_RESUME 768
 #define SPIN_TURNS 150
 
-static pthread_mutex_t unused_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_stream *unused_streams, *all_streams; /* guarded by unused_mu */
+static struct vs_sim_kept streams = {.mu = PTHREAD_MUTEX_INITIALIZER};
 static atomic_uint next_stream_id = 1;
 
 static bool is_blocking(const struct vs_sim_stream *s)
@@ -259,10 +258,7 @@ static void retire(struct vs_sim_stream *s)
             break;
         }
     pthread_mutex_unlock(&ctx->submit_mu);
-    pthread_mutex_lock(&unused_mu);
-    s->next = unused_streams;
-    unused_streams = s;
-    pthread_mutex_unlock(&unused_mu);
+    vs_sim_kept_give(&streams, s);
 }
 
 /* Returns true once, to the thread that finds a destroyed stream with no work left. */
@@ -440,30 +436,16 @@ void vs_sim_stream_sync(struct vs_sim_stream *s)
         vs_sim_check_synced(s, seq);
 }
 
-static struct vs_sim_stream *stream_blank(void)
-{
-    pthread_mutex_lock(&unused_mu);
-    struct vs_sim_stream *s = unused_streams;
-    if (s)
-        unused_streams = s->next;
-    pthread_mutex_unlock(&unused_mu);
-    if (s)
-        return s;
-    s = vs_sim_need(calloc(1, sizeof *s));
-    pthread_mutex_init(&s->mu, NULL);
-    pthread_cond_init(&s->work, NULL);
-    pthread_cond_init(&s->done, NULL);
-    atomic_store(&s->wake_at, UINT64_MAX);
-    pthread_mutex_lock(&unused_mu);
-    s->all = all_streams;
-    all_streams = s;
-    pthread_mutex_unlock(&unused_mu);
-    return s;
-}
-
 struct vs_sim_stream *vs_sim_stream_new(struct vs_sim_context *ctx, unsigned flags, int priority)
 {
-    struct vs_sim_stream *s = stream_blank();
+    bool fresh;
+    struct vs_sim_stream *s = vs_sim_kept_take(&streams, sizeof *s, &fresh);
+    if (fresh) {
+        pthread_mutex_init(&s->mu, NULL);
+        pthread_cond_init(&s->work, NULL);
+        pthread_cond_init(&s->done, NULL);
+        atomic_store(&s->wake_at, UINT64_MAX);
+    }
     s->id = atomic_fetch_add(&next_stream_id, 1);
     s->ctx = ctx;
     s->epoch = atomic_load(&ctx->epoch);

@@ -8,7 +8,6 @@
 #include "simulator/memory/vs_sim_ipc.h"
 #include "simulator/memory/vs_sim_memory.h"
 
-#include <stdlib.h>
 
 #include "base/vs_clock.h"
 
@@ -31,31 +30,10 @@ struct vs_sim_event {
     struct vs_sim_capture_mark captured;
     struct vs_sim_event_share share; /* immutable while the event lives */
     uint64_t shared_record;          /* the number of our newest record in the share */
-    struct vs_sim_event *next; /* in the list of unused events */
-    struct vs_sim_event *all;  /* in the list of all events */
 };
 
-static pthread_mutex_t events_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_event *unused, *all; /* guarded by events_mu */
+static struct vs_sim_kept events = {.mu = PTHREAD_MUTEX_INITIALIZER};
 static atomic_uint next_event_id = 1;
-
-static struct vs_sim_event *event_blank(void)
-{
-    pthread_mutex_lock(&events_mu);
-    struct vs_sim_event *ev = unused;
-    if (ev)
-        unused = ev->next;
-    pthread_mutex_unlock(&events_mu);
-    if (ev)
-        return ev;
-    ev = vs_sim_need(calloc(1, sizeof *ev));
-    pthread_mutex_init(&ev->mu, NULL);
-    pthread_mutex_lock(&events_mu);
-    ev->all = all;
-    all = ev;
-    pthread_mutex_unlock(&events_mu);
-    return ev;
-}
 
 CUresult vs_sim_event_of(CUevent handle, struct vs_sim_event **event)
 {
@@ -79,7 +57,10 @@ void vs_sim_event_reached(struct vs_sim_event *ev, uint64_t generation, uint64_t
 static CUevent event_new(struct vs_sim_context *ctx, unsigned flags,
                          const struct vs_sim_event_share *share)
 {
-    struct vs_sim_event *ev = event_blank();
+    bool fresh;
+    struct vs_sim_event *ev = vs_sim_kept_take(&events, sizeof *ev, &fresh);
+    if (fresh)
+        pthread_mutex_init(&ev->mu, NULL);
     pthread_mutex_lock(&ev->mu);
     ev->flags = flags;
     ev->ctx = ctx;
@@ -119,10 +100,7 @@ CUresult cuEventDestroy_v2_entered(CUevent hEvent)
     ev->generation++;
     vs_sim_ipc_slot_free(&ev->share);
     pthread_mutex_unlock(&ev->mu);
-    pthread_mutex_lock(&events_mu);
-    ev->next = unused;
-    unused = ev;
-    pthread_mutex_unlock(&events_mu);
+    vs_sim_kept_give(&events, ev);
     return CUDA_SUCCESS;
 }
 

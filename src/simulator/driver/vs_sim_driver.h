@@ -495,8 +495,7 @@ struct vs_sim_stream {
     int priority;
     bool legacy, per_thread;
     struct vs_sim_attributes attributes; /* guarded by ctx->submit_mu */
-    struct vs_sim_stream *next; /* in ctx->streams, or in the list of unused streams */
-    struct vs_sim_stream *all;  /* all streams ever created */
+    struct vs_sim_stream *next; /* in ctx->streams */
     _Atomic(struct vs_sim_part *) capture; /* its part in a capture, or NULL (drv_capture.c) */
     uint64_t legacy_seen;       /* newest legacy work this stream waits for; submit_mu */
     uint64_t seen_by_legacy;    /* newest own work the legacy stream waits for; submit_mu */

@@ -45,6 +45,41 @@ static inline void vs_sim_room(void *array, size_t count, size_t *max, size_t el
     memcpy(array, &at, sizeof at);
 }
 
+/* What handles point to: used again, and never returned to malloc, so that a stale handle finds its
+ * old mark. Begins as {.mu = PTHREAD_MUTEX_INITIALIZER}. */
+struct vs_sim_kept {
+    pthread_mutex_t mu; /* guards the rest */
+    void **all, **unused;
+    size_t all_count, all_max, unused_count, unused_max;
+};
+
+/* vs_sim_kept_take: an object of *bytes*, the same for all of *kept*: as vs_sim_kept_give got it,
+ * or (*fresh*, which may be NULL) a new one of zeroes. */
+static inline void *vs_sim_kept_take(struct vs_sim_kept *kept, size_t bytes, bool *fresh)
+{
+    void *object;
+    pthread_mutex_lock(&kept->mu);
+    if (fresh)
+        *fresh = !kept->unused_count;
+    if (kept->unused_count) {
+        object = kept->unused[--kept->unused_count];
+    } else {
+        object = memset(vs_sim_need(aligned_alloc(64, (bytes + 63) / 64 * 64)), 0, bytes);
+        vs_sim_room(&kept->all, kept->all_count, &kept->all_max, sizeof *kept->all);
+        kept->all[kept->all_count++] = object;
+    }
+    pthread_mutex_unlock(&kept->mu);
+    return object;
+}
+
+static inline void vs_sim_kept_give(struct vs_sim_kept *kept, void *object)
+{
+    pthread_mutex_lock(&kept->mu);
+    vs_sim_room(&kept->unused, kept->unused_count, &kept->unused_max, sizeof *kept->unused);
+    kept->unused[kept->unused_count++] = object;
+    pthread_mutex_unlock(&kept->mu);
+}
+
 /* vs_sim_say: prints to standard error, in one write. */
 __attribute__((format(printf, 1, 2))) static inline void vs_sim_say(const char *format, ...)
 {

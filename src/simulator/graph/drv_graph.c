@@ -9,9 +9,9 @@
 #include <string.h>
 
 static pthread_mutex_t graphs_mu = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static struct vs_sim_graph *unused_graphs; /* guarded by graphs_mu, like the following */
-static struct vs_sim_node *unused_nodes;
-static uint64_t next_node_id = 1;
+static struct vs_sim_kept kept_graphs = {.mu = PTHREAD_MUTEX_INITIALIZER};
+static struct vs_sim_kept kept_nodes = {.mu = PTHREAD_MUTEX_INITIALIZER};
+static uint64_t next_node_id = 1; /* guarded by graphs_mu, like the following */
 static uint32_t next_graph_id = 1;
 
 void vs_sim_graph_lock(void) { pthread_mutex_lock(&graphs_mu); }
@@ -154,11 +154,7 @@ CUresult vs_sim_node_new(struct vs_sim_graph *graph, CUgraphNodeType type,
 {
     if ((before->count && !before->at) || !all_valid(graph, before, type))
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_node *n = unused_nodes;
-    if (n)
-        unused_nodes = n->next_unused;
-    else
-        n = vs_sim_need(aligned_alloc(64, (sizeof *n + 63) / 64 * 64));
+    struct vs_sim_node *n = vs_sim_kept_take(&kept_nodes, sizeof *n, NULL);
     memset(n, 0, sizeof *n);
     n->mark = VS_SIM_NODE_MARK;
     n->type = type;
@@ -202,8 +198,7 @@ void vs_sim_node_free(struct vs_sim_node *n)
     vs_sim_nodes_free(&n->before);
     vs_sim_nodes_free(&n->after);
     n->mark = VS_SIM_GRAPH_GONE;
-    n->next_unused = unused_nodes;
-    unused_nodes = n;
+    vs_sim_kept_give(&kept_nodes, n);
 }
 
 void vs_sim_access_copy(struct vs_sim_alloc_params *a)
@@ -238,11 +233,7 @@ void vs_sim_node_fill(struct vs_sim_node *to, const struct vs_sim_node *from)
 
 struct vs_sim_graph *vs_sim_graph_new(void)
 {
-    struct vs_sim_graph *g = unused_graphs;
-    if (g)
-        unused_graphs = g->next_unused;
-    else
-        g = vs_sim_need(malloc(sizeof *g));
+    struct vs_sim_graph *g = vs_sim_kept_take(&kept_graphs, sizeof *g, NULL);
     *g = (struct vs_sim_graph){.mark = VS_SIM_GRAPH_MARK, .id = next_graph_id++};
     return g;
 }
@@ -254,8 +245,7 @@ void vs_sim_graph_free(struct vs_sim_graph *g)
     vs_sim_nodes_free(&g->nodes);
     vs_sim_objects_release(g, NULL, 0);
     g->mark = VS_SIM_GRAPH_GONE;
-    g->next_unused = unused_graphs;
-    unused_graphs = g;
+    vs_sim_kept_give(&kept_graphs, g);
 }
 
 struct vs_sim_graph *vs_sim_graph_clone(const struct vs_sim_graph *from, bool private_clone)

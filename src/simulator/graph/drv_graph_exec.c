@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct vs_sim_graph_exec *unused; /* guarded by the graph lock */
+static struct vs_sim_kept execs = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle)
 {
@@ -24,17 +24,7 @@ static void exec_free(struct vs_sim_graph_exec *x)
     vs_sim_objects_release(x->graph, x->last_stream, x->last_seq);
     vs_sim_graph_free(x->graph);
     x->mark = VS_SIM_GRAPH_GONE;
-    x->next_unused = unused;
-    unused = x;
-}
-
-/* tests/simulator/kept_handles.c names it, where programs end with graphs. */
-static struct vs_sim_graph_exec *exec_blank(void)
-{
-    struct vs_sim_graph_exec *x = unused ? unused : vs_sim_need(malloc(sizeof *x));
-    if (x == unused)
-        unused = x->next_unused;
-    return memset(x, 0, sizeof *x);
+    vs_sim_kept_give(&execs, x);
 }
 
 /* One node of a cycle, or NULL. */
@@ -92,7 +82,8 @@ static CUresult instantiate(CUgraphExec *out, CUgraph graph, uint64_t flags, boo
         e = kernels_fit(g);
     if (e)
         return vs_sim_graph_leave(e);
-    struct vs_sim_graph_exec *x = exec_blank();
+    struct vs_sim_graph_exec *x = vs_sim_kept_take(&execs, sizeof *x, NULL);
+    memset(x, 0, sizeof *x);
     x->graph = vs_sim_graph_clone(g, true);
     vs_sim_exec_plan(x);
     x->mark = VS_SIM_EXEC_MARK;

@@ -16,7 +16,6 @@ struct vs_sim_object {
     atomic_ullong count;
     CUhostFn destroy;
     void *data;
-    struct vs_sim_object *next; /* in the list of unused objects */
 };
 
 struct release { /* due when the stream has completed seq */
@@ -30,28 +29,15 @@ static pthread_mutex_t due_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t due_some = PTHREAD_COND_INITIALIZER;
 static struct release *due_first, **due_last = &due_first; /* guarded by due_mu */
 static bool thread_started;                                /* guarded by due_mu */
-static struct vs_sim_object *unused;                       /* guarded by due_mu */
-
-static struct vs_sim_object *object_blank(void)
-{
-    pthread_mutex_lock(&due_mu);
-    struct vs_sim_object *o = unused;
-    if (o)
-        unused = o->next;
-    pthread_mutex_unlock(&due_mu);
-    return o ? o : vs_sim_need(malloc(sizeof *o));
-}
+static struct vs_sim_kept objects = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static void object_end(struct vs_sim_object *o)
 {
     vs_sim_host_function_begin();
     o->destroy(o->data);
     vs_sim_host_function_end();
-    atomic_store(&o->mark, 0); /* kept for reuse, like all targets of handles */
-    pthread_mutex_lock(&due_mu);
-    o->next = unused;
-    unused = o;
-    pthread_mutex_unlock(&due_mu);
+    atomic_store(&o->mark, 0);
+    vs_sim_kept_give(&objects, o);
 }
 
 static void drop_all(struct vs_sim_held *held)
@@ -138,7 +124,7 @@ CUresult cuUserObjectCreate_entered(CUuserObject *object_out, void *ptr, CUhostF
     if (!object_out || !destroy || !initialRefcount || initialRefcount > INT_MAX ||
         flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
         return CUDA_ERROR_INVALID_VALUE;
-    struct vs_sim_object *o = object_blank();
+    struct vs_sim_object *o = vs_sim_kept_take(&objects, sizeof *o, NULL);
     o->destroy = destroy;
     o->data = ptr;
     atomic_store(&o->count, initialRefcount);

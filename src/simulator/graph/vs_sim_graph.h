@@ -48,7 +48,6 @@ struct vs_sim_node {
         CUdeviceptr freed;
     } u;
     struct vs_sim_op op; /* KERNEL, MEMCPY, MEMSET, HOST, BATCH_MEM_OP: the work */
-    struct vs_sim_node *next_unused;
 };
 
 struct vs_sim_held { /* references to a user object */
@@ -69,7 +68,6 @@ struct vs_sim_graph {
     unsigned execs;             /* executable graphs made from it */
     unsigned captures;          /* that add nodes to it */
     struct vs_sim_held *objects;
-    struct vs_sim_graph *next_unused;
 };
 
 void vs_sim_graph_lock(void);
@@ -173,7 +171,6 @@ struct vs_sim_graph_exec {
     unsigned branch_count;
     struct vs_sim_stream *last_stream; /* end of the newest launch */
     uint64_t last_seq;
-    struct vs_sim_graph_exec *next_unused;
 };
 
 struct vs_sim_graph_exec *vs_sim_exec_of(CUgraphExec handle);

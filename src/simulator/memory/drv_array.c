@@ -7,7 +7,6 @@
 #include "simulator/memory/vs_sim_array.h"
 #include "simulator/memory/vs_sim_memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FLAGS_DONE                                                                      \
@@ -17,8 +16,7 @@
     (FLAGS_DONE | CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT |              \
      CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
 
-static pthread_mutex_t unused_mu = PTHREAD_MUTEX_INITIALIZER;
-static struct vs_sim_array *unused; /* guarded by unused_mu; never returned to malloc */
+static struct vs_sim_kept arrays = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- formats ---- */
 
@@ -146,23 +144,9 @@ static size_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR *d, size_t element)
 
 static struct vs_sim_array *array_new(struct vs_sim_array content)
 {
-    pthread_mutex_lock(&unused_mu);
-    struct vs_sim_array *a = unused;
-    if (a)
-        unused = a->next;
-    pthread_mutex_unlock(&unused_mu);
-    if (!a)
-        a = vs_sim_need(malloc(sizeof *a));
+    struct vs_sim_array *a = vs_sim_kept_take(&arrays, sizeof *a, NULL);
     *a = content;
     return a;
-}
-
-static void array_drop(struct vs_sim_array *a)
-{
-    pthread_mutex_lock(&unused_mu);
-    a->next = unused;
-    unused = a;
-    pthread_mutex_unlock(&unused_mu);
 }
 
 static CUresult array_add(struct vs_sim_context *ctx, struct vs_sim_array *a, uintptr_t base,
@@ -186,7 +170,7 @@ static uintptr_t levels_drop(const struct vs_sim_array *whole)
     for (unsigned i = 0; i < whole->levels; i++)
         if (whole->level_base[i] && vs_sim_range_remove(whole->level_base[i], 0, &level)) {
             end = level.base + level.bytes;
-            array_drop(level.array);
+            vs_sim_kept_give(&arrays, level.array);
         }
     return end;
 }
@@ -195,7 +179,7 @@ void vs_sim_array_release(const struct vs_sim_range *range)
 {
     uintptr_t end = levels_drop(range->array);
     vs_sim_space_free(range->device, range->base, end ? end - range->base : range->bytes);
-    array_drop(range->array);
+    vs_sim_kept_give(&arrays, range->array);
 }
 
 const struct vs_sim_array *vs_sim_array_of(const void *handle, bool mipmapped,
@@ -261,7 +245,7 @@ static CUresult create(struct vs_sim_context *ctx, const CUDA_ARRAY3D_DESCRIPTOR
         struct vs_sim_array *added = array_new(level);
         e = array_add(ctx, added, at, level_size);
         if (e)
-            array_drop(added);
+            vs_sim_kept_give(&arrays, added);
         else
             a->level_base[i] = at;
         at += level_size;
@@ -273,7 +257,7 @@ static CUresult create(struct vs_sim_context *ctx, const CUDA_ARRAY3D_DESCRIPTOR
         return CUDA_SUCCESS;
     }
     levels_drop(a);
-    array_drop(a);
+    vs_sim_kept_give(&arrays, a);
     vs_sim_space_free(ctx->device->ordinal, base, bytes);
     return e;
 }

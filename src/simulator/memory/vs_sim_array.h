@@ -16,7 +16,6 @@ struct vs_sim_array {
     bool is_level;    /* of a mipmapped array, which owns the storage */
     unsigned levels;  /* of a mipmapped array; 0: a plain one */
     uintptr_t level_base[VS_SIM_MIP_LEVELS];
-    struct vs_sim_array *next; /* while unused */
 };
 
 /* vs_sim_array_of: the array, or mipmapped array, of *handle*; its storage goes to *range* (may be
