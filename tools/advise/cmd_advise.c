@@ -15,7 +15,6 @@
 #include "viewer/report/answer_text.h"
 
 #define STEPS 3 /* of the program, unless --steps is given */
-#define LARGE ",capacity=1TiB"
 
 static const char usage[] =
     "usage: vramscope advise --gpu GPU [OPTIONS] [--] PROGRAM [ARGUMENTS]\n"
@@ -79,7 +78,7 @@ static int advise_gpu(struct vs_search *search, struct vs_advice *advice)
     const struct vs_advise_job *job = search->job;
     uint64_t taken;
     char why[VS_SIMULATED_WHY_MAX];
-    search->large = vs_xarena_printf(search->memory, "%s" LARGE, search->gpu);
+    search->large = vs_xarena_printf(search->memory, "%s" VS_FIT_MORE_MEMORY, search->gpu);
     if (vs_simulated_memory(search->gpu, &search->total_bytes, &taken, why) ||
         vs_simulated_check(search->large, why))
         return vs_tool_fail(job->fit.who, "--gpu %s: %s", search->gpu, why);

@@ -131,6 +131,7 @@ static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     }
     process->began = process->looked = vs_clock_ns();
     process->slot = slot;
+    process->steps = process->steps ? process->steps : job->steps;
     process->watched = process->signals = 0;
     pid_t pid = fork();
     if (pid == 0) {
@@ -162,8 +163,8 @@ static bool has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
     struct rusage used;
     pid_t ended = wait4(process->pid, &status, WNOHANG, &used);
     if (ended == 0 || (ended < 0 && errno == EINTR)) {
-        if (job->steps)
-            vs_fit_watch_steps(process, job->steps);
+        if (process->steps)
+            vs_fit_watch_steps(process, process->steps);
         vs_fit_watch_host(job, process);
         return false;
     }

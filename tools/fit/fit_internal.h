@@ -21,6 +21,9 @@
 #define VS_FIT_RANKS_MAX 1000000 /* of a job */
 #define VS_FIT_RANKS_LISTED 256  /* that are run */
 
+/* Added to a GPU's name: more memory than any. */
+#define VS_FIT_MORE_MEMORY ",capacity=1TiB"
+
 struct vs_fit_job {
     const char *who; /* "vramscope fit" */
     char *gpus[VS_FIT_GPUS_MAX]; /* as given; owned */
@@ -76,6 +79,7 @@ struct vs_fit_process {
     struct vs_fit_run *run;
     char folder[PATH_MAX + 256];
     size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
+    unsigned long long steps; /* as of the job */
     int pid;
     uint64_t began, looked, sent; /* looked, sent: of --steps: at the traces, the last signal */
     uint64_t watched;             /* the host's memory */

@@ -3,19 +3,25 @@
  * Which runs a `vramscope fit` needs, and which of them run at the same time: at most one for each
  * GPU. Values that are numbers are searched by halves, because what does not fit with a smaller
  * value does not fit with a larger one; others, or with --all, are all tried. A run without an
- * answer ends the search on its GPU; a program that cannot be started ends all of it. */
+ * answer ends the search on its GPU; a program that cannot be started ends all of it. Where nothing
+ * varies and an allocation failed, the program runs once more with more memory: what it needs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_size.h"
 #include "tools/fit/fit_internal.h"
+
+#define STEPS_WHOLE 3 /* beyond the one that failed */
 
 /* The search on one GPU. Invariant by halves: all values before *low* fit, none from *high* on does. */
 struct fit_lane {
     struct vs_fit_process process; /* first; its run is NULL while nothing is running */
     struct vs_fit_run *runs; /* [value] */
     size_t low, high, next; /* next: the value that is running, or will be */
+    struct vs_fit_run whole; /* with more memory */
+    bool wants_whole;
 };
 
 struct fit_grid {
@@ -35,14 +41,13 @@ static void print_name(const struct fit_grid *grid, const struct vs_fit_run *run
             run->value ? run->value : "");
 }
 
-static void print_result(const struct fit_grid *grid, const struct vs_fit_run *run)
+static void print_result(const struct fit_grid *grid, const struct vs_fit_run *run, const char *result)
 {
-    static const char *const words[] = {"no answer", "does not fit", "fits"};
     if (grid->job->quiet)
         return;
     if (grid->jobs > 1)
         print_name(grid, run);
-    fprintf(stderr, "%s (%.1f s)\n", words[run->answer], (double)run->wall_ns / 1e9);
+    fprintf(stderr, "%s (%.1f s)\n", result, (double)run->wall_ns / 1e9);
 }
 
 /* The folder of a GPU that is given twice is used by one of them at a time. */
@@ -62,14 +67,18 @@ static struct vs_fit_process *start_lane(void *of, size_t running, int *status)
     (void)status;
     for (size_t g = 0; g < job->gpu_count && running < grid->jobs && !grid->stopped; g++) {
         struct fit_lane *lane = &grid->lanes[g];
-        if (lane->process.run || lane->low >= lane->high)
+        if (lane->process.run || (lane->low >= lane->high && !lane->wants_whole))
             continue;
-        lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
-        struct vs_fit_run *run = &lane->runs[lane->next];
-        *run = (struct vs_fit_run){.gpu = job->gpus[g], .value = job->vary ? job->values[lane->next] : NULL};
+        struct vs_fit_run *run = &lane->whole;
+        if (!lane->wants_whole) {
+            lane->next = grid->halves ? lane->low + (lane->high - lane->low) / 2 : lane->low;
+            run = &lane->runs[lane->next];
+            *run = (struct vs_fit_run){.gpu = job->gpus[g], .value = job->vary ? job->values[lane->next] : NULL};
+        }
         lane->process.run = run;
         vs_fit_name_folder(job, &lane->process);
         if (is_free(grid, lane)) {
+            lane->wants_whole = false;
             if (!job->quiet && grid->jobs == 1)
                 print_name(grid, run);
             return &lane->process;
@@ -86,8 +95,30 @@ static bool is_not_started(const struct vs_fit_run *run)
            run->status <= 127;
 }
 
+/* The second run on a GPU whose memory was too little. */
+static void want_whole(struct fit_lane *lane, const struct vs_fit_run *run)
+{
+    char *gpu = vs_xprintf("%s" VS_FIT_MORE_MEMORY, run->gpu);
+    lane->whole = (struct vs_fit_run){.gpu = gpu};
+    lane->wants_whole = true;
+    if (!lane->process.steps)
+        lane->process.steps = run->worst->steps + STEPS_WHOLE;
+}
+
+static void end_whole(const struct fit_grid *grid, struct fit_lane *lane)
+{
+    struct vs_fit_run *run = &lane->whole;
+    char result[64] = "what it needs is not known";
+    vs_fit_set_needed(&lane->runs[0], run);
+    if (lane->runs[0].needed)
+        snprintf(result, sizeof result, "needs %s", vs_size_text(lane->runs[0].needed));
+    print_result(grid, run, result);
+    vs_fit_run_clear(run);
+}
+
 static int end_lane(void *of, struct vs_fit_process *process)
 {
+    static const char *const words[] = {"no answer", "does not fit", "fits"};
     struct fit_grid *grid = of;
     struct fit_lane *lane = (struct fit_lane *)process;
     struct vs_fit_run *run = process->run;
@@ -100,9 +131,15 @@ static int end_lane(void *of, struct vs_fit_process *process)
     process->run = NULL;
     if (status)
         return status;
+    if (run == &lane->whole) {
+        end_whole(grid, lane);
+        return 0;
+    }
     if (!grid->job->vary)
         vs_fit_add_remedy(grid->job, run);
-    print_result(grid, run);
+    print_result(grid, run, words[run->answer]);
+    if (!grid->job->vary && run->answer == VS_FIT_NO && !*run->why)
+        want_whole(lane, run);
     /* What the answer of the latest run leaves to try. */
     if (!grid->halves || run->answer == VS_FIT_YES)
         lane->low = lane->next + 1;
@@ -134,6 +171,8 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
         else
             vs_fit_run_clear(&run);
     }
+    for (size_t g = 0; g < job->gpu_count; g++)
+        free((char *)grid.lanes[g].whole.gpu);
     free(grid.lanes);
     return status;
 }

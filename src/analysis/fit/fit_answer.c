@@ -218,8 +218,19 @@ uint64_t vs_fit_headroom(const struct vs_fit_run *run)
     return run->worst_device->total_bytes - run->used_peak;
 }
 
+void vs_fit_set_needed(struct vs_fit_run *run, const struct vs_fit_run *whole)
+{
+    if (whole->answer != VS_FIT_YES || whole->used_peak <= run->worst_device->total_bytes)
+        return; /* what fails then is not the sum */
+    run->needed = whole->used_peak;
+    run->needed_steps = whole->stopped ? whole->worst->steps : 0;
+    run->if_assumed = depends_on_assumed(run);
+}
+
 uint64_t vs_fit_lacks(const struct vs_fit_run *run)
 {
+    if (run->needed)
+        return run->needed - run->worst_device->total_bytes;
     return *run->why ? run->used_peak - run->worst_device->total_bytes
                      : run->worst_device->failure.missing;
 }

@@ -218,6 +218,9 @@ struct vs_fit_run {
     size_t trace_count, trace_capacity;
     struct vs_fit_notes notes;
     struct vs_fit_remedy remedy; /* of a failed allocation; the text is owned */
+    uint64_t needed;   /* of a failed allocation: the most that the program uses of a device with
+                        * more memory; 0: unknown */
+    uint64_t needed_steps; /* after so many steps that run was ended; 0: to the program's end */
 
     /* set by vs_fit_decide */
     enum vs_fit_answer answer;
@@ -255,10 +258,14 @@ const struct vs_fit_run *vs_fit_set_first(const struct vs_fit_set *set, const ch
  * traces. */
 enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
 
+/* vs_fit_set_needed: *whole* is the same program's run on such a GPU with more memory. */
+void vs_fit_set_needed(struct vs_fit_run *run, const struct vs_fit_run *whole);
+
 /* vs_fit_headroom: the free memory of the device at its highest use. */
 uint64_t vs_fit_headroom(const struct vs_fit_run *run);
 
-/* vs_fit_lacks: of a "no", the bytes that were missing; 0: unknown. */
+/* vs_fit_lacks: of a "no", the bytes that were missing: of all that it needs, or of the failed
+ * allocation; 0: unknown. */
 uint64_t vs_fit_lacks(const struct vs_fit_run *run);
 
 /* vs_fit_run_clear: frees what the run owns: errors, remedy, traces and notes. */

@@ -118,7 +118,9 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
                         VS_J_UINT("host_bytes", run->host_bytes),
                         VS_J_UINT("processes", run->trace_count),
                         VS_J_UINT("recovered_failures", run->recovered),
-                        VS_J_UINT("cache_retries", run->retries));
+                        VS_J_UINT("cache_retries", run->retries),
+                        VS_J_KNOWN("needed_bytes", run->needed != 0, run->needed),
+                        VS_J_KNOWN("needed_in_steps", run->needed_steps != 0, run->needed_steps));
         put_device(&json, run);
         vs_json_object_if(&json, "remedy", remedy->text, VS_J_TEXT("kind", remedy->kind),
                           VS_J_TEXT("text", remedy->text), VS_J_UINT("bytes", remedy->bytes),

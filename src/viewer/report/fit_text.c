@@ -283,6 +283,18 @@ static void put_if(const struct vs_fit_set *set, const struct vs_fit_run *run, c
                 assumed->count == 1 ? "it" : "they", vs_size_text(assumed->margin));
 }
 
+static void put_needed(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                       FILE *out)
+{
+    (void)set, (void)line;
+    if (!run->needed)
+        return;
+    struct vs_size_pair two = vs_sizes_apart(run->needed, run->worst_device->total_bytes);
+    fprintf(out, ": %s instead of %s, %s more", two.a, two.b, vs_size_text(vs_fit_lacks(run)));
+    if (run->needed_steps)
+        fprintf(out, ", in its first %s steps", vs_count_text(run->needed_steps));
+}
+
 static void put_remedy(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
                        FILE *out)
 {
@@ -523,6 +535,7 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
         {"largest that fits", .make = put_largest},
         {"fits", put_if, .answer = VS_FIT_YES},
         {"does not fit", put_if, .answer = VS_FIT_NO},
+        {"would need", .make = put_needed},
         {"peak", .make = put_peak},
         {"failure", .make = put_failure},
         {"would help (replayed)", .make = put_remedy},
