@@ -197,13 +197,14 @@ static void spread(const struct vs_merge *merge, size_t member, struct vs_spread
     *out = (struct vs_spread){.outlier = VS_RANK_NONE};
     if (count) {
         const struct figure *lowest = figures, *highest = &figures[count - 1];
-        uint64_t median = figures[count / 2].value, below = median - lowest->value, above = highest->value - median;
+        /* of two, the lower is what the other is compared with */
+        uint64_t median = figures[count > 2 ? count / 2 : 0].value, below = median - lowest->value, above = highest->value - median;
         for (size_t i = 0; i < count; i++)
             distances[i] = figures[i].value > median ? figures[i].value - median : median - figures[i].value;
         uint64_t furthest = above > below ? above : below, usual = vs_vec_nth(distances, count, count / 2);
         *out = (struct vs_spread){(uint32_t)count, lowest->value, median, highest->value, VS_RANK_NONE,
                                   lowest->value, highest->value};
-        if (count > 2 && furthest > usual * OUTLIER_DISTANCES && furthest > median / OUTLIER_PART) {
+        if ((count <= 2 || furthest > usual * OUTLIER_DISTANCES) && furthest > median / OUTLIER_PART) {
             out->outlier = (above > below ? highest : lowest)->rank;
             out->others_lowest = above > below ? lowest->value : lowest[1].value;
             out->others_highest = above > below ? highest[-1].value : highest->value;

@@ -76,8 +76,9 @@ static void spread_line(const struct vs_merge *merge, const struct vs_style *sty
     bool same = strcmp(low, high) == 0;
     if (outlier) {
         uint64_t value = s->highest > s->others_highest ? s->highest : s->lowest;
-        vs_text_lines(style, lead, "%s%s%s%s; %s: %s, %.2f times the median", what, low, same ? "" : " to ",
-                      same ? "" : high, outlier->name, format(odd, value), (double)value / (double)s->median);
+        vs_text_lines(style, lead, "%s%s%s%s; %s: %s, %.2f times %s", what, low, same ? "" : " to ",
+                      same ? "" : high, outlier->name, format(odd, value), (double)value / (double)s->median,
+                      s->count == 2 ? "that" : "the median");
     } else {
         vs_text_lines(style, lead, "%s%s%s%s%s", what, low, same ? "" : " to ", same ? "" : high,
                       same && s->count > 1 ? " each" : "");

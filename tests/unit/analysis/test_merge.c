@@ -190,13 +190,16 @@ TEST(clocks_of_steps_that_take_different_times_are_not_aligned)
     vs_merge_free(merge);
 }
 
-TEST(traces_of_different_jobs_are_remarked)
+TEST(traces_of_different_jobs_are_remarked_and_of_two_ranks_the_larger)
 {
     static const struct {
         const char *options[2], *said;
     } jobs[] = {{{"option RANK 0; option WORLD_SIZE 2", "option RANK 1; option WORLD_SIZE 4"}, "jobs of different sizes"},
                 {{"option RANK 0", "option RANK 0"}, "rank 0 and rank 0 (2) have one rank"},
-                {{"option RANK 0; option WORLD_SIZE 2", "option RANK 1; option WORLD_SIZE 2"}, NULL}};
+                {{"option RANK 0; option WORLD_SIZE 2; device 1G GPU; alloc 0 109M",
+                  "option RANK 1; option WORLD_SIZE 2; device 1G GPU; alloc 0 100M"}, NULL},
+                {{"option RANK 0; option WORLD_SIZE 2; device 1G GPU; alloc 0 150M",
+                  "option RANK 1; option WORLD_SIZE 2; device 1G GPU; alloc 0 100M"}, NULL}};
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         static struct job job;
         char *text;
@@ -214,6 +217,8 @@ TEST(traces_of_different_jobs_are_remarked)
         fclose(style.out);
         assert_true(!strstr(text, "may be of different jobs") == !jobs[i].said);
         assert_true(!jobs[i].said || strstr(text, jobs[i].said));
+        assert_true(!strstr(text, "peak 100.0 MiB; rank 0: 150.0 MiB, 1.50 times that") == (i < 3));
+        assert_true(!strstr(text, "what differs: vramscope diff") == (i < 3));
         assert_non_null(strstr(text, "\n  peak: memory in use on the device, buffers of libraries such as NCCL included\n"));
         free(text);
         vs_merge_free(merge);
