@@ -197,6 +197,27 @@ def fit():
     for i in range(400):
         state = net(state + torch.randn(2048, 1024, device="cuda"))
         state.square().mean().backward(retain_graph=True)''', "fit()", 0),
+    "losses_summed_before_backward": (("growth",), "forward", '''def step(i, out):
+    pass
+def fit():
+    net = Net(1024, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    total = 0
+    for i in range(400):
+        total = total + net(torch.randn(2048, 1024).cuda()).square().mean()
+    total.backward()''', "fit()", 0),
+    "models_of_earlier_trials": (("growth",), None, '''def step(i, out):
+    pass
+def trial():
+    net = Net(2048, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(3):
+        net(torch.randn(64, 2048, device="cuda")).square().mean().backward()
+        optimizer.step()
+    return net
+def search():
+    for _ in range(100):
+        kept.append(trial())''', "search()", 0),
     "one_long_batch": (("larger_step",), "make_batch", '''def step(i, out):
     pass
 def make_batch(size):
@@ -220,6 +241,8 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
     "batch_too_large": ("remedy use less memory in a step", "vramscope advise --gpu"),
     "validation_with_gradients": ("remedy a loss or an output is kept", "under torch.no_grad()", "2. do not keep the blocks"),
     "copies_after_the_training": ("after 3 completed steps", "free the gradients before it"),
+    "losses_summed_before_backward": ("inputs since", "remedy each input's graph is kept until backward() runs"),
+    "models_of_earlier_trials": ("96.0 MiB every 3 steps", "2. a larger GPU only delays it"),
     "graph_carried_on": ("backward passes since", "remedy each backward pass goes through", "h = h.detach()"),
     "batches_that_grow": ("grow: the first was 4.0 MiB",),
 }

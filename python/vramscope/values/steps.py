@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps and phases of training programs that mark none themselves.
 
-A step ends with the step() of the optimizer that stepped first: gradient accumulation and further
-optimizers make no steps of their own. Inside a step, the phases are backward (autograd's engine
+A step ends with the step() of the optimizer that stepped first, and when it is gone of the one that steps next:
+gradient accumulation and further optimizers make no steps of their own. Inside a step, the phases are backward (autograd's engine
 runs), optimizer (any step()), and forward, what comes before these. Between the last pass of the
 engine and the optimizer, where gradients are clipped, the step has no phase. Which pass is the last
 is known from the number of passes before the previous optimizer's step: one, before the first.
@@ -19,6 +19,7 @@ import ctypes
 import os
 import sys
 import threading
+import weakref
 
 from . import blame, hide
 
@@ -29,7 +30,7 @@ _nested = 0      # calls of the engine inside each other
 _passes = 0      # calls of the engine since the latest step() of an optimizer
 _passes_before = 1  # as many as there were between the two latest ones
 _closure = False  # an optimizer's step() was called with a closure
-_leader = None   # identity of the optimizer that counts
+_leader = None   # a weak reference to the optimizer that counts
 _is_compiling = None
 
 
@@ -181,9 +182,9 @@ def _watch_optimizers(optimizer):
         if _closure:
             _closure, _passes = False, 0
         if _ours() and _step:
-            if _leader is None:
-                _leader = id(self)
-            if _leader == id(self):
+            if _leader is None or _leader() is None:
+                _leader = weakref.ref(self)
+            if _leader() is self:
                 _next_step()
             else:
                 _phase(b"forward")

@@ -288,6 +288,36 @@ size_t vs_history_growing_since(const struct vs_history *h, const struct vs_repl
     return kept;
 }
 
+void vs_history_inputs(struct vs_history *h, const struct vs_replay *replay, unsigned account)
+{
+    struct vs_history_stretch *stretch = &h->stretch[account][1];
+    uint64_t *counts = vs_xcalloc(h->site_count + 1, sizeof *counts), *times;
+    size_t best = 0, found = 0, all = 0;
+    const struct vs_live *live;
+    for (size_t at = 0; (live = vs_user_live_next(replay, account, &at)) != NULL; all++)
+        if (live->kind == VS_KIND_INPUTS && live->site < h->site_count && ++counts[live->site] > counts[best])
+            best = live->site;
+    times = vs_xcalloc(all + 1, sizeof *times); /* the lowest bit: of an activation */
+    all = 0;
+    for (size_t at = 0; (live = vs_user_live_next(replay, account, &at)) != NULL;)
+        if (live->kind == VS_KIND_ACTIVATIONS || (live->kind == VS_KIND_INPUTS && live->site == best))
+            times[all++] = live->time_ns << 1 | (live->kind == VS_KIND_ACTIVATIONS);
+    vs_vec_sort(times, all, sizeof *times, vs_order_u64);
+    for (size_t i = 0; i < all; i++) /* those that come to the device together are one */
+        if (!(times[i] & 1) && (!i || (times[i - 1] & 1)))
+            times[found++] = times[i] >> 1;
+    stretch->inputs = !replay->phases.steps.done && stretch->epoch == vs_replay_epoch(replay) &&
+                      stretch->epoch && stretch->passes < VS_HISTORY_TIMES_MIN &&
+                      found >= VS_HISTORY_TIMES_MIN;
+    for (size_t i = 0; stretch->inputs && i < h->block_count; i++)
+        h->blocks[i].pass =
+            (uint32_t)vs_vec_below(times, found, sizeof *times, 0, h->blocks[i].time_ns + 1);
+    if (stretch->inputs)
+        stretch->passes = (uint32_t)found;
+    free(counts);
+    free(times);
+}
+
 void vs_history_times(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
                       struct vs_history_times *sites, size_t count)
 {

@@ -130,8 +130,10 @@ struct vs_oom {
     uint64_t growth_bytes;            /* with the driver's rounding */
     uint64_t growth_count, growth_since, growth_since_ns;
     uint64_t growth_repeats;          /* of a loop without marked steps that it grew in; 0: none */
-    bool growth_passes;               /* these are backward passes without an optimizer's step */
-    bool growth_graph;                /* most of it is activations: something is kept with its graph */
+    bool growth_passes;               /* these are backward passes without an optimizer's step, or */
+    bool growth_inputs;               /* the inputs of a first step */
+    bool growth_forward;              /* most of it may be made by a forward pass, */
+    bool growth_graph;                /* and is kept as a graph for a backward pass */
     uint64_t growth_times;            /* of the site that kept memory most often */
     uint64_t growth_each;             /* mean bytes each time */
     uint64_t growth_per_step;         /* mean bytes; 0: without steps */
@@ -152,8 +154,8 @@ struct vs_oom {
     struct vs_report_site larger_site; /* of the first block that is larger by at least half of
                                         * what all of them are, in proportion */
     uint64_t larger_first, larger_usual; /* its bytes; the most in completed steps */
-    /* since the last completed step only call sites that no completed step had allocated memory: the
-     * live bytes of these and the request; 0: not so */
+    /* what is live of the allocations since the last completed step is of call sites that no
+     * completed step had: the bytes of these and the request; 0: not so */
     uint64_t after_bytes, after_graph; /* after_graph: activations among them */
     uint64_t after_copies;             /* parameters among them: of copies of a model */
     struct vs_report_sites after_sites;

@@ -450,6 +450,8 @@ static void larger_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         oom->larger_site = vs_oom_name_site(oom, scene, first->site, first->size, 1);
 }
 
+#define KNOWN_PART 10 /* of new lines: so much of known ones may be live */
+
 static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
     const struct vs_replay *replay = scene->summary->replay;
@@ -457,38 +459,45 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     const struct vs_failure *failure = scene->failure;
     const struct vs_history_stretch *stretch = &history->stretch[failure->account][oom->has_framework];
     uint64_t epoch = vs_replay_epoch(replay);
-    /* with a backward pass it is a step of another loop */
-    if (!oom->steps_done || oom->request_before || (stretch->epoch == epoch && stretch->passes))
+    /* with a backward pass it is a step of another loop; a single spike says more */
+    if (!oom->steps_done || oom->request_before || (stretch->epoch == epoch && stretch->passes) ||
+        oom->spike_count == 1)
         return;
     for (size_t i = 0; i < history->site_count; i++) {
         const struct vs_site *row = &replay->sites.items[i];
         if (history->sites[i].account == failure->account && row->largest_before_step &&
             vs_user_has_site(replay, row) &&
-            (row->largest_in_step || vs_library_same_caller(replay->reader, row->stack, failure->stack)))
+            vs_library_same_caller(replay->reader, row->stack, failure->stack))
             return;
     }
-    uint64_t *bytes = vs_xcalloc(2 * history->site_count + 2, sizeof *bytes);
-    uint64_t *counts = bytes + history->site_count + 1;
+    uint64_t *bytes = vs_xcalloc(2 * history->site_count + 2, sizeof *bytes), known = 0, all = 0;
+    uint64_t *counts = bytes + history->site_count + 1, graph = 0, copies = 0;
     const struct vs_live *live;
     for (size_t at = 0; (live = vs_user_live_next(replay, failure->account, &at)) != NULL;) {
+        bool new = !replay->sites.items[live->site].largest_before_step;
         if (live->epoch != epoch || live->site >= history->site_count)
             continue;
-        bytes[live->site] += live->size;
-        counts[live->site]++;
-        oom->after_bytes += live->size;
-        oom->after_graph += live->kind == VS_KIND_ACTIVATIONS ? live->size : 0;
-        oom->after_copies += live->kind == VS_KIND_PARAMETERS ? live->size : 0;
+        known += new ? 0 : live->size;
+        bytes[live->site] += new ? live->size : 0;
+        counts[live->site] += new;
+        all += new ? live->size : 0;
+        graph += new && live->kind == VS_KIND_ACTIVATIONS ? live->size : 0;
+        copies += new && live->kind == VS_KIND_PARAMETERS ? live->size : 0;
     }
-    struct vs_report_site *one = &oom->failure.site;
-    vs_oom_list_sites(oom, scene, bytes, counts, NULL, &oom->after_sites);
+    all += oom->failure.requested;
+    if (known <= all / KNOWN_PART) { /* an average of weights is updated after the optimizer's step */
+        vs_oom_list_sites(oom, scene, bytes, counts, NULL, &oom->after_sites);
+        if (!oom->after_sites.count)
+            oom->after_sites = (struct vs_report_sites){
+                .items = &oom->failure.site, .count = 1, .weight = 1};
+        oom->in_step = false;
+        oom->failure.place = "";
+        oom->after_graph = graph;
+        oom->after_copies = copies;
+        if (!oom->growth_repeats || oom->growth_bytes <= all / 2) /* which says more */
+            oom->after_bytes = all;
+    }
     free(bytes);
-    if (!oom->after_sites.count)
-        oom->after_sites = (struct vs_report_sites){.items = one, .count = 1, .weight = 1};
-    oom->after_bytes += oom->failure.requested;
-    if (oom->growth_repeats && oom->growth_bytes > oom->after_bytes / 2)
-        oom->after_bytes = 0; /* that says more */
-    oom->in_step = false;
-    oom->failure.place = "";
 }
 
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)

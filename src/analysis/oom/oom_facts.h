@@ -62,7 +62,8 @@ struct vs_history_stretch {
     uint32_t before, first;    /* + 1: the sites of the requests before and at its begin */
     uint64_t befores, firsts;  /* requests of these sites in it */
     uint32_t phase;            /* of the latest request */
-    uint32_t passes;           /* backward passes that requested memory in it */
+    uint32_t passes;           /* backward passes that requested memory in it, or */
+    bool inputs;               /* batches of a first step that has not run so many */
 };
 
 /* Zero-initialise. */
@@ -107,6 +108,10 @@ size_t vs_history_growing(const struct vs_history *history, const struct vs_repl
 size_t vs_history_growing_since(const struct vs_history *history, const struct vs_replay *replay,
                                 unsigned account, struct vs_history_growth *out, size_t max,
                                 uint64_t *repeats, bool *passes);
+
+/* vs_history_inputs: of a first step with few backward passes that holds several inputs of one call
+ * site, these are counted in place of the passes. */
+void vs_history_inputs(struct vs_history *history, const struct vs_replay *replay, unsigned account);
 
 /* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5
@@ -153,7 +158,7 @@ struct vs_oom_overheads {
 struct vs_oom_scene {
     const struct vs_summary *summary;
     const struct vs_failure *failure;
-    const struct vs_history *history;
+    struct vs_history *history;
     const struct vs_growth_result *growth;
     struct vs_oom_reading reading;
     struct vs_oom_overheads overheads;

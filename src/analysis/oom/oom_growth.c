@@ -14,6 +14,7 @@
 
 #define SITES_MAX VS_OOM_STACKS_MAX
 #define SMALL_PART 8        /* of the growth */
+#define GRAPH_PART 30       /* of all that was allocated: a graph is kept */
 #define SMALL_BESIDE_SURE 3 /* beside a site that certainly grows */
 
 /* How a site grows: as the report says it, where the tracker is sure as well; otherwise the mean over
@@ -102,9 +103,11 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     struct vs_history_growth found[SITES_MAX], since[SITES_MAX];
     const struct vs_replay *replay = scene->summary->replay;
     unsigned account = scene->failure->account;
-    uint64_t each = 0, graph = 0, repeats;
+    uint64_t each = 0, graph = 0, made = 0, repeats;
     bool passes;
     size_t count = vs_history_growing(scene->history, replay, account, found, SITES_MAX);
+    if (oom->has_framework)
+        vs_history_inputs(scene->history, replay, account);
     size_t others = vs_history_growing_since(scene->history, replay, account, since, SITES_MAX,
                                              &repeats, &passes);
     uint64_t all = 0, beside = 0;
@@ -112,11 +115,13 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         all += found[i].held;
     for (size_t i = 0; i < others; i++)
         beside += since[i].held;
-    if (beside > all) { /* in a loop that marks no steps */
+    bool inputs = oom->has_framework && scene->history->stretch[account][1].inputs;
+    if (beside > all && (!inputs || beside > oom->step_bytes / 2)) { /* in a loop that marks no steps */
         memcpy(found, since, others * sizeof *found);
         count = others;
         oom->growth_repeats = repeats;
         oom->growth_passes = passes;
+        oom->growth_inputs = inputs;
     }
     if (!oom->growth_repeats) {
         add_tracked(scene, found, &count);
@@ -197,5 +202,12 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     for (size_t at = 0; (live = vs_user_live_next(replay, account, &at)) != NULL;)
         for (size_t i = 0; live->kind == VS_KIND_ACTIVATIONS && i < count; i++)
             graph += live->site == found[i].site ? live->size : 0;
-    oom->growth_graph = graph > oom->growth_bytes / 2;
+    /* outputs that an evaluation keeps are made as activations are: of those that were made few stay */
+    for (size_t i = 0; i < replay->sites.count; i++) {
+        const struct vs_site *site = &replay->sites.items[i];
+        bool counts = site->device == account && vs_user_has_site(replay, site);
+        made += counts && !(oom->growth_repeats && site->largest_before_step) ? site->bytes : 0;
+    }
+    oom->growth_forward = !oom->kinds_total || graph > oom->growth_bytes / 2;
+    oom->growth_graph = graph > oom->growth_bytes / 2 && graph > made / GRAPH_PART;
 }

@@ -57,9 +57,11 @@ static void find_shares(struct vs_oom *oom)
         bool large = bytes && bytes >= oom->total / OF_DEVICE && bytes >= live / OF_LIVE;
         /* Whether the program would have needed no more than it needed before: then it is known to
          * run without this cause. A small part of the device that was kept a few times may be a
-         * leak, or a buffer of fixed size which is being filled. */
-        bool ran = verdicts[i]->has_run ||
-                   (oom->live_peak > 0 && live + oom->failure.requested <= oom->live_peak);
+         * leak, or a buffer of fixed size which is being filled. Memory of libraries or a spike that is
+         * a small part of what is live is in any program. */
+        bool slight = own && own < oom->live / VS_SMALL_CAUSE && verdicts[i] != &vs_verdict_growth;
+        bool ran = verdicts[i]->has_run || (oom->live_peak > 0 && !slight &&
+                                            live + oom->failure.requested <= oom->live_peak);
         bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
                        bytes < oom->total / OF_DEVICE;
         /* without the missing bytes, only a large share is a cause */
@@ -428,7 +430,8 @@ void vs_oom_limit_requests(struct vs_oom *oom)
     struct vs_size_pair two = vs_sizes_apart(oom->request_first, oom->rising_last);
     uint64_t growth = oom->rising_last - oom->request_first;
     vs_oom_remedy(oom, "limit_requests", growth, growth >= oom->missing,
-                  "limit the size of the requests at %s, which grew from %s to %s",
+                  "limit the size of the requests at %s, which grew from %s to %s (a copy "
+                  "that extends it holds the old and the new one: keep a list, or allocate it once)",
                   vs_oom_site(oom, &oom->rising_site, 2), two.a, two.b);
 }
 
@@ -485,7 +488,9 @@ void vs_oom_common_remedies(struct vs_oom *oom)
                       vs_size_text(oom->empty_bytes));
     if (oom->missing == 0)
         return;
-    uint64_t half = oom->in_step ? oom->step_bytes / 2 : 0;
+    /* what one call site extends all the time is no matter of the step's size */
+    bool extended = oom->request_first && oom->rising_last > oom->step_bytes;
+    uint64_t half = oom->in_step && !extended ? oom->step_bytes / 2 : 0;
     if (worth_naming(oom, half))
         vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
                       "use less memory in a step (batch, sequence length, checkpointing): this one "

@@ -10,16 +10,17 @@ static void explain(struct vs_oom *oom)
     uint64_t live = bytes - oom->failure.requested;
     bool fits = bytes >= oom->missing;
     const char *sites = vs_oom_site_list(oom, &oom->after_sites, 2), *size = vs_size_text(bytes);
-    vs_oom_evidence(oom, "%s step%s fit, with a peak of %s; since then their lines have allocated nothing",
+    vs_oom_evidence(oom, "%s step%s fit, with a peak of %s; what failed ran in none of them",
                     vs_count_text(oom->steps_done), oom->steps_done == 1 ? "" : "s",
                     vs_size_text(oom->steps_peak));
     if (live)
-        vs_oom_evidence(oom, "%s allocated since then is live, at %s", vs_size_text(live), sites);
+        vs_oom_evidence(oom, "%s that other lines allocated since then is live, at %s", vs_size_text(live), sites);
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_after);
     if (oom->after_graph > bytes / 2)
-        vs_oom_remedy(oom, "less_after_steps", bytes, fits, "if it only evaluates, run %s under "
-                      "torch.inference_mode(): activations hold %s for a backward pass", sites,
+        vs_oom_remedy(oom, "less_after_steps", bytes, fits, "use a smaller batch at %s, or "
+                      "torch.inference_mode() if it only evaluates: activations hold %s for a backward "
+                      "pass", vs_oom_site(oom, &oom->after_sites.items[0], 2),
                       vs_size_text(oom->after_graph));
     else if (oom->after_copies > bytes / 2)
         vs_oom_remedy(oom, "less_after_steps", bytes, fits, "make the copies at %s on the host, for "

@@ -67,10 +67,11 @@ static void explain(struct vs_oom *oom)
     uint64_t steps = step ? requested / step : 0;
     const char *since = vs_count_text(oom->growth_since);
     if (oom->growth_passes)
-        vs_oom_evidence(oom, "grows by %s with each of %s backward passes since %s: %s; no step of an "
-                        "optimizer came between them", vs_size_text(oom->growth_each),
-                        vs_count_text(oom->growth_repeats), vs_time_text(oom->growth_since_ns),
-                        grown(oom));
+        vs_oom_evidence(oom, "grows by %s with each of %s %s since %s: %s; no step of an optimizer came "
+                        "between them", vs_size_text(oom->growth_each),
+                        vs_count_text(oom->growth_repeats),
+                        oom->growth_inputs ? "inputs" : "backward passes",
+                        vs_time_text(oom->growth_since_ns), grown(oom));
     else if (oom->growth_repeats) /* in a loop without marks, after or beside the marked steps */
         vs_oom_evidence(oom, "grows by %s with each of %s repetitions since %s: %s; these mark no "
                         "steps and come %s", vs_size_text(oom->growth_each),
@@ -142,11 +143,15 @@ static void explain(struct vs_oom *oom)
                   vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
                   vs_size_text(oom->growth_bytes));
     uint64_t times = oom->growth_repeats ? oom->growth_repeats : oom->growth_times;
-    if (oom->failure.framework && oom->growth_count >= 2 * times) /* more than one block each time */
+    if (oom->failure.framework && oom->growth_forward && oom->growth_count >= 2 * times) /* more than one block each time */
         vs_oom_remedy(oom, "detach", oom->growth_bytes, oom->growth_bytes >= oom->missing,
                       !oom->growth_graph
                           ? "if a loss or an output is kept, all that its backward pass needs is kept "
                             "with it: keep .item() or .detach() of it, and evaluate under torch.no_grad()"
+                      : oom->growth_inputs
+                          ? "each input's graph is kept until backward() runs: call backward() for each "
+                            "(gradients add up), and keep .item() or .detach() of what is summed or "
+                            "carried on: %s"
                       : oom->growth_passes
                           ? "each backward pass goes through the graphs of those before it: detach() what "
                             "one takes over from the one before (h = h.detach()), and call backward() "

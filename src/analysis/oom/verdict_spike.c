@@ -14,11 +14,13 @@ const char *vs_oom_spike_remedy(struct vs_oom *oom)
                           (unsigned long long)oom->spike_count, size, sites);
 }
 
-/* Several blocks of a step that asks for more everywhere are that step, not a spike. */
+/* Several blocks of a step that asks for more everywhere are that step, not a spike; nor are those of
+ * code that no step ran. */
 static uint64_t recovers(const struct vs_oom *oom)
 {
     uint64_t larger = vs_verdict_larger.recovers(oom);
-    return larger && larger >= oom->missing ? 0 : oom->spike_bytes;
+    bool after = oom->after_bytes && oom->spike_count > 1;
+    return after || (larger && larger >= oom->missing) ? 0 : oom->spike_bytes;
 }
 
 static void explain(struct vs_oom *oom)

@@ -76,8 +76,8 @@ static const struct oom_case cases[] = {
      START "repeat 3 { step i; at site_batch; alloc 1000 600M; free 1000; pop }; step 3; at site_table; "
      "repeat 8 { alloc 20i+2000 60M }; at site_log; fail 400M free 344M",
      "verdict after_steps; " GUILTY "site_table; causes/0/bytes 880M; remedies/0/kind less_after_steps; "
-     "inside/in_step 0; text has after 3 completed steps; evidence has since then their lines have "
-     "allocated nothing"},
+     "inside/in_step 0; text has after 3 completed steps; evidence has what failed ran in "
+     "none of them"},
     {"a_step_of_known_lines_is_not_after_the_steps",
      START "repeat 3 { step i; at site_batch; alloc 1000 600M; free 1000; pop }; step 3; at site_batch; "
      "alloc 1000 600M; at site_table; repeat 2 { alloc 20i+2000 60M }; at site_log; fail 400M free 104M",
