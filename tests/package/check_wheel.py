@@ -133,15 +133,19 @@ def installed(wheel, tools):
     pythons = sorted(interpreters(tools["pythons"]).items())
     if len(pythons) > 3 and not tools["pythons"]: # the oldest, the newest, and one in between
         pythons = [pythons[0], pythons[len(pythons) // 2], pythons[-1]]
-    for version, python in pythons:
-        with tempfile.TemporaryDirectory() as scratch:
-            one_environment(wheel, tools, python, pathlib.Path(scratch))
+    for i, (version, python) in enumerate(pythons):
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = pathlib.Path(folder)
+            own, env = one_environment(wheel, python, scratch)
+            if not i:  # what no release of Python changes
+                linked(tools, own, scratch, env)
+                consumers(tools, own, scratch, env)
         print("Python", *version, "ok")
     if len(pythons) < 3:
         print(f"only {len(pythons)} versions of Python were found; three should be tested")
 
 
-def one_environment(wheel, tools, python, scratch):
+def one_environment(wheel, python, scratch):
     env, folder = bare(scratch), scratch / "env"
     run([python, "-m", "venv", folder], env)
     own = folder / "bin/python"
@@ -160,8 +164,7 @@ def one_environment(wheel, tools, python, scratch):
     allocated, place, count = out.split()
     assert int(allocated) > 300 << 20 and place == "keep_for_debugging" and int(count) > 100, out
     plugin(own, scratch, env)
-    linked(tools, own, scratch, env)
-    consumers(tools, own, scratch, env)
+    return own, env
 
 
 LIMITED = """
