@@ -7,7 +7,6 @@
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/memory/vs_sim_memory.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,15 +45,9 @@ struct vs_sim_context *vs_sim_context_new(struct vs_sim_device *device, bool pri
 static void note_size(const char *kind, const char *name, uint64_t bytes, const char *source)
 {
     char line[512];
-    const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
-    int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    int n = snprintf(line, sizeof line, "%s\t%ld\tdriver\t%s\t%" PRIu64 "\t%.300s\n", kind,
-                     (long)getpid(), name, bytes, source);
-    ssize_t unused = write(fd, line, (size_t)n);
-    (void)unused; /* a note less */
-    close(fd);
+    snprintf(line, sizeof line, "%s\t%ld\tdriver\t%s\t%" PRIu64 "\t%.300s\n", kind, (long)getpid(),
+             name, bytes, source);
+    vs_sim_note(line);
 }
 
 static CUresult context_start(struct vs_sim_context *ctx, unsigned flags)

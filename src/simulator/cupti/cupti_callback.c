@@ -170,50 +170,37 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 
 /* ---- choosing callbacks ---- */
 
-/* Turns *mask* of word *i* of a domain on or off; callbacks that do not exist stay off. */
-static void choose_locked(struct domain *domain, size_t i, uint64_t mask, bool on)
-{
-    if (on)
-        atomic_fetch_or(&domain->enabled.word[i], mask & atomic_load(&domain->known.word[i]));
-    else
-        atomic_fetch_and(&domain->enabled.word[i], ~mask);
-}
-
-CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
-                                CUpti_CallbackDomain id, CUpti_CallbackId cbid)
+/* Turns a callback of a domain, or all (NULL), on or off; those that do not exist stay off. */
+static CUptiResult choose(bool on, CUpti_SubscriberHandle handle, CUpti_CallbackDomain id,
+                          const uint32_t *cbid)
 {
     struct domain *domain = domain_of(id);
     CUptiResult r = CUPTI_SUCCESS;
     pthread_mutex_lock(&mu);
     if (!subscribed || handle != &subscriber || !domain_ok(id))
         r = CUPTI_ERROR_INVALID_PARAMETER;
-    else if (!domain || !has(&domain->known, cbid))
+    else if (!domain || (cbid && !has(&domain->known, *cbid)))
         r = CUPTI_ERROR_NOT_SUPPORTED;
-    if (r == CUPTI_SUCCESS) {
-        choose_locked(domain, cbid / 64, UINT64_C(1) << cbid % 64, enable);
-        update_wants_locked();
+    for (size_t i = 0; i < CBIDS_MAX / 64 && r == CUPTI_SUCCESS; i++) {
+        uint64_t mask = !cbid ? UINT64_MAX : *cbid / 64 == i ? UINT64_C(1) << *cbid % 64 : 0;
+        if (on)
+            atomic_fetch_or(&domain->enabled.word[i], mask & atomic_load(&domain->known.word[i]));
+        else
+            atomic_fetch_and(&domain->enabled.word[i], ~mask);
     }
-    pthread_mutex_unlock(&mu);
-    return vs_cupti_result(r);
-}
-
-CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
-                              CUpti_CallbackDomain id)
-{
-    struct domain *domain = domain_of(id);
-    CUptiResult r = CUPTI_SUCCESS;
-    pthread_mutex_lock(&mu);
-    if (!subscribed || handle != &subscriber || !domain_ok(id))
-        r = CUPTI_ERROR_INVALID_PARAMETER;
-    else if (!domain)
-        r = CUPTI_ERROR_NOT_SUPPORTED;
-    for (size_t i = 0; i < CBIDS_MAX / 64 && r == CUPTI_SUCCESS; i++)
-        choose_locked(domain, i, UINT64_MAX, enable);
     if (r == CUPTI_SUCCESS)
         update_wants_locked();
     pthread_mutex_unlock(&mu);
-    return vs_cupti_result(r);
+    return r;
 }
+
+VS_CUPTI_AS(cuptiEnableCallback,
+            (uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain id,
+             CUpti_CallbackId cbid),
+            choose(enable, handle, id, &cbid))
+VS_CUPTI_AS(cuptiEnableDomain,
+            (uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain id),
+            choose(enable, handle, id, NULL))
 
 CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle)
 {

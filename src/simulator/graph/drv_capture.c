@@ -120,14 +120,17 @@ static CUresult legacy_check(struct vs_sim_stream *s, bool use)
     return e;
 }
 
-/* The part of a stream about to be used, or NULL; *e*: whether the use is allowed. */
-static struct vs_sim_part *use(struct vs_sim_stream *s, CUresult *e)
+/* Locks the graphs and returns the part that takes work of the stream. NULL: it is not captured, or
+ * (*e*, and *taken*) not allowed. */
+static struct vs_sim_part *use(struct vs_sim_stream *s, CUresult *e, bool *taken)
 {
+    vs_sim_graph_lock();
     struct vs_sim_part *p = part_of(s);
     *e = !p                  ? legacy_check(s, true)
          : p->capture->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                                : CUDA_SUCCESS;
-    return p;
+    *taken = p || *e;
+    return *e ? NULL : p;
 }
 
 CUresult vs_sim_capture_forbids(void)
@@ -149,9 +152,9 @@ CUresult vs_sim_capture_forbids(void)
 CUresult vs_sim_capture_refuse(struct vs_sim_stream *s)
 {
     CUresult e;
-    vs_sim_graph_lock();
-    struct vs_sim_part *p = use(s, &e);
-    if (p && !e)
+    bool taken;
+    struct vs_sim_part *p = use(s, &e, &taken);
+    if (p)
         e = invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     return vs_sim_graph_leave(e);
 }
@@ -180,12 +183,12 @@ CUresult vs_sim_capture_query(const struct vs_sim_capture_mark *mark)
 /* ---- captured work ---- */
 
 /* *node*, just created or refused with *e*, becomes the latest work of *p*'s stream. */
-static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node *node)
+static CUresult took(struct vs_sim_part *p, CUresult e, struct vs_sim_node **node)
 {
     if (e)
         return invalidate(p->capture, e);
     p->tips.count = 0;
-    vs_sim_nodes_add(&p->tips, node);
+    vs_sim_nodes_add(&p->tips, *node);
     return CUDA_SUCCESS;
 }
 
@@ -196,13 +199,9 @@ CUresult vs_sim_capture_take(struct vs_sim_stream *s, struct vs_sim_op *op, bool
     *taken = false;
     if ((!part_of(s) && !s->legacy) || op->kind == VS_SIM_OP_RECORD)
         return CUDA_SUCCESS; /* a record was queried before its event was locked */
-    vs_sim_graph_lock();
-    struct vs_sim_part *p = use(s, &e);
-    *taken = p || e;
-    if (p && !e) {
-        e = vs_sim_node_take(p->capture->graph, &p->tips, s->ctx, op, &node);
-        e = took(p, e, node);
-    }
+    struct vs_sim_part *p = use(s, &e, taken);
+    if (p)
+        e = took(p, vs_sim_node_take(p->capture->graph, &p->tips, s->ctx, op, &node), &node);
     if (*taken)
         vs_sim_op_drop(s, op);
     return vs_sim_graph_leave(e);
@@ -212,13 +211,9 @@ static CUresult take_params(struct vs_sim_stream *s, CUgraphNodeParams *params, 
 {
     struct vs_sim_node *node = NULL;
     CUresult e;
-    vs_sim_graph_lock();
-    struct vs_sim_part *p = use(s, &e);
-    *taken = p || e;
-    if (p && !e) {
-        e = vs_sim_node_add(p->capture->graph, &p->tips, params, &node);
-        e = took(p, e, node);
-    }
+    struct vs_sim_part *p = use(s, &e, taken);
+    if (p)
+        e = took(p, vs_sim_node_add(p->capture->graph, &p->tips, params, &node), &node);
     return vs_sim_graph_leave(e);
 }
 
@@ -261,10 +256,8 @@ CUresult vs_sim_capture_graph(struct vs_sim_stream *s, const struct vs_sim_graph
 {
     struct vs_sim_node *node = NULL;
     CUresult e;
-    vs_sim_graph_lock();
-    struct vs_sim_part *p = use(s, &e);
-    *taken = p || e;
-    if (!p || e)
+    struct vs_sim_part *p = use(s, &e, taken);
+    if (!p)
         return vs_sim_graph_leave(e);
     if (graph->has_memory)
         return vs_sim_graph_leave(invalidate(p->capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED));
@@ -273,17 +266,15 @@ CUresult vs_sim_capture_graph(struct vs_sim_stream *s, const struct vs_sim_graph
         node->u.child = vs_sim_graph_clone(graph, false);
         node->u.child->parent = node;
     }
-    return vs_sim_graph_leave(took(p, e, node));
+    return vs_sim_graph_leave(took(p, e, &node));
 }
 
 CUresult vs_sim_capture_record(struct vs_sim_stream *s, struct vs_sim_capture_mark *mark,
                                bool *taken)
 {
     CUresult e;
-    vs_sim_graph_lock();
-    struct vs_sim_part *p = use(s, &e);
-    *taken = p || e;
-    if (p && !e) {
+    struct vs_sim_part *p = use(s, &e, taken);
+    if (p) {
         vs_sim_nodes_copy(&mark->nodes, &p->tips);
         atomic_store(&mark->capture, p->capture->id);
     }

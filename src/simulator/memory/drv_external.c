@@ -6,7 +6,6 @@
 #include "simulator/driver/vs_sim_driver.h"
 #include "simulator/memory/vs_sim_memory.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,14 +14,12 @@
 #define EXTERNAL_GONE 0x76734547u
 
 struct external {
-    struct external *next;
     atomic_uint mark;
     int fd;
     uint64_t bytes;
 };
 
-/* all ever imported, so that stale handles are recognised */
-static _Atomic(struct external *) externals;
+static struct vs_sim_kept externals = {.mu = PTHREAD_MUTEX_INITIALIZER};
 
 static struct external *external_of(CUexternalMemory handle)
 {
@@ -45,13 +42,10 @@ CUresult cuImportExternalMemory_entered(CUexternalMemory *extMem_out,
     int fd = memHandleDesc->handle.fd;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size < memHandleDesc->size)
         return CUDA_ERROR_INVALID_HANDLE;
-    struct external *x = vs_sim_need(calloc(1, sizeof *x));
+    struct external *x = vs_sim_kept_take(&externals, sizeof *x, NULL);
     x->fd = fd;
     x->bytes = memHandleDesc->size;
     atomic_store(&x->mark, EXTERNAL_MARK);
-    x->next = atomic_load(&externals);
-    while (!atomic_compare_exchange_weak(&externals, &x->next, x))
-        ;
     *extMem_out = (CUexternalMemory)x;
     return CUDA_SUCCESS;
 }
@@ -110,5 +104,6 @@ CUresult cuDestroyExternalMemory_entered(CUexternalMemory extMem)
     if (!x || !atomic_compare_exchange_strong(&x->mark, &live, EXTERNAL_GONE))
         return CUDA_ERROR_INVALID_HANDLE;
     close(x->fd);
+    vs_sim_kept_give(&externals, x);
     return CUDA_SUCCESS;
 }

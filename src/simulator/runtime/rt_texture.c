@@ -4,8 +4,6 @@
  * Handles are the driver's. rt_major.c has the forms of CUDA 11 and 12. */
 #include "simulator/runtime/vs_sim_runtime.h"
 
-#include <string.h>
-
 /* ---- resources ---- */
 
 static cudaError_t format_to(const struct cudaChannelFormatDesc *d, CUarray_format *format,
@@ -84,17 +82,18 @@ static void resource_from(const CUDA_RESOURCE_DESC *d, struct cudaResourceDesc *
 
 /* ---- textures ---- */
 
+/* What both descriptors say in the same words. */
+#define SAME(filter, address)                                                                      \
+    .filterMode = (filter)d->filterMode, .maxAnisotropy = d->maxAnisotropy,                        \
+    .mipmapFilterMode = (filter)d->mipmapFilterMode, .mipmapLevelBias = d->mipmapLevelBias,        \
+    .minMipmapLevelClamp = d->minMipmapLevelClamp, .maxMipmapLevelClamp = d->maxMipmapLevelClamp,  \
+    .addressMode = {(address)d->addressMode[0], (address)d->addressMode[1],                        \
+                    (address)d->addressMode[2]},                                                   \
+    .borderColor = {d->borderColor[0], d->borderColor[1], d->borderColor[2], d->borderColor[3]}
+
 static CUDA_TEXTURE_DESC texture_to(const struct cudaTextureDesc *d)
 {
-    CUDA_TEXTURE_DESC to = {.filterMode = (CUfilter_mode)d->filterMode,
-                            .maxAnisotropy = d->maxAnisotropy,
-                            .mipmapFilterMode = (CUfilter_mode)d->mipmapFilterMode,
-                            .mipmapLevelBias = d->mipmapLevelBias,
-                            .minMipmapLevelClamp = d->minMipmapLevelClamp,
-                            .maxMipmapLevelClamp = d->maxMipmapLevelClamp};
-    for (int i = 0; i < 3; i++)
-        to.addressMode[i] = (CUaddress_mode)d->addressMode[i];
-    memcpy(to.borderColor, d->borderColor, sizeof to.borderColor);
+    CUDA_TEXTURE_DESC to = {SAME(CUfilter_mode, CUaddress_mode)};
     to.flags = (d->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0u) |
                (d->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0u) |
                (d->sRGB ? CU_TRSF_SRGB : 0u) |
@@ -105,23 +104,14 @@ static CUDA_TEXTURE_DESC texture_to(const struct cudaTextureDesc *d)
 
 static struct cudaTextureDesc texture_from(const CUDA_TEXTURE_DESC *d)
 {
-    struct cudaTextureDesc to = {
-        .filterMode = (enum cudaTextureFilterMode)d->filterMode,
+    return (struct cudaTextureDesc){
+        SAME(enum cudaTextureFilterMode, enum cudaTextureAddressMode),
         .readMode = d->flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType
                                                        : cudaReadModeNormalizedFloat,
         .sRGB = (d->flags & CU_TRSF_SRGB) != 0,
         .normalizedCoords = (d->flags & CU_TRSF_NORMALIZED_COORDINATES) != 0,
-        .maxAnisotropy = d->maxAnisotropy,
-        .mipmapFilterMode = (enum cudaTextureFilterMode)d->mipmapFilterMode,
-        .mipmapLevelBias = d->mipmapLevelBias,
-        .minMipmapLevelClamp = d->minMipmapLevelClamp,
-        .maxMipmapLevelClamp = d->maxMipmapLevelClamp,
         .disableTrilinearOptimization = (d->flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION) != 0,
         .seamlessCubemap = (d->flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0};
-    for (int i = 0; i < 3; i++)
-        to.addressMode[i] = (enum cudaTextureAddressMode)d->addressMode[i];
-    memcpy(to.borderColor, d->borderColor, sizeof to.borderColor);
-    return to;
 }
 
 /* The channels of an array, or those that the descriptor gives; kind None if unknown. */

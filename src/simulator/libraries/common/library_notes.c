@@ -5,11 +5,9 @@
  * of several processes do not mix (docs/fit.md has the format):
  *     KIND TAB PID TAB LIBRARY TAB NAME TAB BYTES TAB TEXT
  * Repeated notes are recognised by a hash of their text. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,17 +31,6 @@ static bool first_time(const char *line)
     return first;
 }
 
-static void append(const char *line)
-{
-    const char *path = getenv("VRAMSCOPE_SIMULATE_NOTES");
-    int fd = path && *path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return;
-    ssize_t unused = write(fd, line, strlen(line));
-    (void)unused; /* a note less */
-    close(fd);
-}
-
 static bool note(const char *kind, const char *name, uint64_t bytes, const char *text)
 {
     char line[LINE_MAX_BYTES];
@@ -53,7 +40,7 @@ static bool note(const char *kind, const char *name, uint64_t bytes, const char 
     memcpy(line + n, "\n", 2);
     if (!first_time(line))
         return false;
-    append(line);
+    vs_sim_note(line);
     return true;
 }
 

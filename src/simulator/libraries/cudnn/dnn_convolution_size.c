@@ -13,8 +13,6 @@
 #include "simulator/libraries/cudnn/vs_cudnn_internal.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-#define KEY_MAX 320
-
 static const char *const direction_names[] = {
     [DNN_FORWARD] = "forward",
     [DNN_BACKWARD_DATA] = "backward data",
@@ -50,27 +48,26 @@ void dnn_convolution_cost(const struct dnn_convolution *c, struct dnn_cost *cost
     };
 }
 
-/* put_dims: " NAME 64x3x224x224". */
-static int put_dims(char *text, int at, const char *name, const int64_t *dim, int rank)
+int dnn_put_dims(char *text, int at, const char *name, const int64_t *dim, int rank)
 {
-    at += snprintf(text + at, (size_t)(KEY_MAX - at), " %s ", name);
-    for (int i = 0; i < rank && at < KEY_MAX; i++)
-        at += snprintf(text + at, (size_t)(KEY_MAX - at), "%s%" PRId64, i ? "x" : "", dim[i]);
-    return at < KEY_MAX ? at : KEY_MAX - 1;
+    at += snprintf(text + at, (size_t)(DNN_KEY_MAX - at), " %s ", name);
+    for (int i = 0; i < rank && at < DNN_KEY_MAX; i++)
+        at += snprintf(text + at, (size_t)(DNN_KEY_MAX - at), "%s%" PRId64, i ? "x" : "", dim[i]);
+    return at < DNN_KEY_MAX ? at : DNN_KEY_MAX - 1;
 }
 
 /* key_of: names the problem as rows of the table do (sizes.tsv). */
 static void key_of(const struct dnn_convolution *c, char *text)
 {
-    int at = snprintf(text, KEY_MAX, "%s %s%s %s", direction_names[c->direction],
+    int at = snprintf(text, DNN_KEY_MAX, "%s %s%s %s", direction_names[c->direction],
                       dnn_type_name(c->type),
                       c->type == CUDNN_DATA_FLOAT && c->tensor_cores ? " (TF32)" : "",
                       c->channels_last ? "channels-last" : "channels-first");
-    at = put_dims(text, at, "x", c->x, c->rank);
-    at = put_dims(text, at, "w", c->w, c->rank);
-    at = put_dims(text, at, "pad", c->pad, c->rank - 2);
-    at = put_dims(text, at, "stride", c->stride, c->rank - 2);
-    put_dims(text, at, "dilation", c->dilation, c->rank - 2);
+    at = dnn_put_dims(text, at, "x", c->x, c->rank);
+    at = dnn_put_dims(text, at, "w", c->w, c->rank);
+    at = dnn_put_dims(text, at, "pad", c->pad, c->rank - 2);
+    at = dnn_put_dims(text, at, "stride", c->stride, c->rank - 2);
+    dnn_put_dims(text, at, "dilation", c->dilation, c->rank - 2);
 }
 
 static bool uses_tensor_cores(const struct dnn_convolution *c)
@@ -83,7 +80,7 @@ static bool depthwise(const struct dnn_convolution *c) { return c->w[1] == 1 && 
 
 size_t dnn_convolution_workspace(const struct dnn_convolution *c)
 {
-    char key[KEY_MAX];
+    char key[DNN_KEY_MAX];
     const char *why = "channels-last kernels need none";
     double bytes = 0;
     if (depthwise(c)) {

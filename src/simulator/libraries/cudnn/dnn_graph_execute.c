@@ -7,10 +7,8 @@
 #include "simulator/libraries/cudnn/vs_cudnn_graph.h"
 #include "simulator/libraries/sizes/vs_library_sizes.h"
 
-#define KEY_MAX 256
-
 struct attention {
-    const struct dnn_graph_node *q, *k, *v;
+    const struct dnn_graph_node *tensors[3]; /* Q, K and V */
     bool backward;
     bool one_operation; /* else a graph of matrix products and elementwise operations */
 };
@@ -25,13 +23,13 @@ static bool find_attention(const struct dnn_graph_value *ops, struct attention *
         if (op->descriptor == CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR ||
             op->descriptor == CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR) {
             bool back = op->descriptor == CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR;
-            *found = (struct attention){
+            *found = (struct attention){{
                 dnn_graph_child(op, back ? CUDNN_ATTR_OPERATION_SDPA_BWD_QDESC
                                          : CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC),
                 dnn_graph_child(op, back ? CUDNN_ATTR_OPERATION_SDPA_BWD_KDESC
                                          : CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC),
                 dnn_graph_child(op, back ? CUDNN_ATTR_OPERATION_SDPA_BWD_VDESC
-                                         : CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC),
+                                         : CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC)},
                 back, true};
             return true;
         }
@@ -40,39 +38,33 @@ static bool find_attention(const struct dnn_graph_value *ops, struct attention *
     }
     if (count < 2)
         return false;
-    *found = (struct attention){dnn_graph_child(products[0], CUDNN_ATTR_OPERATION_MATMUL_ADESC),
-                                dnn_graph_child(products[0], CUDNN_ATTR_OPERATION_MATMUL_BDESC),
-                                dnn_graph_child(products[1], CUDNN_ATTR_OPERATION_MATMUL_BDESC),
+    *found = (struct attention){{dnn_graph_child(products[0], CUDNN_ATTR_OPERATION_MATMUL_ADESC),
+                                 dnn_graph_child(products[0], CUDNN_ATTR_OPERATION_MATMUL_BDESC),
+                                 dnn_graph_child(products[1], CUDNN_ATTR_OPERATION_MATMUL_BDESC)},
                                 count > 2, false};
     return true;
 }
 
-static int put_dims(char *text, int at, const char *name, const struct dnn_graph_node *tensor)
-{
-    int rank;
-    const int64_t *dim = dnn_graph_integers(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS, &rank);
-    at += snprintf(text + at, (size_t)(KEY_MAX - at), " %s ", name);
-    for (int i = 0; i < rank && at < KEY_MAX; i++)
-        at += snprintf(text + at, (size_t)(KEY_MAX - at), "%s%" PRId64, i ? "x" : "", dim[i]);
-    return at < KEY_MAX ? at : KEY_MAX - 1;
-}
-
 static size_t attention_workspace(const struct attention *a)
 {
-    char key[KEY_MAX];
+    static const char *const names[] = {"q", "k", "v"};
+    char key[DNN_KEY_MAX];
     uint64_t bytes = 0;
     const char *why = "the kernel keeps its results in registers and shared memory";
+    int64_t type = dnn_graph_number(a->tensors[0], CUDNN_ATTR_TENSOR_DATA_TYPE, 0);
     int at = snprintf(key, sizeof key, "%s %s", a->backward ? "backward" : "forward",
-                      dnn_type_name((int)dnn_graph_number(a->q, CUDNN_ATTR_TENSOR_DATA_TYPE, 0)));
-    at = put_dims(key, at, "q", a->q);
-    at = put_dims(key, at, "k", a->k);
-    put_dims(key, at, "v", a->v);
+                      dnn_type_name((int)type));
+    const int64_t *dim;
+    int rank;
+    for (int i = 0; i < 3; i++) {
+        dim = dnn_graph_integers(a->tensors[i], CUDNN_ATTR_TENSOR_DIMENSIONS, &rank);
+        at = dnn_put_dims(key, at, names[i], dim, rank);
+    }
     if (a->backward && a->one_operation) {
-        int rank;
-        const int64_t *q = dnn_graph_integers(a->q, CUDNN_ATTR_TENSOR_DIMENSIONS, &rank);
+        dim = dnn_graph_integers(a->tensors[0], CUDNN_ATTR_TENSOR_DIMENSIONS, &rank);
         bytes = 4;
         for (int i = 0; i < rank; i++)
-            bytes *= (uint64_t)q[i];
+            bytes *= (uint64_t)dim[i];
         why = "the gradient of Q in FP32";
     } else if (a->backward) {
         why = "the caller's graph has its own tensors for sums";

@@ -168,6 +168,9 @@ void dnn_convolution_cost(const struct dnn_convolution *c, struct dnn_cost *cost
 /* dnn_convolution_workspace: bytes of workspace of the fastest algorithm: measured, else assumed
  * (and noted). */
 size_t dnn_convolution_workspace(const struct dnn_convolution *c);
+#define DNN_KEY_MAX 320 /* of a problem's name in the table of sizes */
+/* dnn_put_dims: adds " NAME 64x3x224x224" to such a name, at *at*; returns where it ends. */
+int dnn_put_dims(char *text, int at, const char *name, const int64_t *dim, int rank);
 
 /* Rows of cudnn.calls (dnn_convolution.c). */
 struct dnn_algorithms {
