@@ -205,7 +205,7 @@ static int get(struct _nvrtcProgram *handle, enum result what, unsigned long *by
     const char *text = what == PTX ? p->ptx : ""; /* no warnings: nothing is compiled */
     if (bytes)
         *bytes = what != CUBIN ? strlen(text) + 1 : p->real ? vs_library_cubin_bytes(NULL) : 0;
-    else if (what != CUBIN)
+    else if (to && what != CUBIN)
         strcpy(to, text);
     else if (p->real) /* none for a virtual architecture */
         vs_library_cubin(p->arch, NULL, to);
