@@ -5,15 +5,8 @@
 #include <string.h>
 
 #include "tools/common/paths.h"
+#include "base/reading/vs_vec.h"
 #include "tools/replay/replay_command.h"
-
-static int by_size(const void *a, const void *b)
-{
-    const struct vs_replay_gpu *x = a, *y = b;
-    if (x->total != y->total)
-        return x->total < y->total ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
 
 size_t vs_replay_gpus(struct vs_replay_gpu *gpus)
 {
@@ -28,6 +21,6 @@ size_t vs_replay_gpus(struct vs_replay_gpu *gpus)
         strcpy(gpus[count].name, name);
         gpus[count++].total = total;
     }
-    qsort(gpus, count, sizeof *gpus, by_size);
+    VS_SORT(gpus, count, VS_UP(total), VS_UP(name));
     return count;
 }

@@ -6,7 +6,6 @@
  * neither. */
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,6 +23,7 @@
 #include "tools/common/command.h"
 #include "tools/common/paths.h"
 #include "tools/run/reach.h"
+#include "viewer/common/json_writer.h"
 #include "viewer/common/text_style.h"
 
 static const char usage[] =
@@ -249,21 +249,13 @@ static void look_at_nvml(struct findings *f)
 static void print_json(const struct findings *f)
 {
     static const char *const words[] = {"ok", "note", "missing"};
-    struct json_object *root = json_object_new_object(), *list = json_object_new_array();
-    json_object_object_add(root, "schema", json_object_new_string("vramscope.doctor/1"));
-    json_object_object_add(root, "real_gpu", json_object_new_boolean(f->preload && f->real));
-    json_object_object_add(root, "simulated_gpu",
-                           json_object_new_boolean(f->preload && f->simulated));
-    for (unsigned i = 0; i < f->count; i++) {
-        struct json_object *one = json_object_new_object();
-        json_object_object_add(one, "verdict", json_object_new_string(words[f->list[i].verdict]));
-        json_object_object_add(one, "name", json_object_new_string(f->list[i].name));
-        json_object_object_add(one, "text", json_object_new_string(f->list[i].text));
-        json_object_array_add(list, one);
-    }
-    json_object_object_add(root, "findings", list);
-    puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(root);
+    struct vs_json json = vs_json_document(stdout, "vramscope.doctor/1");
+    vs_json_members(&json, VS_J_BOOL("real_gpu", f->preload && f->real),
+                    VS_J_BOOL("simulated_gpu", f->preload && f->simulated));
+    for (unsigned i = 0; vs_json_next(&json, "findings", i, f->count); i++)
+        vs_json_object(&json, NULL, VS_J_TEXT("verdict", words[f->list[i].verdict]),
+                       VS_J_TEXT("name", f->list[i].name), VS_J_TEXT("text", f->list[i].text));
+    vs_json_end_object(&json);
 }
 
 /* ---- the simulated GPUs ---- */
@@ -283,26 +275,23 @@ static int list_gpus(const char *who, bool json)
             count++;
     if (!count)
         return vs_tool_fail(who, "%s", why);
-    struct json_object *root = json_object_new_object(), *array = json_object_new_array();
-    json_object_object_add(root, "schema", json_object_new_string("vramscope.gpus/1"));
-    if (!json)
+    if (json) {
+        struct vs_json document = vs_json_document(stdout, "vramscope.gpus/1");
+        for (size_t i = 0; vs_json_next(&document, "gpus", i, count); i++)
+            vs_json_object(&document, NULL, VS_J_TEXT("name", gpus[i].name),
+                           VS_J_UINT("total_bytes", gpus[i].total_bytes),
+                           VS_J_UINT("board_bytes", gpus[i].board_bytes),
+                           VS_J_INT("compute_capability", gpus[i].sm), VS_J_INT("sms", gpus[i].sms),
+                           VS_J_UINT("memory_gbps", gpus[i].memory_gbps),
+                           VS_J_UINT("context_bytes", gpus[i].context_bytes),
+                           VS_J_TEXT("context_kind", gpus[i].context_kind),
+                           VS_J_TEXT("context_source", gpus[i].context_source));
+        vs_json_end_object(&document);
+    } else {
+        const char *rule = NULL;
         printf("%-15s %10s %10s  %5s %5s %8s %11s  source\n", "GPU", "total", "board", "cc", "SMs", "GB/s", "context");
-    for (size_t i = 0; i < count; i++) {
-        const struct vs_simulated_gpu *g = &gpus[i];
-        if (json) {
-            struct json_object *one = json_object_new_object();
-            json_object_object_add(one, "name", json_object_new_string(g->name));
-            json_object_object_add(one, "total_bytes", json_object_new_uint64(g->total_bytes));
-            json_object_object_add(one, "board_bytes", json_object_new_uint64(g->board_bytes));
-            json_object_object_add(one, "compute_capability", json_object_new_int(g->sm));
-            json_object_object_add(one, "sms", json_object_new_int(g->sms));
-            json_object_object_add(one, "memory_gbps", json_object_new_int((int)g->memory_gbps));
-            json_object_object_add(one, "context_bytes", json_object_new_uint64(g->context_bytes));
-            json_object_object_add(one, "context_kind", json_object_new_string(g->context_kind));
-            json_object_object_add(one, "context_source",
-                                   json_object_new_string(g->context_source));
-            json_object_array_add(array, one);
-        } else {
+        for (size_t i = 0; i < count; i++) {
+            const struct vs_simulated_gpu *g = &gpus[i];
             char board[32] = "-";
             if (g->board_bytes != g->total_bytes)
                 snprintf(board, sizeof board, "%.2f GiB", GIB(g->board_bytes));
@@ -310,12 +299,6 @@ static int list_gpus(const char *who, bool json)
                    GIB(g->total_bytes), board, g->sm / 10, g->sm % 10, g->sms, g->memory_gbps,
                    g->context_bytes / VS_MIB, g->context_kind);
         }
-    }
-    json_object_object_add(root, "gpus", array);
-    if (json)
-        puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
-    else {
-        const char *rule = NULL;
         puts("\nTotal memory is what cudaMemGetInfo reports; NVML (nvidia-smi) reports the "
              "board's. A program has\nthe total less the context, other processes, and what "
              "libraries and kernels take.\n\nSources of the contexts' sizes:");
@@ -328,7 +311,6 @@ static int list_gpus(const char *who, bool json)
             printf("  %-15s %s\n", "rule", rule);
         puts("\nAnother GPU: custom,sm=89,sms=128,memory=23.65GiB");
     }
-    json_object_put(root);
     return vs_tool_finish(who, stdout, 0);
 }
 

@@ -36,9 +36,7 @@ static size_t list_frames(const struct vs_report_sites *sites, struct vs_arena *
     size_t count = 0;
     for (size_t i = 0; sites && i < sites->count && count < FRAMES_MAX; i++) {
         const struct vs_report_site *site = &sites->items[i];
-        size_t at = site->wrappers;
-        while (at < site->frame_count && site->folds && site->frames[at].library)
-            at++;
+        size_t at = vs_user_frame(site, site->wrappers);
         if (at >= site->frame_count || (site->line && !site->line_file))
             continue; /* an operation of the framework, or no stack */
         const struct vs_report_frame *frame = &site->frames[at];

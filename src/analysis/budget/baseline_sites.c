@@ -37,12 +37,6 @@ struct ordered_site {
     unsigned long nth;
 };
 
-static int by_name_and_number(const void *a, const void *b)
-{
-    const struct ordered_site *x = a, *y = b;
-    return vs_then(strcmp(x->site.name, y->site.name), VS_ORDER(x->nth, y->nth));
-}
-
 /* The call sites of a list, ordered by name and number; of equal names without their numbers. *memory*
  * owns the result, except the names, which are the list's. */
 static void read_list(struct json_object *list, struct vs_arena *memory, struct vs_named_sites *out)
@@ -59,7 +53,7 @@ static void read_list(struct json_object *list, struct vs_arena *memory, struct 
         row->site.name = without_number(lh_entry_k(member), memory, &row->nth);
         count++;
     }
-    qsort(rows, count, sizeof *rows, by_name_and_number);
+    VS_SORT(rows, count, VS_UP(site.name), VS_UP(nth));
     for (size_t i = 0; i < count; i++)
         items[i] = rows[i].site;
     *out = (struct vs_named_sites){items, count};

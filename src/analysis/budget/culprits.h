@@ -116,9 +116,6 @@ enum vs_names_lack vs_names_lack(const struct vs_named_sites *now, const struct 
 /* --- Which frame of each call site of a list names it: the innermost one of the user's, unless
  * several sites share it. --- */
 
-/* vs_user_frame: the next frame of the user's from *i* on; frame_count when there is none. */
-size_t vs_user_frame(const struct vs_report_site *site, size_t i);
-
 #define VS_SITE_FRAMES_MAX 24
 
 /* vs_site_frames: the numbers of the frames that identify the site, innermost first: the user's,

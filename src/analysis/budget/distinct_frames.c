@@ -25,13 +25,6 @@ struct open_site {
     uint64_t best_sites; /* which is how many; 0: none so far */
 };
 
-size_t vs_user_frame(const struct vs_report_site *site, size_t i)
-{
-    while (i < site->frame_count && site->folds && site->frames[i].library)
-        i++;
-    return i;
-}
-
 size_t vs_site_frames(const struct vs_report_site *site, size_t *out)
 {
     size_t count = 0;

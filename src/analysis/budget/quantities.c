@@ -332,13 +332,9 @@ static size_t group_of(struct vs_intern *groups, const struct vs_quantity *quant
 static int by_group_and_value(const void *a, const void *b)
 {
     const struct taken_sample *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->quantity->unknown != y->quantity->unknown) /* the values come first */
-        return x->quantity->unknown ? 1 : -1;
-    if (x->quantity->value != y->quantity->value)
-        return x->quantity->value < y->quantity->value ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    const struct vs_quantity *p = x->quantity, *q = y->quantity;
+    int order = vs_then(VS_ORDER(x->group, y->group), VS_ORDER(p->unknown, q->unknown)); /* the values come first */
+    return vs_then(order, vs_then(VS_ORDER(p->value, q->value), VS_ORDER(x->index, y->index)));
 }
 
 /* The index of the value that is taken of *count* ascending ones. *low*: the lowest is the worst. */

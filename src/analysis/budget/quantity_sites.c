@@ -151,8 +151,7 @@ static bool known_sites(struct vs_measured *run, const struct vs_quantity *quant
 static int by_event(const void *a, const void *b)
 {
     const struct vs_site_request *x = a, *y = b;
-    uint64_t first = x->quantity->event, second = y->quantity->event;
-    return first < second ? -1 : first > second;
+    return VS_ORDER(x->quantity->event, y->quantity->event);
 }
 
 void vs_quantity_sites_all(struct vs_measured *run, struct vs_site_request *requests, size_t count)

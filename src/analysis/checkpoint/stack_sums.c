@@ -32,13 +32,6 @@ static void count_birth(void *context, const struct vs_replay *replay, const str
     totals->items[site].count++;
 }
 
-static int heavier(const void *a, const void *b)
-{
-    const struct vs_stack_sum *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes),
-                   vs_then(VS_ORDER(x->of.stack, y->of.stack), VS_ORDER(x->of.mark, y->of.mark)));
-}
-
 static void add_row(struct vs_stack_device *device, const struct vs_site *site,
                     uint64_t bytes, uint64_t count)
 {
@@ -89,7 +82,7 @@ static void fill_device(const struct vs_replay *replay, unsigned index,
     }
     if (!totals)
         vs_stack_unrecorded(replay, index, &device->unrecorded_bytes, &device->unrecorded_blocks);
-    vs_vec_sort(device->rows, device->count, sizeof *device->rows, heavier);
+    VS_SORT(device->rows, device->count, VS_DOWN(bytes), VS_UP(of.stack), VS_UP(of.mark));
     out->count++;
 }
 

@@ -178,13 +178,6 @@ static void free_stacks(struct stacks *stacks)
     free(stacks->items);
 }
 
-static int more_similar(const void *a, const void *b)
-{
-    const struct vs_similar_pair *x = a, *y = b;
-    return vs_then(VS_ORDER(y->score, x->score),
-                   vs_then(VS_ORDER(x->b, y->b), VS_ORDER(x->a, y->a)));
-}
-
 /* The score of two sites, by their places in the lists. */
 static unsigned score_of(struct vs_map *scores, struct stacks *a, struct stacks *b, size_t i, size_t j,
                          bool sizes)
@@ -218,7 +211,7 @@ void vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_simil
     }
     free_stacks(&x);
     free_stacks(&y);
-    qsort(pairs->items, pairs->count, sizeof *pairs->items, more_similar);
+    VS_SORT(pairs->items, pairs->count, VS_DOWN(score), VS_UP(b), VS_UP(a));
 }
 
 void vs_similar_pairs_free(struct vs_similar_pairs *pairs)

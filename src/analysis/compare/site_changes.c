@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "analysis/budget/culprits.h"
 #include "analysis/compare/similar_stack.h"
 #include "base/reading/vs_xalloc.h"
@@ -71,16 +72,6 @@ struct left_site {
     bool further; /* a heavier one has the same functions */
 };
 
-static int heavier_left(const void *a, const void *b)
-{
-    const struct left_site *x = a, *y = b;
-    if (x->further != y->further)
-        return x->further ? 1 : -1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* At most SIMILAR_MAX sites without a partner, in *list*: the heaviest of each function first, so that
  * as many functions as possible are known by another name, then the next ones unless *first*. *count*:
  * how many. */
@@ -93,7 +84,7 @@ static void left_over(const struct vs_named_sites *named, const size_t *partner,
     for (size_t i = 0; i < named->count; i++)
         if (partner ? !partner[i] : !taken[i])
             sites[n++] = (struct left_site){.bytes = named->items[i].bytes, .index = i};
-    qsort(sites, n, sizeof *sites, heavier_left);
+    VS_SORT(sites, n, VS_UP(further), VS_DOWN(bytes), VS_UP(index));
     struct vs_map seen = {0};
     for (size_t i = 0; i < n; i++) {
         uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
@@ -102,7 +93,7 @@ static void left_over(const struct vs_named_sites *named, const size_t *partner,
             vs_xmap_put(&seen, key, 1);
     }
     vs_map_free(&seen);
-    qsort(sites, n, sizeof *sites, heavier_left);
+    VS_SORT(sites, n, VS_UP(further), VS_DOWN(bytes), VS_UP(index));
     for (; *count < n && *count < SIMILAR_MAX && !(first && sites[*count].further); ++*count)
         list[*count] = sites[*count].index;
     free(sites);
@@ -152,15 +143,9 @@ static int larger_change(const void *a, const void *b)
 {
     const struct vs_site_pair *x = a, *y = b;
     uint64_t one = (uint64_t)llabs(x->delta), two = (uint64_t)llabs(y->delta);
-    if (one != two)
-        return one < two ? 1 : -1;
-    if ((x->verdict == VS_SITE_SAME) != (y->verdict == VS_SITE_SAME))
-        return x->verdict == VS_SITE_SAME ? 1 : -1;
-    if (x->move != y->move)
-        return x->move < y->move ? 1 : -1;
-    if (size_of(x) != size_of(y))
-        return size_of(x) < size_of(y) ? 1 : -1;
-    return strcmp((x->b ? x->b : x->a)->name, (y->b ? y->b : y->a)->name);
+    int order = vs_then(VS_ORDER(two, one), (x->verdict == VS_SITE_SAME) - (y->verdict == VS_SITE_SAME));
+    order = vs_then(order, vs_then(VS_ORDER(y->move, x->move), VS_ORDER(size_of(y), size_of(x))));
+    return vs_then(order, strcmp((x->b ? x->b : x->a)->name, (y->b ? y->b : y->a)->name));
 }
 
 static void fill(struct matching *m)

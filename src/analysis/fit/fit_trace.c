@@ -374,12 +374,6 @@ static int by_bytes(const void *a, const void *b)
                                                                       VS_ORDER((*x)->mark, (*y)->mark)));
 }
 
-static int larger_holder(const void *a, const void *b)
-{
-    const struct vs_fit_holder *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->where, y->where));
-}
-
 enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *summary, uint64_t event,
                            uint64_t device, bool tensors, struct vs_fit_holders *out)
 {
@@ -422,7 +416,7 @@ enum vs_err vs_fit_holders(struct vs_reader *reader, const struct vs_summary *su
             vs_replay_holes(replay, i, &holes);
             out->cached_bytes = holes.empty_bytes;
         }
-    qsort(lines, named, sizeof *lines, larger_holder);
+    VS_SORT(lines, named, VS_DOWN(bytes), VS_UP(where));
     for (size_t i = 0; i < named && out->count < VS_FIT_HOLDERS_MAX; i++)
         if (lines[i].bytes) {
             vs_summary_sort_parts(&lines[i].parts);

@@ -149,12 +149,6 @@ static bool is_regular(struct loop_search *search, struct loop_symbol *symbol)
            (double)within >= SPAN_MIN * (symbol->last - symbol->first);
 }
 
-static int by_count(const void *a, const void *b)
-{
-    const struct loop_symbol *x = a, *y = b;
-    return vs_then(VS_ORDER(y->count, x->count), VS_ORDER(x->first, y->first));
-}
-
 /* Finds the floor of a loop, its height and how steadily the floor changes. */
 static void measure_group(struct loop_search *search, struct loop_group *group)
 {
@@ -206,7 +200,7 @@ static void group_symbols(struct loop_search *search)
             sum += search->bytes[at].before;
         symbol->level = (double)sum / symbol->count;
     }
-    vs_vec_sort(search->symbols, search->symbol_count, sizeof *search->symbols, by_count);
+    VS_SORT(search->symbols, search->symbol_count, VS_DOWN(count), VS_UP(first));
     uint32_t most = 0;
     for (size_t s = 0; s < search->symbol_count; s++) {
         struct loop_symbol *symbol = &search->symbols[s];

@@ -137,12 +137,6 @@ static void judge_site(struct judging *judging, uint32_t index)
     tracker->row_of[index] = (uint32_t)judging->count;
 }
 
-static int by_row_and_time(const void *a, const void *b)
-{
-    const struct kept_block *x = a, *y = b;
-    return vs_then(VS_ORDER(x->row, y->row), VS_ORDER(x->time_ns, y->time_ns));
-}
-
 /* Adds the live blocks of *table* at leaking sites, allocated since their growth began. */
 static void list_table(const struct vs_growth_tracker *tracker, const struct vs_live_table *table,
                        struct kept_list *out)
@@ -276,7 +270,7 @@ static void refine_all(struct judging *judging)
     struct kept_list list = {0};
     list_table(judging->tracker, &judging->tracker->replay->device_live, &list);
     list_table(judging->tracker, &judging->tracker->replay->framework_live, &list);
-    vs_vec_sort(list.items, list.count, sizeof *list.items, by_row_and_time);
+    VS_SORT(list.items, list.count, VS_UP(row), VS_UP(time_ns));
     for (size_t begin = 0, end; begin < list.count; begin = end) {
         for (end = begin; end < list.count && list.items[end].row == list.items[begin].row; end++)
             ;
@@ -321,12 +315,6 @@ static void doubt_first_pass(struct judging *judging, unsigned account)
     }
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct vs_growth_row *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->site, y->site));
-}
-
 void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result *out)
 {
     struct judging judging = {.tracker = tracker};
@@ -368,7 +356,7 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
     refine_all(&judging);
     for (unsigned i = 0; judging.source != VS_STEPS_MARKED && i <= VS_DEVICES_MAX; i++)
         doubt_first_pass(&judging, i);
-    vs_vec_sort(tracker->site_rows, judging.count, sizeof *tracker->site_rows, by_bytes);
+    VS_SORT(tracker->site_rows, judging.count, VS_DOWN(bytes), VS_UP(site));
     for (size_t i = 0; i < judging.count; i++)
         tracker->row_of[tracker->site_rows[i].site] = (uint32_t)i + 1;
     for (unsigned i = 0; i <= VS_DEVICES_MAX; i++) {

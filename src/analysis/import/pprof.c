@@ -110,12 +110,6 @@ static struct pprof_bytes message_of(const struct pprof_import *p, const struct 
     return found ? table->rows[i].message : (struct pprof_bytes){p->file.at, p->file.at};
 }
 
-static int by_id(const void *left, const void *right)
-{
-    const struct pprof_row *a = left, *b = right;
-    return vs_then(VS_ORDER(a->id, b->id), VS_ORDER(b->message.at, a->message.at));
-}
-
 static void read_tables(struct pprof_import *p)
 {
     struct pprof_bytes profile = p->file, bytes;
@@ -130,8 +124,8 @@ static void read_tables(struct pprof_import *p)
             struct pprof_table *table = field == LOCATION ? &p->locations : &p->functions;
             VS_VEC_ADD(table->rows, table->count, table->capacity, (struct pprof_row){id, bytes});
         }
-    vs_vec_sort(p->locations.rows, p->locations.count, sizeof *p->locations.rows, by_id);
-    vs_vec_sort(p->functions.rows, p->functions.count, sizeof *p->functions.rows, by_id);
+    VS_SORT(p->locations.rows, p->locations.count, VS_UP(id), VS_DOWN(message.at));
+    VS_SORT(p->functions.rows, p->functions.count, VS_UP(id), VS_DOWN(message.at));
 }
 
 static void read_sample(struct pprof_import *p, struct pprof_bytes sample)

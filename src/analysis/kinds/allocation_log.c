@@ -77,12 +77,6 @@ bool vs_allocation_wanted(const struct vs_allocation_filter *filter,
                                        : life->born_ns + start_ns <= to->value);
 }
 
-static int older(const void *a, const void *b)
-{
-    const struct vs_allocation_life *x = a, *y = b;
-    return x->born_event < y->born_event ? -1 : x->born_event > y->born_event;
-}
-
 static enum vs_err first_error(void *context, struct vs_replay *replay,
                                const struct vs_event *event)
 {
@@ -118,7 +112,7 @@ enum vs_err vs_allocations_read(struct vs_reader *reader, struct vs_symbols *sym
             VS_VEC_ADD(list, count, capacity, allocation_of(&log, live));
         }
     }
-    vs_vec_sort(list, count, sizeof *list, older);
+    VS_SORT(list, count, VS_UP(born_event));
     for (size_t i = 0; !err && i < count; i++)
         err = take(context, replay, &list[i]);
     free(list);

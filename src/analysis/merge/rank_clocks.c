@@ -32,15 +32,9 @@ bool vs_rank_same_machine(const struct vs_rank *a, const struct vs_rank *b)
                                : !*b->boot && *a->host && strcmp(a->host, b->host) == 0);
 }
 
-static int order_differences(const void *left, const void *right)
-{
-    const struct difference *a = left, *b = right;
-    return (a->ns > b->ns) - (a->ns < b->ns);
-}
-
 static double median_of(struct difference *items, size_t count)
 {
-    vs_vec_sort(items, count, sizeof *items, order_differences);
+    VS_SORT(items, count, VS_UP(ns));
     return ((double)items[(count - 1) / 2].ns + (double)items[count / 2].ns) / 2;
 }
 

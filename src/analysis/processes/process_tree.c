@@ -229,13 +229,6 @@ static unsigned split(struct vs_tree_member *members, size_t count)
 
 /* --- creation and end --- */
 
-static int compare(const void *a, const void *b)
-{
-    const struct vs_tree_member *x = a, *y = b;
-    return vs_then(VS_ORDER(x->born_ns, y->born_ns),
-                   vs_then(VS_ORDER(x->start_ns, y->start_ns), strcmp(x->path, y->path)));
-}
-
 /* The tree without its sums. */
 static enum vs_err look_at(const char *const *paths, size_t count, struct vs_tree **out, char *why)
 {
@@ -246,7 +239,7 @@ static enum vs_err look_at(const char *const *paths, size_t count, struct vs_tre
     for (size_t i = 0; !err && i < count; i++, tree->count++)
         err = look_into(tree, &tree->members[i], paths[i], why);
     if (!err) {
-        qsort(tree->members, count, sizeof *tree->members, compare);
+        VS_SORT(tree->members, count, VS_UP(born_ns), VS_UP(start_ns), VS_UP(path));
         vs_tree_link_up(tree->members, count);
         tree->runs = split(tree->members, count);
     }

@@ -77,12 +77,6 @@ static void fill_rounding(const struct vs_replay *replay, unsigned account,
 
 /* --- libraries --- */
 
-static int heavier(const void *a, const void *b)
-{
-    const struct vs_balance_library *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->name, y->name));
-}
-
 size_t vs_site_library(const struct vs_summary *summary, struct vs_site_libraries *set,
                        uint32_t site)
 {
@@ -134,7 +128,7 @@ static void fill_libraries(const struct vs_summary *summary, unsigned account,
                    (struct vs_balance_library){.name = "(not recorded individually)",
                                                .bytes = a->sums.now.allocated - known,
                                                .count = count <= INT64_MAX ? count : 0});
-    vs_vec_sort(set.items, set.count, sizeof *set.items, heavier);
+    VS_SORT(set.items, set.count, VS_DOWN(bytes), VS_UP(name));
     struct vs_balance_library *kept = vs_xarena(summary->memory, (set.count + 1) * sizeof *kept);
     for (size_t i = 0; i < set.count; i++) {
         kept[i] = set.items[i];

@@ -61,13 +61,6 @@ static void find_operations(const struct vs_summary *summary, struct operation_l
         list->found[list->found_count++] = older ? row_of(list, summary->memory, frames[0].function) : OUTSIDE;
 }
 
-static int by_allocated(const void *a, const void *b)
-{
-    const struct vs_held_row *x = a, *y = b;
-    return vs_then(VS_ORDER(y->allocated, x->allocated),
-                   vs_then(VS_ORDER(y->allocated_total, x->allocated_total), strcmp(x->label, y->label)));
-}
-
 void vs_held_operations(const struct vs_summary *summary, const struct vs_replay *whole, unsigned account,
                         const struct vs_held_blocks *blocks, struct vs_held_table *out)
 {
@@ -102,7 +95,7 @@ void vs_held_operations(const struct vs_summary *summary, const struct vs_replay
         for (size_t i = 0; i < list.count; i++)
             if (list.rows[i].allocated_total || list.rows[i].bytes_total)
                 rows[out->count++] = list.rows[i];
-        vs_vec_sort(rows, out->count, sizeof *rows, by_allocated);
+        VS_SORT(rows, out->count, VS_DOWN(allocated), VS_DOWN(allocated_total), VS_UP(label));
         out->rows = rows;
     } else {
         out->note = !out->blocks ? "the trace has no tensors of PyTorch"

@@ -114,12 +114,6 @@ static void sum_up(const struct vs_summary *summary, const struct vs_held_blocks
 
 /* --- from keys to rows --- */
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct vs_held_row *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->low, y->low));
-}
-
 /* "below 4 KiB", "4 KiB to 64 KiB", "10 GiB and more". */
 static void range_label(char *out, const struct vs_held_row *row, const char *low, const char *high,
                         const char *below, const char *above)
@@ -239,7 +233,7 @@ void vs_held_sum(const struct vs_summary *summary, const struct vs_held_blocks *
         row->label = vs_text_copy(summary->memory, label);
     }
     if (by != VS_BY_SIZE && by != VS_BY_AGE)
-        vs_vec_sort(rows, out->count, sizeof *rows, by_bytes);
+        VS_SORT(rows, out->count, VS_DOWN(bytes), VS_UP(low));
     out->rows = rows;
     if (by == VS_BY_KIND)
         out->note = vs_kinds_note(kinds);

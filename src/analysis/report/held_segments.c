@@ -129,12 +129,6 @@ void vs_held_segments_event(struct vs_held_segments *held, const struct vs_event
     }
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const struct vs_held_segment *x = a, *y = b;
-    return VS_ORDER(x->addr, y->addr);
-}
-
 /* The last of *count* segments, by address, that starts at or before *addr*; *count* when none does. */
 static size_t segment_before(const struct vs_held_segment *segments, size_t count, uint64_t addr)
 {
@@ -173,7 +167,7 @@ void vs_held_unused(const struct vs_held_segments *held, const struct vs_replay 
                 own[i].site < replay->sites.count ? replay->sites.items[own[i].site].stack : 0};
     }
     free(own);
-    qsort(all, n, sizeof *all, by_address);
+    VS_SORT(all, n, VS_UP(addr));
     uint64_t *used = vs_xcalloc(n + 1, sizeof *used);
     for (const struct vs_live *live; (live = vs_user_live_next(replay, account,
                                                                &cursor)) != NULL;) {
@@ -209,7 +203,7 @@ void vs_segment_sites(const struct vs_summary *summary, const struct vs_held_seg
         if (held[i].device == device)
             vs_site_list_add(summary, &list, held[i].stack, "", held[i].bytes, 1, out)->stacks = 1;
     vs_map_free(&list.by_text);
-    qsort(list.items, list.count, sizeof *list.items, vs_heavier_site);
+    VS_SORT(list.items, list.count, VS_DOWN(bytes), VS_DOWN(count));
     out->items = list.items;
     out->count = list.count;
 }

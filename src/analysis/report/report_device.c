@@ -49,12 +49,6 @@ static void fill_families(const struct vs_account *account, struct vs_report_fam
             .live_count = vs_ledger_live(sums, (unsigned)f)};
 }
 
-static int longer(const void *a, const void *b)
-{
-    const struct vs_kernel_row *x = a, *y = b;
-    return vs_then(VS_ORDER(y->time_ns, x->time_ns), VS_ORDER(x->name, y->name));
-}
-
 static void fill_activity(const struct vs_summary *summary, const struct vs_activity *activity,
                           size_t kernels_max, struct vs_report_device *out)
 {
@@ -70,7 +64,7 @@ static void fill_activity(const struct vs_summary *summary, const struct vs_acti
     for (size_t i = 0; i < activity->kernel_count; i++)
         if (activity->kernels[i].device == out->device)
             VS_VEC_ADD(rows, count, capacity, activity->kernels[i]);
-    vs_vec_sort(rows, count, sizeof *rows, longer);
+    VS_SORT(rows, count, VS_DOWN(time_ns), VS_UP(name));
     kernels_max = kernels_max ? kernels_max : KERNELS_DEFAULT;
     out->kernel_count = count < kernels_max ? count : kernels_max;
     struct vs_report_kernel *kernels =
@@ -99,7 +93,7 @@ static void fill_churn(const struct vs_summary *summary, unsigned account, uint6
             rows[count++] = (struct vs_summary_row){.bytes = sites->items[i].bytes,
                                                     .site = (uint32_t)i};
     }
-    qsort(rows, count, sizeof *rows, vs_heavier_row);
+    VS_SORT(rows, count, VS_DOWN(bytes), VS_UP(site));
     out->churn_count = count < CHURN_MAX ? count : CHURN_MAX;
     out->churn_omitted = count - out->churn_count;
     struct vs_report_churn *items = vs_xarena(summary->memory,

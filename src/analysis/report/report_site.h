@@ -75,6 +75,14 @@ struct vs_report_site {
     double growth_confidence; /* 0 to 1 */
 };
 
+/* vs_user_frame: the next frame from *i* on that is shown, the user's; frame_count when there is none. */
+static inline size_t vs_user_frame(const struct vs_report_site *site, size_t i)
+{
+    while (i < site->frame_count && site->folds && site->frames[i].library)
+        i++;
+    return i;
+}
+
 /* The heaviest first. */
 struct vs_report_sites {
     const struct vs_report_site *items;

@@ -38,18 +38,6 @@ struct site_fold {
     uint32_t *next; /* of each row */
 };
 
-int vs_heavier_row(const void *a, const void *b)
-{
-    const struct vs_summary_row *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->site, y->site));
-}
-
-static int heavier_group(const void *a, const void *b)
-{
-    const struct site_group *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), VS_ORDER(x->head, y->head));
-}
-
 /* Groups *rows*, which it sorts. Looks up no symbols. */
 static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
                       size_t count, struct site_fold *out)
@@ -58,7 +46,7 @@ static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *r
     uint32_t *last = vs_xcalloc(count + 1, sizeof *last); /* the newest member of each group */
     *out = (struct site_fold){.groups = vs_xcalloc(count + 1, sizeof *out->groups),
                               .next = vs_xcalloc(count + 1, sizeof *out->next)};
-    vs_vec_sort(rows, count, sizeof *rows, vs_heavier_row);
+    VS_SORT(rows, count, VS_DOWN(bytes), VS_UP(site));
     for (uint32_t i = 0; i < count; i++) {
         const struct vs_site *site = &summary->replay->sites.items[rows[i].site];
         uint64_t key = (uint64_t)rows[i].site << 8 | UINT64_C(1) << 63; /* told apart by its API */
@@ -77,25 +65,13 @@ static void fold_rows(const struct vs_summary *summary, struct vs_summary_row *r
         }
         last[group] = i;
     }
-    vs_vec_sort(out->groups, out->count, sizeof *out->groups, heavier_group);
+    VS_SORT(out->groups, out->count, VS_DOWN(bytes), VS_UP(head));
     vs_map_free(&owners);
     vs_map_free(&by_key);
     free(last);
 }
 
 #define API_TEXT_MAX 128
-
-static int heavier_site(const void *a, const void *b)
-{
-    const struct vs_report_site *x = a, *y = b;
-    return VS_ORDER(y->bytes, x->bytes);
-}
-
-int vs_heavier_site(const void *a, const void *b)
-{
-    const struct vs_report_site *x = a, *y = b;
-    return vs_then(heavier_site(a, b), VS_ORDER(y->count, x->count));
-}
 
 /* --- wrappers --- */
 
@@ -158,7 +134,7 @@ void vs_summary_wrappers(const struct vs_summary *summary, struct vs_wrappers *o
         if (sites->items[i].stack && vs_user_has_site(summary->replay, &sites->items[i]))
             list[sites_with++] =
                 (struct vs_summary_row){.bytes = sites->items[i].bytes, .site = (uint32_t)i};
-    vs_vec_sort(list, sites_with, sizeof *list, vs_heavier_row);
+    VS_SORT(list, sites_with, VS_DOWN(bytes), VS_UP(site));
     for (; count < sites_with && count < VS_WRAPPER_STACKS; count++)
         stacks[count] = sites->items[list[count].site].stack;
     free(list);
@@ -264,14 +240,6 @@ void vs_summary_frames(const struct vs_summary *summary, uint64_t stack, uint64_
     }
 }
 
-/* The index of the next frame that is shown, from *i* on. */
-static size_t shown(const struct vs_report_site *site, size_t i)
-{
-    while (i < site->frame_count && site->folds && site->frames[i].library)
-        i++;
-    return i;
-}
-
 bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report_site *b)
 {
     if (a->family != b->family || a->level != b->level || !vs_text_same(a->line, b->line) ||
@@ -281,14 +249,14 @@ bool vs_summary_same_text(const struct vs_report_site *a, const struct vs_report
         return true;
     if (a->frame_count == 0)
         return vs_text_same(a->api, b->api);
-    size_t i = shown(a, a->wrappers), k = shown(b, b->wrappers);
+    size_t i = vs_user_frame(a, a->wrappers), k = vs_user_frame(b, b->wrappers);
     while (i < a->frame_count && k < b->frame_count) {
         const struct vs_report_frame *x = &a->frames[i], *y = &b->frames[k];
         if (x->line != y->line || !vs_text_same(x->function, y->function) ||
             !vs_text_same(x->file, y->file))
             return false;
-        i = shown(a, i + 1);
-        k = shown(b, k + 1);
+        i = vs_user_frame(a, i + 1);
+        k = vs_user_frame(b, k + 1);
     }
     return i >= a->frame_count && k >= b->frame_count;
 }
@@ -305,7 +273,7 @@ struct vs_report_site *vs_site_list_same(struct vs_site_list *list,
                              site->line);
     if (!site->line && !site->frame_count)
         key = hash_text(key, site->api);
-    for (size_t i = shown(site, site->wrappers); !site->line && i < site->frame_count; i = shown(site, i + 1)) {
+    for (size_t i = vs_user_frame(site, site->wrappers); !site->line && i < site->frame_count; i = vs_user_frame(site, i + 1)) {
         key = hash_text(key ^ site->frames[i].line, site->frames[i].function);
         key = hash_text(key, site->frames[i].file);
     }
@@ -371,15 +339,9 @@ void vs_summary_part(const struct vs_summary *summary, uint64_t stack, uint64_t 
     add_part(parts, &part);
 }
 
-static int larger_part(const void *a, const void *b)
-{
-    const struct vs_site_part *x = a, *y = b;
-    return vs_then(VS_ORDER(y->bytes, x->bytes), strcmp(x->function, y->function));
-}
-
 void vs_summary_sort_parts(struct vs_site_parts *parts)
 {
-    vs_vec_sort(parts->items, parts->count, sizeof *parts->items, larger_part);
+    VS_SORT(parts->items, parts->count, VS_DOWN(bytes), VS_UP(function));
 }
 
 static void merge(struct vs_report_site *into, const struct vs_report_site *from)
@@ -517,7 +479,7 @@ void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *ro
         if (site->through)
             site->parts.count = 0;
     }
-    qsort(list.items, list.count, sizeof *list.items, heavier_site);
+    VS_SORT(list.items, list.count, VS_DOWN(bytes));
     vs_site_list_end(summary, &list, out);
     free(fold.groups);
     free(fold.next);

@@ -40,9 +40,6 @@ struct vs_summary_row {
     uint32_t site; /* index in the replay's sites */
 };
 
-/* vs_heavier_row: for qsort: more bytes first. */
-int vs_heavier_row(const void *a, const void *b);
-
 /* vs_summary_rows: the heaviest of *rows*, which it sorts, as a list: those that read the same
  * folded, named, truncated. Sets only the items and their sums in *out*. */
 void vs_summary_rows(const struct vs_summary *summary, struct vs_summary_row *rows,
@@ -86,9 +83,6 @@ struct vs_report_site *vs_site_list_add(const struct vs_summary *summary, struct
 /* vs_summary_library: as vs_library_of_stack; *framework*: NULL: not asked. */
 const char *vs_summary_library(const struct vs_summary *summary, uint64_t stack,
                                char name[VS_LIBRARY_NAME_MAX], bool *framework);
-
-/* vs_heavier_site: for qsort: more bytes first, then more blocks. */
-int vs_heavier_site(const void *a, const void *b);
 
 /* vs_site_list_end: the first sites_max of *list* become those of *out*, which counts the rest. */
 void vs_site_list_end(const struct vs_summary *summary, struct vs_site_list *list,

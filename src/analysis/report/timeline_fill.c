@@ -157,7 +157,7 @@ void vs_timeline_sites(const struct vs_summary *summary, const struct vs_timelin
                              row->sums.count, out)->stacks++;
     }
     if (what == VS_ROWS_COPIES)
-        vs_vec_sort(list.items, list.count, sizeof *list.items, vs_heavier_site);
+        VS_SORT(list.items, list.count, VS_DOWN(bytes), VS_DOWN(count));
     vs_site_list_end(summary, &list, out);
     vs_timeline_rows_free(&rows);
 }

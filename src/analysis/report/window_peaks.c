@@ -23,12 +23,6 @@ struct open_windows {
     bool *backing;      /* of each call site, after the first reading: its memory held a framework's blocks */
 };
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct vs_report_window *x = a, *y = b;
-    return vs_then(VS_ORDER(x->from_ns, y->from_ns), VS_ORDER(x->to_ns, y->to_ns));
-}
-
 /* The windows have rows for all devices of the replay. */
 static void add_devices(struct open_windows *windows, const struct vs_replay *replay,
                         struct vs_report_window *window)
@@ -155,18 +149,6 @@ struct window_point {
     const bool *backing; /* NULL, or of each call site: it is left out */
 };
 
-static int by_event(const void *a, const void *b)
-{
-    const struct window_point *x = a, *y = b;
-    return vs_then(VS_ORDER(x->event, y->event), (int)x->peak - (int)y->peak);
-}
-
-static int by_site(const void *a, const void *b)
-{
-    const struct vs_summary_row *x = a, *y = b;
-    return VS_ORDER(x->site, y->site);
-}
-
 /* What is live now, by call site, in the order of the sites. Where a framework reports later, what will hold its
  * blocks is left out. The caller frees the rows. */
 static struct begin_sites live_sites(const struct vs_replay *replay,
@@ -180,7 +162,7 @@ static struct begin_sites live_sites(const struct vs_replay *replay,
         if (!point->backing || !point->backing[live->site])
             VS_VEC_ADD(out.rows, n, capacity,
                        (struct vs_summary_row){live->size * weight, weight, live->site});
-    vs_vec_sort(out.rows, n, sizeof *out.rows, by_site);
+    VS_SORT(out.rows, n, VS_UP(site));
     for (size_t i = 0; i < n; i++) {
         if (out.count && out.rows[out.count - 1].site == out.rows[i].site) {
             out.rows[out.count - 1].bytes += out.rows[i].bytes;
@@ -236,7 +218,7 @@ static void list_sites(struct vs_reader *reader, struct vs_summary summary,
             points[count++] = point;
         }
     }
-    vs_vec_sort(points, count, sizeof *points, by_event);
+    VS_SORT(points, count, VS_UP(event), VS_UP(peak));
     struct vs_replay *replay = count ? vs_replay_open(reader) : NULL;
     struct vs_event event;
     summary.replay = replay;
@@ -269,7 +251,7 @@ void vs_window_peaks(struct vs_reader *reader, struct vs_arena *memory, uint64_t
                                 .begins = vs_xcalloc(count + 1, sizeof *work.begins)};
     struct vs_symbols *symbols = vs_symbols_open(reader);
     struct vs_wrappers wrappers;
-    vs_vec_sort(windows, count, sizeof *windows, by_begin);
+    VS_SORT(windows, count, VS_UP(from_ns), VS_UP(to_ns));
     find_peaks(reader, &work, symbols, &wrappers);
     const struct vs_summary summary = {.memory = memory, .symbols = symbols, .sites_max = sites_max,
                                        .wrappers = &wrappers};

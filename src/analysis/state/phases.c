@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/naming/name_text.h"
 #include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
@@ -411,20 +412,6 @@ static size_t cut_part(char part[VS_PLACE_TEXT_MAX])
     return length + 3;
 }
 
-/* A name must not send control sequences to a terminal. */
-static char *clean(char *out)
-{
-    char *to = out;
-    for (const char *p = out; *p; p++) {
-        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
-        bool second_half = c == 0xc2 && next >= 0x80 && next <= 0x9f; /* U+0080 to U+009F */
-        *to++ = c < ' ' || c == 0x7f || second_half ? '?' : *p;
-        p += second_half;
-    }
-    *to = '\0';
-    return out;
-}
-
 char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
 {
     size_t length = 0;
@@ -440,7 +427,7 @@ char *vs_phases_path(const struct vs_phases *phases, uint32_t phase)
         p -= bytes;
         memcpy(p, phases->items[at].name, bytes);
     }
-    return clean(out);
+    return vs_text_clean(out);
 }
 
 char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char *out)
@@ -480,7 +467,7 @@ char *vs_phases_text(const struct vs_phases *phases, struct vs_place place, char
         return out;
     }
     memmove(out, p, strlen(p) + 1);
-    return clean(out);
+    return vs_text_clean(out);
 }
 
 void vs_phases_free(struct vs_phases *phases)

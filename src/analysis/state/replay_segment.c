@@ -158,12 +158,6 @@ const struct vs_live *vs_replay_memory_at(const struct vs_replay *replay, uint64
                                       : NULL;
 }
 
-static int by_address(const void *a, const void *b)
-{
-    const struct vs_user_segment *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 void vs_user_segments(const struct vs_replay *replay, unsigned account,
                       struct vs_user_segment **out, size_t *out_count)
 {
@@ -184,7 +178,7 @@ void vs_user_segments(const struct vs_replay *replay, unsigned account,
         if (memory && replay->sites.items[memory->site].backing)
             list[count++] = (struct vs_user_segment){mapping->addr, mapping->size, memory->site, true};
     }
-    qsort(list, count, sizeof *list, by_address);
+    VS_SORT(list, count, VS_UP(addr));
     for (size_t i = 0; i < count; i++) { /* mappings that follow each other are joined */
         struct vs_user_segment *last = kept ? &list[kept - 1] : NULL;
         if (last && last->mapped && list[i].mapped && last->addr + last->size == list[i].addr)
@@ -202,12 +196,6 @@ void vs_user_segments(const struct vs_replay *replay, unsigned account,
 struct holes_extent {
     uint64_t addr, size;
 };
-
-static int by_addr(const void *a, const void *b)
-{
-    const struct holes_extent *x = a, *y = b;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
 
 static void add_hole(struct vs_holes *holes, uint64_t size)
 {
@@ -250,7 +238,7 @@ void vs_replay_holes(const struct vs_replay *replay, unsigned account,
             continue;
         VS_VEC_ADD(blocks, count, capacity, (struct holes_extent){live->addr, live->size});
     }
-    vs_vec_sort(blocks, count, sizeof *blocks, by_addr);
+    VS_SORT(blocks, count, VS_UP(addr));
     struct vs_holes holes = {0};
     size_t at = 0;
     uint64_t lent = 0;

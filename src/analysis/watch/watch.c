@@ -362,12 +362,6 @@ struct watch_groups {
     struct vs_map by_key; /* index */
 };
 
-static int heavier(const void *a, const void *b)
-{
-    const struct watch_group *x = a, *y = b;
-    return vs_then(VS_ORDER(y->row.bytes, x->row.bytes), VS_ORDER(x->row.site, y->row.site));
-}
-
 static void add_site(struct vs_watch *w, struct watch_groups *groups, uint32_t index)
 {
     const struct vs_site *site = &w->replay->sites.items[index];
@@ -402,7 +396,7 @@ static void fill_sites(struct vs_watch *w, unsigned account, struct vs_watch_dev
         if (site->device == account && site->live_bytes && vs_user_has_site(w->replay, site))
             add_site(w, &groups, (uint32_t)i);
     }
-    vs_vec_sort(groups.items, groups.count, sizeof *groups.items, heavier);
+    VS_SORT(groups.items, groups.count, VS_DOWN(row.bytes), VS_UP(row.site));
     out->site_count = groups.count < VS_WATCH_SITES_MAX ? groups.count : VS_WATCH_SITES_MAX;
     out->sites_omitted = groups.count - out->site_count;
     for (size_t i = 0; i < groups.count; i++) {

@@ -15,6 +15,7 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_arena.h"
 #include "base/vs_option.h"
+#include "trace/format/format.h"
 
 #define ENTRY_MAX 56      /* bytes of the longest entry: a byte, and five varints */
 #define NEXT_CHUNK 15     /* a kind: the entries go on in the next chunk */
@@ -96,11 +97,7 @@ static bool room(struct vs_request_store *store)
 
 static void put(struct vs_request_store *store, uint64_t value)
 {
-    while (value >= 0x80) {
-        store->open[store->used++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    store->open[store->used++] = (uint8_t)value;
+    store->used = (size_t)(vs_put_varint(store->open + store->used, value) - store->open);
 }
 
 void vs_request_add(struct vs_request_store *store, const struct vs_request_entry *entry)
@@ -156,16 +153,9 @@ void vs_request_cursor_free(struct vs_request_cursor *cursor)
 
 static inline uint64_t get(const uint8_t **at)
 {
-    uint64_t value = *(*at)++;
-    if (value < 0x80)
-        return value;
-    value &= 0x7f;
-    for (unsigned shift = 7;; shift += 7) {
-        uint64_t byte = *(*at)++;
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
+    uint64_t value = 0;
+    (void)vs_get_varint(at, *at + VS_VARINT_MAX, &value);
+    return value;
 }
 
 enum vs_err vs_request_next(struct vs_request_cursor *cursor, struct vs_request_entry *out)

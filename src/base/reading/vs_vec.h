@@ -5,6 +5,7 @@
 #ifndef VS_VEC_H
 #define VS_VEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,6 +53,29 @@ static inline void vs_vec_sort(void *items, size_t count, size_t element,
     if (count)
         qsort(items, count, element, compare);
 }
+
+/* VS_SORT: orders *rows* by the fields that follow, each VS_UP (the lowest first) or VS_DOWN of a number, a bool or a text:
+ * rows that are equal in one are ordered by the next. Cost: a few ns more for a comparison than vs_vec_sort. */
+struct vs_sort_key {
+    uint32_t offset; /* of the field in a row */
+    uint8_t type;    /* the size of a number without sign; or: */
+    bool down;
+};
+#define VS_SORT_TEXT 16
+#define VS_SORT_SIGNED 17
+#define VS_SORT(rows, count, ...)                                                                  \
+    __extension__({                                                                                \
+        __typeof__(rows) vs_sorted = (rows);                                                       \
+        vs_vec_sort_by(vs_sorted, count, sizeof *vs_sorted,                                        \
+                       (const struct vs_sort_key[]){__VA_ARGS__, {.type = 0}});                    \
+    })
+#define VS_UP(field) VS_SORT_KEY(field, false)
+#define VS_DOWN(field) VS_SORT_KEY(field, true)
+#define VS_SORT_KEY(field, is_down)                                                                \
+    {offsetof(__typeof__(*vs_sorted), field),                                                      \
+     _Generic(vs_sorted->field, char *: VS_SORT_TEXT, const char *: VS_SORT_TEXT,                  \
+              int64_t: VS_SORT_SIGNED, default: sizeof vs_sorted->field), is_down}
+void vs_vec_sort_by(void *rows, size_t count, size_t size, const struct vs_sort_key *keys);
 
 /* VS_VEC_BELOW, _UP_TO: how many of *items*, sorted by their uint64_t *field*, have one below *value*, at most
  * *value*: the index of the first of the others. */

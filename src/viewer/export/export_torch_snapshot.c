@@ -312,12 +312,6 @@ struct segment_parts {
     size_t count, capacity;
 };
 
-static int by_address(const void *a, const void *b)
-{
-    const struct segment_part *x = a, *y = b;
-    return VS_ORDER(x->addr, y->addr);
-}
-
 static void collect(struct torch_snapshot *s, unsigned account, struct segment_parts *segments,
                     struct segment_parts *blocks)
 {
@@ -351,8 +345,8 @@ static void collect(struct torch_snapshot *s, unsigned account, struct segment_p
         if (stands_alone(s, live))
             VS_VEC_ADD(segments->items, segments->count, segments->capacity, part);
     }
-    vs_vec_sort(segments->items, segments->count, sizeof *segments->items, by_address);
-    vs_vec_sort(blocks->items, blocks->count, sizeof *blocks->items, by_address);
+    VS_SORT(segments->items, segments->count, VS_UP(addr));
+    VS_SORT(blocks->items, blocks->count, VS_UP(addr));
 }
 
 static void write_block(struct torch_snapshot *s, struct vs_pickle_items *list, uint64_t addr,

@@ -50,14 +50,6 @@ struct sorted_child {
     uint32_t frame, node;
 };
 
-static int heavier(const void *a, const void *b)
-{
-    const struct sorted_child *x = a, *y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? 1 : -1;
-    return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
-
 void vs_call_tree_sort(struct vs_call_tree *tree, bool by_count)
 {
     struct sorted_child *list = NULL;
@@ -72,7 +64,7 @@ void vs_call_tree_sort(struct vs_call_tree *tree, bool by_count)
         }
         if (count < 2)
             continue;
-        qsort(list, count, sizeof *list, heavier);
+        VS_SORT(list, count, VS_DOWN(value), VS_UP(frame));
         tree->nodes[n].child = list[0].node;
         for (size_t i = 0; i < count; i++)
             tree->nodes[list[i].node].sibling = i + 1 < count ? list[i + 1].node : 0;

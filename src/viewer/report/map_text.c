@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/reading/vs_xalloc.h"
+#include "base/reading/vs_vec.h"
 #include "base/vs_size.h"
 #include "viewer/report/report_parts.h"
 
@@ -33,24 +33,15 @@ static int most_free(const void *a, const void *b)
     const struct vs_picture_segment *x = ((const struct map_row *)a)->first;
     const struct vs_picture_segment *y = ((const struct map_row *)b)->first;
     uint64_t p = x->size - x->used, q = y->size - y->used;
-    if (p != q)
-        return p < q ? 1 : -1;
-    if (x->size != y->size)
-        return x->size < y->size ? 1 : -1;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
+    return vs_then(VS_ORDER(q, p), vs_then(VS_ORDER(y->size, x->size), VS_ORDER(x->addr, y->addr)));
 }
 
 static int by_owner(const void *a, const void *b)
 {
     const struct vs_picture_segment *x = ((const struct map_row *)a)->first;
     const struct vs_picture_segment *y = ((const struct map_row *)b)->first;
-    if (x->alone != y->alone)
-        return x->alone ? 1 : -1;
-    if (x->pool != y->pool)
-        return x->pool < y->pool ? -1 : 1;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    return x->addr < y->addr ? -1 : x->addr > y->addr;
+    return vs_then(vs_then(VS_ORDER(x->alone, y->alone), VS_ORDER(x->pool, y->pool)),
+                   vs_then(VS_ORDER(x->stream, y->stream), VS_ORDER(x->addr, y->addr)));
 }
 
 static bool same_owner(const struct vs_picture_segment *a, const struct vs_picture_segment *b)

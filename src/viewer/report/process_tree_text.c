@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "viewer/common/json_writer.h"
@@ -140,14 +141,6 @@ struct process_tree_text_share {
     uint32_t member;
 };
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct process_tree_text_share *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes > y->bytes ? -1 : 1;
-    return x->member < y->member ? -1 : x->member > y->member;
-}
-
 static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
 {
     FILE *out = style->out;
@@ -169,7 +162,7 @@ static void put_gpus(const struct vs_tree *tree, const struct vs_style *style)
         for (uint32_t j = 0; j < tree->count; j++)
             if (gpu->shares[j])
                 shares[count++] = (struct process_tree_text_share){gpu->shares[j], j};
-        qsort(shares, count, sizeof *shares, by_bytes);
+        VS_SORT(shares, count, VS_DOWN(bytes), VS_UP(member));
         for (size_t j = 0; j < count && j < SHARES_SHOWN; j++) {
             char program[4 * 60 + 4];
             const struct vs_tree_member *m = &tree->members[shares[j].member];
