@@ -3,14 +3,14 @@
  * The environment of a program on the simulated GPU. Its libraries come first by LD_LIBRARY_PATH
  * and, where a program names another path, by an auditor of the dynamic loader. PYTHONPATH starts
  * the Python part in every interpreter, also those that other processes of the program start.
- * PyTorch keeps no kernels that the simulated NVRTC "compiled": on a real GPU it would find them in
- * its cache under the same name, and they contain no code. All of it is inherited by children, and
- * nothing is written to the user's files. */
+ * PyTorch, CuPy and Warp keep no kernels that the simulated NVRTC "compiled" where they would find
+ * them on a real GPU, under the same name: they contain no code. All of it is inherited by children. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/reading/vs_xalloc.h"
+#include "base/vs_output_file.h"
 #include "tools/common/paths.h"
 #include "tools/run/run_internal.h"
 
@@ -41,7 +41,8 @@ static int append_auditor(const char *library)
 
 int vs_run_prepare_simulated(struct vs_run *run)
 {
-    char simulator[PATH_MAX], audit[PATH_MAX], startup[PATH_MAX], why[VS_SIMULATED_WHY_MAX];
+    char simulator[PATH_MAX], audit[PATH_MAX], startup[PATH_MAX], kernels[PATH_MAX];
+    char why[VS_SIMULATED_WHY_MAX];
     enum vs_err err = vs_simulated_check(run->options.text[VS_OPT_simulate], why);
     if (err)
         return vs_run_fail("%s%s", err == VS_ERR_ARG ? "--simulate: " : "", why);
@@ -54,7 +55,9 @@ int vs_run_prepare_simulated(struct vs_run *run)
         return vs_run_fail("the path %s contains a colon, which LD_AUDIT does not allow; install "
                            "vramscope elsewhere", audit);
     bool failed = vs_run_prepend("LD_LIBRARY_PATH", simulator) || append_auditor(audit) ||
-                  setenv("USE_PYTORCH_KERNEL_CACHE", "0", 1);
+                  setenv("USE_PYTORCH_KERNEL_CACHE", "0", 1) || setenv("CUPY_CACHE_IN_MEMORY", "1", 1);
+    if (vs_folder_cache("warp", kernels, sizeof kernels)) /* Warp cannot do without files */
+        failed = failed || setenv("WARP_CACHE_PATH", kernels, 1);
     if (!vs_path_python_startup(startup, sizeof startup))
         failed = failed || vs_run_prepend("PYTHONPATH", startup);
     return failed ? vs_run_fail("%s", "out of memory") : 0;
