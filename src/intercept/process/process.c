@@ -270,7 +270,10 @@ static void record_process(void)
     ssize_t length = fd >= 0 ? read(fd, command, sizeof scratch.command - 1) : 0;
     if (fd >= 0)
         close(fd);
-    for (ssize_t i = 0; i + 1 < length; i++) {
+    while (length > 0 && !command[length - 1]) /* a program that sets its title leaves many zeros */
+        length--;
+    command[length > 0 ? length : 0] = 0;
+    for (ssize_t i = 0; i < length; i++) {
         if (!command[i])
             command[i] = ' ';
     }
