@@ -127,6 +127,7 @@ static enum vs_kind decide(const struct vs_kinds *kinds, const struct block *blo
     case VS_MAKER_BUCKET: return VS_KIND_GRADIENTS;
     case VS_MAKER_PASSING: return VS_KIND_TEMPORARIES;
     case VS_MAKER_WORKSPACE: return VS_KIND_WORKSPACES;
+    case VS_MAKER_KV_CACHE: return VS_KIND_ACTIVATIONS; /* as the one that forward code makes */
     case VS_MAKER_INPUT: return VS_KIND_INPUTS;
     case VS_MAKER_UNKNOWN: return block->before ? NO_KIND : VS_KIND_UNKNOWN;
     case VS_MAKER_CONSTRUCTOR: return NO_KIND;

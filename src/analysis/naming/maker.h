@@ -28,6 +28,7 @@ enum vs_maker {
     VS_MAKER_BUCKET,          /* gradient buckets of DistributedDataParallel */
     VS_MAKER_PASSING,         /* only used at once: gathered parameters, norms, measurements */
     VS_MAKER_WORKSPACE,
+    VS_MAKER_KV_CACHE,        /* of an inference engine */
     VS_MAKER_INPUT,
     VS_MAKER_USER,            /* computed by the user's own code */
     VS_MAKER_LIBRARY,         /* Python code of a library that no rule names */

@@ -93,6 +93,9 @@ VS_MAKER_RULE("/torch/_inductor/autotune_process.py", "", PASSING)
 VS_MAKER_RULE("/triton/testing.py", "", PASSING)
 VS_MAKER_RULE("/torch/_dynamo/eval_frame.py", "compile_wrapper", FORWARD)
 
+/* inference engines: the KV cache, made before any forward code runs */
+VS_MAKER_RULE("/vllm/v1/worker/", "allocate_kv_cache initialize_kv_cache_tensors", KV_CACHE)
+
 /* inputs */
 VS_MAKER_RULE("/torch/utils/data/", "", INPUT)
 VS_MAKER_RULE("/transformers/trainer.py", "_prepare_input _prepare_inputs", INPUT)

@@ -152,6 +152,10 @@ static const struct kinds_case {
      FORWARD "tensor 0 2M; tensor 2 1M; mark forward; drop 2; " BACKWARD "tensor 3 1M; " MAIN "mark backward; "
      ENGINE "drop 0; drop 3",
      {{"forward", "activations 2, temporaries 1"}, {"backward", "temporaries 1"}}},
+    {"a KV cache is an activation, also where a constructor allocates it",
+     MAIN "at allocate_kv_cache /env/lib/python3.11/site-packages/vllm/v1/worker/utils.py < Core.__init__ /v/core.py; "
+     "tensor 0 2M; mark start; drop 0",
+     {{"start", "activations 2"}}},
     {"the engine's first free begins backward",
      BACKWARD "tensor 0 1M; drop 0; " FORWARD "tensor 1 1M; tensor 2 1M; mark forward; " ENGINE "drop 1; drop 2",
      {{"forward", "activations 2"}}},

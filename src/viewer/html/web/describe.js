@@ -15,7 +15,7 @@ const KIND_RULES = Object.assign(Object.create(null), {
     'parameters': 'made where modules are built, converted or loaded',
     'gradients': 'made by the autograd engine and live after its pass',
     'optimizer state': "made in an optimizer's step and live after it",
-    'activations': 'made by forward code and live when backward began',
+    'activations': 'made by forward code and live when backward began, or the KV cache',
     'inputs': 'made by a data loader, or by a call of your own code that makes or copies data',
     'temporaries': 'freed before the pass or the step that made it was over',
     'workspaces': 'asked for by cuBLAS, cuDNN or a similar library',
