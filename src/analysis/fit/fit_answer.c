@@ -222,6 +222,16 @@ void vs_fit_set_needed(struct vs_fit_run *run, const struct vs_fit_run *whole)
 {
     if (whole->answer != VS_FIT_YES || whole->used_peak <= run->worst_device->total_bytes)
         return; /* what fails then is not the sum */
+    /* What let one request fit is no remedy where a perfect allocator would need more than there is. */
+    const struct vs_fit_device *device = whole->worst_device;
+    uint64_t unused = device->tensors && device->peak_reserved > device->peak_allocated
+                          ? device->peak_reserved - device->peak_allocated : 0;
+    const char *kind = run->remedy.text ? run->remedy.kind : "";
+    if (strcmp(kind, "bigger_device") == 0 ||
+        (strcmp(kind, "policy") == 0 && whole->used_peak - unused > run->worst_device->total_bytes)) {
+        free(run->remedy.text);
+        run->remedy.text = NULL;
+    }
     run->needed = whole->used_peak;
     run->needed_steps = whole->stopped ? whole->worst->steps : 0;
     run->if_assumed = depends_on_assumed(run);

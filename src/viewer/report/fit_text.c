@@ -293,6 +293,8 @@ static void put_needed(const struct vs_fit_set *set, const struct vs_fit_run *ru
     fprintf(out, ": %s instead of %s, %s more", two.a, two.b, vs_size_text(vs_fit_lacks(run)));
     if (run->needed_steps)
         fprintf(out, ", in its first %s steps", vs_count_text(run->needed_steps));
+    if (run->worst_device->tensors)
+        fputs("; vramscope advise finds what makes it fit", out);
 }
 
 static void put_remedy(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
