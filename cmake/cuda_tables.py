@@ -319,7 +319,8 @@ def definitions(folders, pattern):
     for folder in folders:
         for name in sorted(n for n in os.listdir(folder) if n.endswith(".c")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                for symbol, kind, ours in re.findall(r"^%s\(([^)]*)\)\n\{" % pattern, file.read(), re.M):
+                for symbol, kind, ours in re.findall(
+                        r"^(?:\w+ |VS_SIM_\w+\()%s(?:,\s+)?\(([^)]*)\)(?:\n\{|,)" % pattern, file.read(), re.M):
                     ours = [] if ours == "void" else [" ".join(p.split()) for p in ours.split(",")]
                     yield symbol, kind, ours
 
@@ -342,7 +343,7 @@ def entered_rows(defined, parameters):
 def enter_table(simulator, parameters):
     """The entry points of *definitions*. A condition stores an error in *entered*, or 0."""
     for symbol, kind, ours in definitions([os.path.join(simulator, room) for room in DRIVER],
-                                          r"CUresult (cu\w+)_(entered|locked|in|safe)"):
+                                          r"(cu\w+)_(entered|locked|in|safe)"):
         members = parameters.get(symbol, [])
         context = len(ours) == len(members) + 1  # a parameter before the program's
         if len(ours) != len(members) + context:
@@ -503,7 +504,7 @@ def main():
     runtime_members = {name: of_runtime.get(cbid, []) for name, cbid in runtime.items()}
     forwards, only_older = runtime_forwards(sources)
     pointers = list(runtime_pointers(entries, sources, forwards))
-    defined = list(definitions([sources], r"cudaError_t (cuda\w+)_(context|driver|function|result)"))
+    defined = list(definitions([sources], r"(cuda\w+)_(context|driver|function|result)"))
     renamed = list(major_names(only_older, runtime, callbacks))
     older = dict(older_forms(headers, entries, of_driver))
     driver = [symbol for entry in entries for symbol in entry[2:4] if symbol]

@@ -247,11 +247,8 @@ CUresult cuCtxSetCurrent_entered(CUcontext ctx)
     return c ? push(c) : CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetCurrent_entered(CUcontext pctx[static 1])
-{
-    *pctx = (CUcontext)vs_sim_context_current();
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuCtxGetCurrent_entered, (CUcontext pctx[static 1]),
+              *pctx = (CUcontext)vs_sim_context_current())
 
 CUresult cuCtxPushCurrent_v2_entered(CUcontext ctx)
 {

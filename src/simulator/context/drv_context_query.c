@@ -6,11 +6,8 @@
 
 #include "base/vs_clock.h"
 
-CUresult cuCtxGetDevice_in(struct vs_sim_context *ctx, CUdevice device[static 1])
-{
-    *device = ctx->device->ordinal;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuCtxGetDevice_in, (struct vs_sim_context *ctx, CUdevice device[static 1]),
+              *device = ctx->device->ordinal)
 
 CUresult vs_sim_context_given(CUcontext handle, struct vs_sim_context **ctx)
 {
@@ -22,11 +19,8 @@ CUresult vs_sim_context_given(CUcontext handle, struct vs_sim_context **ctx)
     return atomic_load(&(*ctx)->alive) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-CUresult cuCtxGetDevice_v2_entered(CUdevice device[static 1], struct vs_sim_context *ctx)
-{
-    *device = ctx->device->ordinal;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuCtxGetDevice_v2_entered, (CUdevice device[static 1], struct vs_sim_context *ctx),
+              *device = ctx->device->ordinal)
 
 CUresult cuCtxSynchronize_v2_entered(struct vs_sim_context *ctx)
 {
@@ -39,16 +33,9 @@ CUresult cuCtxSynchronize_v2_entered(struct vs_sim_context *ctx)
     return e;
 }
 
-CUresult cuCtxSynchronize_in(struct vs_sim_context *ctx)
-{
-    return cuCtxSynchronize_v2_entered(ctx);
-}
-
-CUresult cuCtxGetFlags_in(struct vs_sim_context *ctx, unsigned int flags[static 1])
-{
-    *flags = ctx->flags;
-    return CUDA_SUCCESS;
-}
+VS_SIM_AS(cuCtxSynchronize_in, (struct vs_sim_context *ctx), cuCtxSynchronize_v2_entered(ctx))
+VS_SIM_STORES(cuCtxGetFlags_in, (struct vs_sim_context *ctx, unsigned int flags[static 1]),
+              *flags = ctx->flags)
 
 CUresult cuCtxSetFlags_in(struct vs_sim_context *ctx, unsigned int flags)
 {
@@ -58,17 +45,11 @@ CUresult cuCtxSetFlags_in(struct vs_sim_context *ctx, unsigned int flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetId_entered(struct vs_sim_context *ctx, unsigned long long ctxId[static 1])
-{
-    *ctxId = ctx->id;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetApiVersion_entered(struct vs_sim_context *ctx, unsigned int version[static 1])
-{
-    *version = 3020;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuCtxGetId_entered, (struct vs_sim_context *ctx, unsigned long long ctxId[static 1]),
+              *ctxId = ctx->id)
+VS_SIM_STORES(cuCtxGetApiVersion_entered,
+              (struct vs_sim_context *ctx, unsigned int version[static 1]),
+              *version = 3020)
 
 CUresult cuCtxGetLimit_in(struct vs_sim_context *ctx, size_t pvalue[static 1], CUlimit limit)
 {

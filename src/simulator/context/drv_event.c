@@ -156,10 +156,8 @@ CUresult cuEventRecordWithFlags_in(struct vs_sim_event *ev, struct vs_sim_stream
     return vs_sim_event_submit(ev, s, vs_sim_op_new(s, VS_SIM_OP_RECORD), &seq);
 }
 
-CUresult cuEventRecord_in(struct vs_sim_event *ev, struct vs_sim_stream *s)
-{
-    return cuEventRecordWithFlags_in(ev, s, 0);
-}
+VS_SIM_AS(cuEventRecord_in, (struct vs_sim_event *ev, struct vs_sim_stream *s),
+          cuEventRecordWithFlags_in(ev, s, 0))
 
 /* The position of the event, its time and the dependencies of the record (both may be NULL); false
  * if it was never recorded. */

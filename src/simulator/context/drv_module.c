@@ -219,17 +219,14 @@ CUresult cuModuleLoadData_in(struct vs_sim_context *ctx, CUmodule *module, const
     return e;
 }
 
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
-{
-    return cuModuleLoadData(module, fatCubin);
-}
+VS_SIM_AS(cuModuleLoadFatBinary, (CUmodule *module, const void *fatCubin),
+          cuModuleLoadData(module, fatCubin))
 
 /* Options are for compilers, and nothing is compiled. */
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
-                            CUjit_option *options, void **optionValues)
-{
-    return cuModuleLoadData(module, image);
-}
+VS_SIM_AS(cuModuleLoadDataEx,
+          (CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
+           void **optionValues),
+          cuModuleLoadData(module, image))
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
@@ -260,12 +257,8 @@ static void image_end(struct vs_sim_image *im)
     pthread_mutex_unlock(&images_mu);
 }
 
-CUresult cuModuleUnload_in(struct vs_sim_context *ctx, struct vs_sim_image *im)
-{
-    vs_sim_context_sync(ctx);
-    image_end(im);
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuModuleUnload_in, (struct vs_sim_context *ctx, struct vs_sim_image *im),
+              vs_sim_context_sync(ctx), image_end(im))
 
 CUresult cuModuleGetFunction_in(CUfunction hfunc[static 1], struct vs_sim_image *im,
                                 const char name[static 1])
@@ -412,11 +405,9 @@ CUresult vs_sim_function_variables(struct vs_sim_function *function, struct vs_s
     return e;
 }
 
-CUresult cuModuleGetGlobal_v2_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
-                                      const char name[static 1])
-{
-    return global_get(im->library ? im->library : im, name, false, dptr, bytes);
-}
+VS_SIM_AS(cuModuleGetGlobal_v2_entered,
+          (CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im, const char name[static 1]),
+          global_get(im->library ? im->library : im, name, false, dptr, bytes))
 
 /* ---- libraries ---- */
 
@@ -481,14 +472,9 @@ CUresult cuLibraryGetModule_in(struct vs_sim_context *ctx, CUmodule pMod[static 
     return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryGetGlobal_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
-                                    const char name[static 1])
-{
-    return global_get(im, name, false, dptr, bytes);
-}
-
-CUresult cuLibraryGetManaged_entered(CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im,
-                                     const char name[static 1])
-{
-    return global_get(im, name, true, dptr, bytes);
-}
+VS_SIM_AS(cuLibraryGetGlobal_entered,
+          (CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im, const char name[static 1]),
+          global_get(im, name, false, dptr, bytes))
+VS_SIM_AS(cuLibraryGetManaged_entered,
+          (CUdeviceptr *dptr, size_t *bytes, struct vs_sim_image *im, const char name[static 1]),
+          global_get(im, name, true, dptr, bytes))

@@ -105,10 +105,8 @@ CUresult cuStreamCreateWithPriority_in(struct vs_sim_context *ctx, CUstream *phS
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
-{
-    return cuStreamCreateWithPriority(phStream, Flags, 0);
-}
+VS_SIM_AS(cuStreamCreate, (CUstream *phStream, unsigned int Flags),
+          cuStreamCreateWithPriority(phStream, Flags, 0))
 
 CUresult cuStreamDestroy_v2_entered(CUstream hStream)
 {
@@ -175,29 +173,16 @@ CUresult cuStreamAddCallback_in(struct vs_sim_stream *s, CUstreamCallback callba
 
 /* ---- properties ---- */
 
-#define STREAM_GETTER(name, type, out, value)         \
-    CUresult name(CUstream hStream, type *out)        \
-    {                                                 \
-        struct vs_sim_stream *s;                      \
-        CUresult e = vs_sim_enter_stream(hStream, &s); \
-        if (e)                                        \
-            return e;                                 \
-        if (!(out))                                   \
-            return CUDA_ERROR_INVALID_VALUE;          \
-        *(out) = (value);                             \
-        return CUDA_SUCCESS;                          \
-    }
-
-STREAM_GETTER(cuStreamGetPriority, int, priority, s->priority)
-STREAM_GETTER(cuStreamGetFlags, unsigned int, flags, s->flags)
-STREAM_GETTER(cuStreamGetId, unsigned long long, streamId, s->id)
-STREAM_GETTER(cuStreamGetCtx, CUcontext, pctx, (CUcontext)s->ctx)
-STREAM_GETTER(cuStreamGetDevice, CUdevice, device, s->ctx->device->ordinal)
-
-CUresult cuStreamGetCtx_v2_in(struct vs_sim_stream *s, CUcontext pCtx[static 1],
-                              CUgreenCtx pGreenCtx[static 1])
-{
-    *pCtx = (CUcontext)s->ctx;
-    *pGreenCtx = NULL;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuStreamGetPriority_in, (struct vs_sim_stream *s, int priority[static 1]),
+              *priority = s->priority)
+VS_SIM_STORES(cuStreamGetFlags_in, (struct vs_sim_stream *s, unsigned int flags[static 1]),
+              *flags = s->flags)
+VS_SIM_STORES(cuStreamGetId_in, (struct vs_sim_stream *s, unsigned long long streamId[static 1]),
+              *streamId = s->id)
+VS_SIM_STORES(cuStreamGetCtx_in, (struct vs_sim_stream *s, CUcontext pctx[static 1]),
+              *pctx = (CUcontext)s->ctx)
+VS_SIM_STORES(cuStreamGetDevice_in, (struct vs_sim_stream *s, CUdevice device[static 1]),
+              *device = s->ctx->device->ordinal)
+VS_SIM_STORES(cuStreamGetCtx_v2_in,
+              (struct vs_sim_stream *s, CUcontext pCtx[static 1], CUgreenCtx pGreenCtx[static 1]),
+              *pCtx = (CUcontext)s->ctx, *pGreenCtx = NULL)

@@ -25,17 +25,9 @@ CUresult vs_sim_enter_device(CUdevice dev, struct vs_sim_device **device)
     return *device ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-CUresult cuDeviceGetCount_entered(int count[static 1])
-{
-    *count = (int)vs_sim_spec.devices;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGet_entered(CUdevice device[static 1], struct vs_sim_device *d)
-{
-    *device = d->ordinal;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuDeviceGetCount_entered, (int count[static 1]), *count = (int)vs_sim_spec.devices)
+VS_SIM_STORES(cuDeviceGet_entered, (CUdevice device[static 1], struct vs_sim_device *d),
+              *device = d->ordinal)
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
@@ -48,25 +40,13 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
     return e;
 }
 
-CUresult cuDeviceGetUuid_v2_entered(CUuuid uuid[static 1], struct vs_sim_device *d)
-{
-    vs_sim_device_uuid(d->physical, uuid);
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceTotalMem_v2_entered(size_t bytes[static 1], struct vs_sim_device *d)
-{
-    *bytes = vs_sim_spec.capacity_bytes;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceComputeCapability_entered(int major[static 1], int minor[static 1],
-                                           struct vs_sim_device *d)
-{
-    *major = vs_sim_spec.preset->major;
-    *minor = vs_sim_spec.preset->minor;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuDeviceGetUuid_v2_entered, (CUuuid uuid[static 1], struct vs_sim_device *d),
+              vs_sim_device_uuid(d->physical, uuid))
+VS_SIM_STORES(cuDeviceTotalMem_v2_entered, (size_t bytes[static 1], struct vs_sim_device *d),
+              *bytes = vs_sim_spec.capacity_bytes)
+VS_SIM_STORES(cuDeviceComputeCapability_entered,
+              (int major[static 1], int minor[static 1], struct vs_sim_device *d),
+              *major = vs_sim_spec.preset->major, *minor = vs_sim_spec.preset->minor)
 
 CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {

@@ -70,52 +70,29 @@ CUresult cuFuncSetAttribute_entered(struct vs_sim_function *f, CUfunction_attrib
 
 /* The target of both handles is the same. */
 
-CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
-{
-    return vs_sim_device_find(dev) ? cuFuncGetAttribute(pi, attrib, (CUfunction)kernel)
-                                   : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
-{
-    return vs_sim_device_find(dev) ? cuFuncSetAttribute((CUfunction)kernel, attrib, val)
-                                   : CUDA_ERROR_INVALID_DEVICE;
-}
+VS_SIM_AS(cuKernelGetAttribute,
+          (int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev),
+          vs_sim_device_find(dev) ? cuFuncGetAttribute(pi, attrib, (CUfunction)kernel)
+                                  : CUDA_ERROR_INVALID_DEVICE)
+VS_SIM_AS(cuKernelSetAttribute,
+          (CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev),
+          vs_sim_device_find(dev) ? cuFuncSetAttribute((CUfunction)kernel, attrib, val)
+                                  : CUDA_ERROR_INVALID_DEVICE)
 
 /* A preference without effect here. */
-CUresult cuFuncSetCacheConfig_entered(struct vs_sim_function *f, CUfunc_cache config)
-{
-    return (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
-{
-    return vs_sim_device_find(dev) ? cuFuncSetCacheConfig((CUfunction)kernel, config)
-                                   : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuFuncGetName_entered(const char *name[static 1], struct vs_sim_function *f)
-{
-    *name = f->name;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuKernelGetName(const char **name, CUkernel hfunc)
-{
-    return cuFuncGetName(name, (CUfunction)hfunc);
-}
-
-CUresult cuKernelGetFunction_in(CUfunction pFunc[static 1], struct vs_sim_function *f)
-{
-    *pFunc = (CUfunction)f; /* the same in every context */
-    return CUDA_SUCCESS;
-}
-
-CUresult cuKernelGetLibrary_entered(CUlibrary pLib[static 1], struct vs_sim_function *f)
-{
-    *pLib = (CUlibrary)f->owner;
-    return CUDA_SUCCESS;
-}
+VS_SIM_AS(cuFuncSetCacheConfig_entered, (struct vs_sim_function *f, CUfunc_cache config),
+          (unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS)
+VS_SIM_AS(cuKernelSetCacheConfig, (CUkernel kernel, CUfunc_cache config, CUdevice dev),
+          vs_sim_device_find(dev) ? cuFuncSetCacheConfig((CUfunction)kernel, config)
+                                  : CUDA_ERROR_INVALID_DEVICE)
+VS_SIM_STORES(cuFuncGetName_entered, (const char *name[static 1], struct vs_sim_function *f),
+              *name = f->name)
+VS_SIM_AS(cuKernelGetName, (const char **name, CUkernel hfunc),
+          cuFuncGetName(name, (CUfunction)hfunc))
+VS_SIM_STORES(cuKernelGetFunction_in, (CUfunction pFunc[static 1], struct vs_sim_function *f),
+              *pFunc = (CUfunction)f) /* the same in every context */
+VS_SIM_STORES(cuKernelGetLibrary_entered, (CUlibrary pLib[static 1], struct vs_sim_function *f),
+              *pLib = (CUlibrary)f->owner)
 
 CUresult cuFuncGetModule_entered(CUmodule hmod[static 1], struct vs_sim_function *f)
 {
@@ -125,16 +102,10 @@ CUresult cuFuncGetModule_entered(CUmodule hmod[static 1], struct vs_sim_function
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncIsLoaded_entered(CUfunctionLoadingState state[static 1], struct vs_sim_function *f)
-{
-    *state = CU_FUNCTION_LOADING_STATE_LOADED;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuFuncLoad_entered(struct vs_sim_function *f)
-{
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuFuncIsLoaded_entered,
+              (CUfunctionLoadingState state[static 1], struct vs_sim_function *f),
+              *state = CU_FUNCTION_LOADING_STATE_LOADED)
+VS_SIM_AS(cuFuncLoad_entered, (struct vs_sim_function *f), CUDA_SUCCESS)
 
 /* ---- occupancy: the least of what threads, registers, shared memory and the
  * block limit allow ---- */
@@ -163,12 +134,10 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_entered(
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
-                                                     size_t dynamicSMemSize)
-{
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
-                                                                dynamicSMemSize, 0);
-}
+VS_SIM_AS(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+          (int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize),
+          cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                               dynamicSMemSize, 0))
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags_entered(
     int minGridSize[static 1], int blockSize[static 1], struct vs_sim_function *f,
@@ -195,14 +164,13 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags_entered(
     return CUDA_SUCCESS;
 }
 
-CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
-                                          CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                          size_t dynamicSMemSize, int blockSizeLimit)
-{
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
-                                                     blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                                     blockSizeLimit, 0);
-}
+VS_SIM_AS(cuOccupancyMaxPotentialBlockSize,
+          (int *minGridSize, int *blockSize, CUfunction func,
+           CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+           int blockSizeLimit),
+          cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                    blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                    blockSizeLimit, 0))
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock_entered(size_t dynamicSmemSize[static 1],
                                                          struct vs_sim_function *f, int numBlocks,

@@ -136,11 +136,9 @@ CUresult cuDriverGetVersion(int *driverVersion)
     return CUDA_SUCCESS;
 }
 
-CUresult cuProfilerInitialize(const char *configFile, const char *outputFile,
-                              CUoutput_mode outputMode)
-{
-    return CUDA_ERROR_NOT_SUPPORTED;
-}
+VS_SIM_AS(cuProfilerInitialize,
+          (const char *configFile, const char *outputFile, CUoutput_mode outputMode),
+          CUDA_ERROR_NOT_SUPPORTED)
 
 /* Only the interposed profiler could listen to these calls, so they do nothing. */
 CUresult cuProfilerStart(void) { return vs_sim_enter(); }

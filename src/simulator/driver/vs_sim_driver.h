@@ -35,6 +35,13 @@
 #include "vramscope_simulator.h"
 
 #define VS_SIM_EXPORT __attribute__((visibility("default")))
+
+/* A function that answers as an expression says, and one that only stores results. */
+#define VS_SIM_AS(name, parameters, answer) \
+    CUresult name parameters { return answer; }
+#define VS_SIM_STORES(name, parameters, ...) \
+    CUresult name parameters { return __VA_ARGS__, CUDA_SUCCESS; }
+
 #define VS_SIM_PAGE_BYTES (UINT64_C(2) << 20)  /* physical granularity of device memory */
 #define VS_SIM_SMALL_BYTES (UINT64_C(1) << 20) /* smaller requests share pages */
 #define VS_SIM_UNIT_BYTES 512                  /* their granularity */

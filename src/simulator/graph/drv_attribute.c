@@ -117,21 +117,16 @@ CUresult vs_sim_attribute_of_launch(struct vs_sim_attributes *a, const CUlaunchA
 
 /* ---- kernel nodes ---- */
 
-CUresult cuGraphKernelNodeGetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
-                                              CUkernelNodeAttrValue *value_out)
-{
-    return n->type == CU_GRAPH_NODE_TYPE_KERNEL
-               ? get(&n->op.u.launch.attributes, attr, NODE, value_out)
-               : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult cuGraphKernelNodeSetAttribute_locked(struct vs_sim_node *n, CUkernelNodeAttrID attr,
-                                              const CUkernelNodeAttrValue *value)
-{
-    return n->type == CU_GRAPH_NODE_TYPE_KERNEL
-               ? set(&n->op.u.launch.attributes, attr, NODE, value)
-               : CUDA_ERROR_INVALID_VALUE;
-}
+VS_SIM_AS(cuGraphKernelNodeGetAttribute_locked,
+          (struct vs_sim_node *n, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out),
+          n->type == CU_GRAPH_NODE_TYPE_KERNEL
+              ? get(&n->op.u.launch.attributes, attr, NODE, value_out)
+              : CUDA_ERROR_INVALID_VALUE)
+VS_SIM_AS(cuGraphKernelNodeSetAttribute_locked,
+          (struct vs_sim_node *n, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value),
+          n->type == CU_GRAPH_NODE_TYPE_KERNEL
+              ? set(&n->op.u.launch.attributes, attr, NODE, value)
+              : CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuGraphKernelNodeCopyAttributes_locked(struct vs_sim_node *to, struct vs_sim_node *from)
 {

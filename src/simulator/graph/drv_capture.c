@@ -381,15 +381,10 @@ static CUresult begin(struct vs_sim_stream *s, struct vs_sim_graph *graph,
 
 static const struct vs_sim_nodes none;
 
-CUresult cuStreamBeginCapture_locked(struct vs_sim_stream *s)
-{
-    return begin(s, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL);
-}
-
-CUresult cuStreamBeginCapture_v2_locked(struct vs_sim_stream *s, CUstreamCaptureMode mode)
-{
-    return begin(s, NULL, &none, mode);
-}
+VS_SIM_AS(cuStreamBeginCapture_locked, (struct vs_sim_stream *s),
+          begin(s, NULL, &none, CU_STREAM_CAPTURE_MODE_GLOBAL))
+VS_SIM_AS(cuStreamBeginCapture_v2_locked, (struct vs_sim_stream *s, CUstreamCaptureMode mode),
+          begin(s, NULL, &none, mode))
 
 CUresult cuStreamBeginCaptureToGraph_locked(CUstream hStream, CUgraph hGraph,
                                             const CUgraphNode *dependencies,
@@ -487,24 +482,16 @@ static CUresult info(struct vs_sim_stream *s, CUstreamCaptureStatus *status, cuu
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamIsCapturing_locked(struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus)
-{
-    return info(s, captureStatus, NULL, NULL, NULL, NULL, NULL);
-}
-
-CUresult cuStreamGetCaptureInfo_locked(struct vs_sim_stream *s,
-                                       CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id)
-{
-    return info(s, captureStatus_out, id, NULL, NULL, NULL, NULL);
-}
-
-CUresult cuStreamGetCaptureInfo_v3_locked(struct vs_sim_stream *s,
-                                          CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id,
-                                          CUgraph *graph, const CUgraphNode **deps,
-                                          const CUgraphEdgeData **edges, size_t *count)
-{
-    return info(s, captureStatus_out, id, graph, deps, edges, count);
-}
+VS_SIM_AS(cuStreamIsCapturing_locked,
+          (struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus),
+          info(s, captureStatus, NULL, NULL, NULL, NULL, NULL))
+VS_SIM_AS(cuStreamGetCaptureInfo_locked,
+          (struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id),
+          info(s, captureStatus_out, id, NULL, NULL, NULL, NULL))
+VS_SIM_AS(cuStreamGetCaptureInfo_v3_locked,
+          (struct vs_sim_stream *s, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id,
+           CUgraph *graph, const CUgraphNode **deps, const CUgraphEdgeData **edges, size_t *count),
+          info(s, captureStatus_out, id, graph, deps, edges, count))
 
 /* ---- changing ---- */
 

@@ -340,11 +340,8 @@ CUresult cuGraphDestroyNode_locked(struct vs_sim_node *n)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphNodeGetType_locked(struct vs_sim_node *n, CUgraphNodeType type[static 1])
-{
-    *type = n->type;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuGraphNodeGetType_locked, (struct vs_sim_node *n, CUgraphNodeType type[static 1]),
+              *type = n->type)
 
 /* ---- edges ---- */
 
@@ -426,10 +423,8 @@ static CUresult give(const struct vs_sim_nodes *list, CUgraphNode *out, size_t *
     return give_edges(list, out, NULL, count);
 }
 
-CUresult cuGraphGetNodes_locked(struct vs_sim_graph *g, CUgraphNode *nodes, size_t *numNodes)
-{
-    return give(&g->nodes, nodes, numNodes);
-}
+VS_SIM_AS(cuGraphGetNodes_locked, (struct vs_sim_graph *g, CUgraphNode *nodes, size_t *numNodes),
+          give(&g->nodes, nodes, numNodes))
 
 CUresult cuGraphGetRootNodes_locked(struct vs_sim_graph *g, CUgraphNode *rootNodes,
                                     size_t *numRootNodes)
@@ -464,18 +459,14 @@ CUresult cuGraphGetEdges_v2_locked(struct vs_sim_graph *g, CUgraphNode *from, CU
     return e;
 }
 
-CUresult cuGraphNodeGetDependencies_v2_locked(struct vs_sim_node *n, CUgraphNode *dependencies,
-                                              CUgraphEdgeData *edgeData, size_t *numDependencies)
-{
-    return give_edges(&n->before, dependencies, edgeData, numDependencies);
-}
-
-CUresult cuGraphNodeGetDependentNodes_v2_locked(struct vs_sim_node *n, CUgraphNode *dependentNodes,
-                                                CUgraphEdgeData *edgeData,
-                                                size_t *numDependentNodes)
-{
-    return give_edges(&n->after, dependentNodes, edgeData, numDependentNodes);
-}
+VS_SIM_AS(cuGraphNodeGetDependencies_v2_locked,
+          (struct vs_sim_node *n, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
+           size_t *numDependencies),
+          give_edges(&n->before, dependencies, edgeData, numDependencies))
+VS_SIM_AS(cuGraphNodeGetDependentNodes_v2_locked,
+          (struct vs_sim_node *n, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData,
+           size_t *numDependentNodes),
+          give_edges(&n->after, dependentNodes, edgeData, numDependentNodes))
 
 /* ---- entries: the lock is held for all of the call ---- */
 

@@ -143,11 +143,8 @@ CUresult cuGraphExecDestroy_locked(struct vs_sim_graph_exec *x)
     return CUDA_SUCCESS;
 }
 
-CUresult cuGraphExecGetFlags_locked(struct vs_sim_graph_exec *x, cuuint64_t flags[static 1])
-{
-    *flags = x->flags;
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuGraphExecGetFlags_locked, (struct vs_sim_graph_exec *x, cuuint64_t flags[static 1]),
+              *flags = x->flags)
 
 /* ---- permitted changes ---- */
 

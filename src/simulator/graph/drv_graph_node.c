@@ -362,10 +362,8 @@ static CUresult change(CUgraphNode handle, const CUgraphNodeParams *p)
     return e ? e : vs_sim_graph_leave(vs_sim_node_set(n, p));
 }
 
-CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
-{
-    return vs_sim_node_params_ok(nodeParams) ? change(hNode, nodeParams) : CUDA_ERROR_INVALID_VALUE;
-}
+VS_SIM_AS(cuGraphNodeSetParams, (CUgraphNode hNode, CUgraphNodeParams *nodeParams),
+          vs_sim_node_params_ok(nodeParams) ? change(hNode, nodeParams) : CUDA_ERROR_INVALID_VALUE)
 
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *p)
 {

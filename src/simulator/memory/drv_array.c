@@ -280,11 +280,10 @@ static CUresult destroy(struct vs_sim_context *ctx, const void *handle, bool mip
 
 /* ---- the entry points ---- */
 
-CUresult cuArray3DCreate_v2_in(struct vs_sim_context *ctx, CUarray *pHandle,
-                               const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
-{
-    return create(ctx, pAllocateArray, 0, (uintptr_t *)pHandle);
-}
+VS_SIM_AS(cuArray3DCreate_v2_in,
+          (struct vs_sim_context *ctx, CUarray *pHandle,
+           const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray),
+          create(ctx, pAllocateArray, 0, (uintptr_t *)pHandle))
 
 CUresult cuArrayCreate_v2_in(struct vs_sim_context *ctx, CUarray *pHandle,
                              const CUDA_ARRAY_DESCRIPTOR *a)
@@ -295,23 +294,16 @@ CUresult cuArrayCreate_v2_in(struct vs_sim_context *ctx, CUarray *pHandle,
     return create(ctx, &desc, 0, (uintptr_t *)pHandle);
 }
 
-CUresult cuMipmappedArrayCreate_in(struct vs_sim_context *ctx, CUmipmappedArray *pHandle,
-                                   const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
-                                   unsigned int numMipmapLevels)
-{
-    return create(ctx, pMipmappedArrayDesc, numMipmapLevels ? numMipmapLevels : 1,
-                  (uintptr_t *)pHandle);
-}
-
-CUresult cuArrayDestroy_in(struct vs_sim_context *ctx, CUarray hArray)
-{
-    return destroy(ctx, hArray, false);
-}
-
-CUresult cuMipmappedArrayDestroy_in(struct vs_sim_context *ctx, CUmipmappedArray hMipmappedArray)
-{
-    return destroy(ctx, hMipmappedArray, true);
-}
+VS_SIM_AS(cuMipmappedArrayCreate_in,
+          (struct vs_sim_context *ctx, CUmipmappedArray *pHandle,
+           const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels),
+          create(ctx, pMipmappedArrayDesc, numMipmapLevels ? numMipmapLevels : 1,
+                 (uintptr_t *)pHandle))
+VS_SIM_AS(cuArrayDestroy_in, (struct vs_sim_context *ctx, CUarray hArray),
+          destroy(ctx, hArray, false))
+VS_SIM_AS(cuMipmappedArrayDestroy_in,
+          (struct vs_sim_context *ctx, CUmipmappedArray hMipmappedArray),
+          destroy(ctx, hMipmappedArray, true))
 
 CUresult cuArray3DGetDescriptor_v2_in(CUDA_ARRAY3D_DESCRIPTOR out[static 1], CUarray hArray)
 {
@@ -353,33 +345,21 @@ static CUresult no_property(const void *handle, bool mipmapped, CUdevice device)
                                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuArrayGetPlane_in(CUarray pPlaneArray[static 1], CUarray hArray, unsigned int planeIdx)
-{
-    return no_property(hArray, false, 0);
-}
-
-CUresult cuArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1], CUarray array)
-{
-    return no_property(array, false, 0);
-}
-
-CUresult cuArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
-                                         CUarray array, CUdevice device)
-{
-    return no_property(array, false, device);
-}
-
-CUresult cuMipmappedArrayGetSparseProperties_in(CUDA_ARRAY_SPARSE_PROPERTIES out[static 1],
-                                                CUmipmappedArray mipmap)
-{
-    return no_property(mipmap, true, 0);
-}
-
-CUresult cuMipmappedArrayGetMemoryRequirements_in(CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1],
-                                                  CUmipmappedArray mipmap, CUdevice device)
-{
-    return no_property(mipmap, true, device);
-}
+VS_SIM_AS(cuArrayGetPlane_in,
+          (CUarray pPlaneArray[static 1], CUarray hArray, unsigned int planeIdx),
+          no_property(hArray, false, 0))
+VS_SIM_AS(cuArrayGetSparseProperties_in,
+          (CUDA_ARRAY_SPARSE_PROPERTIES out[static 1], CUarray array),
+          no_property(array, false, 0))
+VS_SIM_AS(cuArrayGetMemoryRequirements_in,
+          (CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1], CUarray array, CUdevice device),
+          no_property(array, false, device))
+VS_SIM_AS(cuMipmappedArrayGetSparseProperties_in,
+          (CUDA_ARRAY_SPARSE_PROPERTIES out[static 1], CUmipmappedArray mipmap),
+          no_property(mipmap, true, 0))
+VS_SIM_AS(cuMipmappedArrayGetMemoryRequirements_in,
+          (CUDA_ARRAY_MEMORY_REQUIREMENTS out[static 1], CUmipmappedArray mipmap, CUdevice device),
+          no_property(mipmap, true, device))
 
 /* ---- ends of copies ---- */
 

@@ -305,12 +305,10 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes,
     return batch(&b, 0, hStream, failIdx);
 }
 
-CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-                               CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs,
-                               CUstream hStream)
-{
-    return cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL, hStream);
-}
+VS_SIM_AS(cuMemcpyBatchAsync_v2,
+          (CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+           CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, CUstream hStream),
+          cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, NULL, hStream))
 
 CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx,
                               unsigned long long flags, CUstream hStream)
@@ -319,8 +317,7 @@ CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, siz
     return batch(&b, flags, hStream, failIdx);
 }
 
-CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList,
-                                 unsigned long long flags, CUstream hStream)
-{
-    return cuMemcpy3DBatchAsync(numOps, opList, NULL, flags, hStream);
-}
+VS_SIM_AS(cuMemcpy3DBatchAsync_v2,
+          (size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags,
+           CUstream hStream),
+          cuMemcpy3DBatchAsync(numOps, opList, NULL, flags, hStream))

@@ -100,10 +100,9 @@ CUresult cuMemPrefetchAsync_v2_in(CUdeviceptr devPtr, size_t count, CUmemLocatio
     return e ? e : move(stream, devPtr, count, place);
 }
 
-CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
-{
-    return cuMemPrefetchAsync_v2(devPtr, count, location_of(dstDevice), 0, hStream);
-}
+VS_SIM_AS(cuMemPrefetchAsync,
+          (CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream),
+          cuMemPrefetchAsync_v2(devPtr, count, location_of(dstDevice), 0, hStream))
 
 /* ---- batches ---- */
 
@@ -206,10 +205,8 @@ CUresult cuMemAdvise_v2_in(CUdeviceptr devPtr, size_t count, CUmem_advise advice
     return e ? e : vs_sim_managed_advise(devPtr, count, advice, place);
 }
 
-CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
-{
-    return cuMemAdvise_v2(devPtr, count, advice, location_of(device));
-}
+VS_SIM_AS(cuMemAdvise, (CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device),
+          cuMemAdvise_v2(devPtr, count, advice, location_of(device)))
 
 /* ---- attributes of ranges ---- */
 
@@ -276,11 +273,10 @@ CUresult cuMemRangeGetAttributes_in(void **data, size_t *dataSizes,
     return e;
 }
 
-CUresult cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute,
-                                CUdeviceptr devPtr, size_t count)
-{
-    return cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count);
-}
+VS_SIM_AS(cuMemRangeGetAttribute,
+          (void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr,
+           size_t count),
+          cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count))
 
 /* ---- streams ---- */
 

@@ -172,10 +172,8 @@ CUresult cuMemHostAlloc_safe(struct vs_sim_context *ctx, void **pp, size_t bytes
     return e;
 }
 
-CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
-{
-    return cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP);
-}
+VS_SIM_AS(cuMemAllocHost_v2, (void **pp, size_t bytesize),
+          cuMemHostAlloc(pp, bytesize, CU_MEMHOSTALLOC_DEVICEMAP))
 
 /* Ends the memory of *kind* that starts at *p*, else *missing*. Work may still use it, so the call
  * waits for it; but no document promises that, so the checker does not let a program rely on it. */
@@ -198,10 +196,8 @@ static CUresult host_remove(void *p, enum vs_sim_range_kind kind, CUresult missi
     return removed ? e : missing;
 }
 
-CUresult cuMemFreeHost_safe(void *p)
-{
-    return host_remove(p, VS_SIM_RANGE_HOST, CUDA_ERROR_INVALID_VALUE);
-}
+VS_SIM_AS(cuMemFreeHost_safe, (void *p),
+          host_remove(p, VS_SIM_RANGE_HOST, CUDA_ERROR_INVALID_VALUE))
 
 CUresult cuMemHostRegister_v2_safe(struct vs_sim_context *ctx, void *p, size_t bytesize,
                                    unsigned int Flags)
@@ -222,10 +218,8 @@ CUresult cuMemHostRegister_v2_safe(struct vs_sim_context *ctx, void *p, size_t b
     return e == CUDA_ERROR_ALREADY_MAPPED ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED : e;
 }
 
-CUresult cuMemHostUnregister_safe(void *p)
-{
-    return host_remove(p, VS_SIM_RANGE_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-}
+VS_SIM_AS(cuMemHostUnregister_safe, (void *p),
+          host_remove(p, VS_SIM_RANGE_REGISTERED, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED))
 
 CUresult cuMemHostGetDevicePointer_v2_in(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {

@@ -78,16 +78,11 @@ static CUresult alloc_async(CUdeviceptr *dptr, size_t bytes, CUmemoryPool handle
     return e;
 }
 
-CUresult cuMemAllocAsync_in(CUdeviceptr *dptr, size_t bytesize, struct vs_sim_stream *stream)
-{
-    return alloc_async(dptr, bytesize, NULL, stream, false);
-}
-
-CUresult cuMemAllocFromPoolAsync_in(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
-                                    struct vs_sim_stream *stream)
-{
-    return alloc_async(dptr, bytesize, pool, stream, true);
-}
+VS_SIM_AS(cuMemAllocAsync_in, (CUdeviceptr *dptr, size_t bytesize, struct vs_sim_stream *stream),
+          alloc_async(dptr, bytesize, NULL, stream, false))
+VS_SIM_AS(cuMemAllocFromPoolAsync_in,
+          (CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, struct vs_sim_stream *stream),
+          alloc_async(dptr, bytesize, pool, stream, true))
 
 CUresult cuMemFreeAsync_in(CUdeviceptr dptr, struct vs_sim_stream *stream)
 {
@@ -172,12 +167,9 @@ CUresult cuMemPoolDestroy_entered(struct vs_sim_pool *pool)
     return CUDA_SUCCESS;
 }
 
-CUresult cuMemPoolTrimTo_entered(struct vs_sim_pool *pool, size_t minBytesToKeep)
-{
-    vs_sim_pool_trim(pool, minBytesToKeep);
-    vs_sim_report_pool(VS_SIM_POOL_TRIMMED, pool, minBytesToKeep);
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuMemPoolTrimTo_entered, (struct vs_sim_pool *pool, size_t minBytesToKeep),
+              vs_sim_pool_trim(pool, minBytesToKeep),
+              vs_sim_report_pool(VS_SIM_POOL_TRIMMED, pool, minBytesToKeep))
 
 #define FIELD(name) {offsetof(struct vs_sim_pool, name), sizeof((struct vs_sim_pool *)0)->name}
 static const struct {
@@ -265,12 +257,9 @@ CUresult cuMemPoolGetAccess_entered(CUmemAccess_flags flags[static 1], struct vs
 
 /* ---- a device's pools ---- */
 
-CUresult cuDeviceGetDefaultMemPool_entered(CUmemoryPool pool_out[static 1],
-                                           struct vs_sim_device *d)
-{
-    *pool_out = (CUmemoryPool)vs_sim_pool_default(d);
-    return CUDA_SUCCESS;
-}
+VS_SIM_STORES(cuDeviceGetDefaultMemPool_entered,
+              (CUmemoryPool pool_out[static 1], struct vs_sim_device *d),
+              *pool_out = (CUmemoryPool)vs_sim_pool_default(d))
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {

@@ -265,20 +265,11 @@ CUresult cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pR
     return create(pTexObject, pResDesc, pTexDesc);
 }
 
-CUresult cuTexObjectDestroy_in(CUtexObject texObject)
-{
-    return destroy(texObject, false);
-}
-
-CUresult cuTexObjectGetResourceDesc_in(CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject)
-{
-    return describe(texObject, false, pResDesc, NULL);
-}
-
-CUresult cuTexObjectGetTextureDesc_in(CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject)
-{
-    return describe(texObject, false, NULL, pTexDesc);
-}
+VS_SIM_AS(cuTexObjectDestroy_in, (CUtexObject texObject), destroy(texObject, false))
+VS_SIM_AS(cuTexObjectGetResourceDesc_in, (CUDA_RESOURCE_DESC *pResDesc, CUtexObject texObject),
+          describe(texObject, false, pResDesc, NULL))
+VS_SIM_AS(cuTexObjectGetTextureDesc_in, (CUDA_TEXTURE_DESC *pTexDesc, CUtexObject texObject),
+          describe(texObject, false, NULL, pTexDesc))
 
 /* cuda.h: an error if no resource view was specified, and none ever is here. */
 CUresult cuTexObjectGetResourceViewDesc_in(CUDA_RESOURCE_VIEW_DESC *pResViewDesc,
@@ -289,20 +280,11 @@ CUresult cuTexObjectGetResourceViewDesc_in(CUDA_RESOURCE_VIEW_DESC *pResViewDesc
     return e ? e : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
-{
-    return create(pSurfObject, pResDesc, NULL);
-}
-
-CUresult cuSurfObjectDestroy_in(CUsurfObject surfObject)
-{
-    return destroy(surfObject, true);
-}
-
-CUresult cuSurfObjectGetResourceDesc_in(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
-{
-    return describe(surfObject, true, pResDesc, NULL);
-}
+VS_SIM_AS(cuSurfObjectCreate, (CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc),
+          create(pSurfObject, pResDesc, NULL))
+VS_SIM_AS(cuSurfObjectDestroy_in, (CUsurfObject surfObject), destroy(surfObject, true))
+VS_SIM_AS(cuSurfObjectGetResourceDesc_in, (CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject),
+          describe(surfObject, true, pResDesc, NULL))
 
 /* The same for every format that a texture can have. */
 CUresult cuDeviceGetTexture1DLinearMaxWidth_entered(size_t maxWidthInElements[static 1],
