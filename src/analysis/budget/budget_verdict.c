@@ -18,21 +18,16 @@
 #define ABSENT_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 
-static const char *keep(struct vs_budget_verdict *out, const char *format, ...) VS_PRINTF(2, 3);
-static const char *keep(struct vs_budget_verdict *out, const char *format, ...)
+static void note(struct vs_budget_verdict *out, const char *format, ...) VS_PRINTF(2, 3);
+static void note(struct vs_budget_verdict *out, const char *format, ...)
 {
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return vs_xarena_text(&out->memory, text);
-}
-
-static void note(struct vs_budget_verdict *out, const char *text)
-{
     if (out->note_count < sizeof out->notes / sizeof *out->notes)
-        out->notes[out->note_count++] = text;
+        out->notes[out->note_count++] = vs_xarena_text(&out->memory, text);
 }
 
 /* *pattern* with * and ?; other characters, as the brackets of a test's parameters, are themselves. */
@@ -207,10 +202,10 @@ static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budge
              : quantity->value > limit->amount || quantity->possible <= limit->amount))
         return NULL;
     struct vs_size_pair sizes = vs_sizes_apart(quantity->value, quantity->possible);
-    return keep(out, "%s device %" PRIu64 " %s %s, and possibly %s between two readings; the trace does not show "
-                "whether managed memory was on the device, or how far stream-ordered pools grew; limit max-allocated "
-                "instead", low ? "free memory of" : "memory in use on", quantity->device,
-                low ? "fell to" : "reached", sizes.a, sizes.b);
+    return vs_xarena_printf(&out->memory, "%s device %" PRIu64 " %s %s, and possibly %s between two readings; the trace "
+                            "does not show whether managed memory was on the device, or how far stream-ordered pools "
+                            "grew; limit max-allocated instead", low ? "free memory of" : "memory in use on",
+                            quantity->device, low ? "fell to" : "reached", sizes.a, sizes.b);
 }
 
 static void check_limit(struct vs_budget_verdict *out, const struct vs_budget *budget,
@@ -246,7 +241,7 @@ static void note_missing(struct vs_budget_verdict *out, const struct vs_baseline
         has |= out->taken.items[i].quantity.metric == metric &&
                vs_baseline_value(baseline, out->process, &out->taken.items[i].quantity, &value);
     if (has)
-        note(out, keep(out, "%s not compared with the baseline: %s", what, missing));
+        note(out, "%s not compared with the baseline: %s", what, missing);
 }
 
 static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
@@ -255,31 +250,31 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
     static const struct vs_budget_scope any;
     const struct vs_taken *taken = &out->taken;
     if (!vs_baseline_has(baseline, out->process)) {
-        note(out, keep(out, "%s has no process '%s' yet; add it with --update-baseline",
-                       budget->baseline, out->process));
+        note(out, "%s has no process '%s' yet; add it with --update-baseline",
+             budget->baseline, out->process);
         return;
     }
     uint64_t steps = vs_baseline_steps(baseline, out->process);
     if (steps != taken->steps)
-        note(out, keep(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
-                       ": totals of the whole run differ for that reason", steps, taken->steps));
+        note(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
+             ": totals of the whole run differ for that reason", steps, taken->steps);
     for (size_t i = 0; i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
         if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
             compare(out, &taken->items[i], NULL, budget, baseline);
     }
     if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
-        note(out, keep(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
-                       budget->baseline));
+        note(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
+             budget->baseline);
     note_missing(out, baseline, VS_METRIC_COPIES, "copies are");
     note_missing(out, baseline, VS_METRIC_GROWTH, "growth per step is");
     const char *phases[ABSENT_NOTED];
     size_t absent = 0;
     vs_baseline_absent(baseline, out->process, taken, phases, ABSENT_NOTED, &absent);
     for (size_t i = 0; i < absent && i < ABSENT_NOTED; i++)
-        note(out, keep(out, "phase '%s' of the baseline did not occur", phases[i]));
+        note(out, "phase '%s' of the baseline did not occur", phases[i]);
     if (absent > ABSENT_NOTED)
-        note(out, keep(out, "%zu more phases of the baseline did not occur", absent - ABSENT_NOTED));
+        note(out, "%zu more phases of the baseline did not occur", absent - ABSENT_NOTED);
 }
 
 bool vs_exit_status(const struct vs_report *report, uint64_t *status)
@@ -375,8 +370,8 @@ static void note_pools(struct vs_budget_verdict *out)
             most = balance->pools;
     }
     if (limited && !device && most)
-        note(out, keep(out, "reserved does not include %s that stream-ordered pools cached; --max-device limits "
-                       "all memory of the device", vs_size_text(most)));
+        note(out, "reserved does not include %s that stream-ordered pools cached; --max-device limits "
+             "all memory of the device", vs_size_text(most));
 }
 
 static void note_stacks(struct vs_budget_verdict *out)
@@ -402,9 +397,9 @@ static void note_names(struct vs_budget_verdict *out)
     }
     const struct vs_budget_row *row = apart ? apart : listed;
     if (apart ? apart->names == VS_NAMES_LACK_NOW : row && vs_without_names(row->run->report))
-        note(out, keep(out, "the trace has no function names, so %s; run vramscope symbolize %.400s on a machine with "
-                       "the program's files", apart ? "its lines are not compared with those of the baseline"
-                                                    : "call sites are addresses", row->run->report->path));
+        note(out, "the trace has no function names, so %s; run vramscope symbolize %.400s on a machine with "
+             "the program's files", apart ? "its lines are not compared with those of the baseline"
+                                          : "call sites are addresses", row->run->report->path);
     else if (apart)
         note(out, "the baseline was written from a trace without function names, so its lines are not compared with "
                   "those of this trace; update it from a trace with names");
@@ -428,11 +423,11 @@ static void note_spread(struct vs_budget_verdict *out)
     }
     if (wide > 1)
         snprintf(more, sizeof more, ", and %zu more", wide - 1);
-    note(out, keep(out, "the runs differ by more than the tolerance (%s%s%.300s from %s to %s%s), so a limit may hold "
-                   "or fail by chance; raise --tolerance, or make the program deterministic",
-                   vs_metric_name(first->quantity.metric), first->quantity.phase ? " in " : "",
-                   first->quantity.phase ? first->quantity.phase : "",
-                   sizes.a, sizes.b, more));
+    note(out, "the runs differ by more than the tolerance (%s%s%.300s from %s to %s%s), so a limit may hold "
+         "or fail by chance; raise --tolerance, or make the program deterministic",
+         vs_metric_name(first->quantity.metric), first->quantity.phase ? " in " : "",
+         first->quantity.phase ? first->quantity.phase : "",
+         sizes.a, sizes.b, more);
 }
 
 /* Allowed: the check refuses the trace otherwise. */
@@ -443,8 +438,8 @@ static void note_uncomputed(struct vs_budget_verdict *out)
         for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
             reads += out->runs[i]->report->uncomputed[what].total_count;
     if (reads)
-        note(out, keep(out, "%llu read%s of values that were not computed %s allowed: the figures are right only if no "
-                       "size depends on them", reads, reads == 1 ? "" : "s", reads == 1 ? "is" : "are"));
+        note(out, "%llu read%s of values that were not computed %s allowed: the figures are right only if no "
+             "size depends on them", reads, reads == 1 ? "" : "s", reads == 1 ? "is" : "are");
 }
 
 void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
@@ -467,9 +462,9 @@ void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured *
     number_rows(out, true);
     vs_verdict_fold(out);
     if (out->following)
-        note(out, keep(out, "%zu more %s the baseline for the same reason; --format json lists %s",
-                       out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
-                       out->following == 1 ? "it" : "them"));
+        note(out, "%zu more %s the baseline for the same reason; --format json lists %s",
+             out->following, out->following == 1 ? "quantity exceeds" : "quantities exceed",
+             out->following == 1 ? "it" : "them");
     note_stacks(out);
     note_names(out);
     note_spread(out);

@@ -245,6 +245,14 @@ void vs_replay_window(struct vs_replay *replay, uint64_t time_ns);
 void vs_replay_holes(const struct vs_replay *replay, unsigned account,
                      struct vs_holes *out);
 
+/* vs_holes_walk: adds the holes of one segment between *blocks*, sorted by address, from blocks[*at] on; sets *at* to
+ * the first block behind it. Blocks before it have lost their segment. */
+struct vs_holes_block {
+    uint64_t addr, size;
+};
+void vs_holes_walk(uint64_t addr, uint64_t size, const struct vs_holes_block *blocks, size_t count, size_t *at,
+                   struct vs_holes *holes);
+
 /* vs_replay_check: the invariants, for tests: true when every sum matches the live memory. Cost:
  * the live set times the devices. */
 bool vs_replay_check(const struct vs_replay *replay);

@@ -193,10 +193,6 @@ void vs_user_segments(const struct vs_replay *replay, unsigned account,
 /* --- the free space inside a device's segments: the gaps between live blocks, in address order. Computed
  * only for the few times that a report or post-mortem shows. --- */
 
-struct holes_extent {
-    uint64_t addr, size;
-};
-
 static void add_hole(struct vs_holes *holes, uint64_t size)
 {
     if (size == 0)
@@ -207,36 +203,37 @@ static void add_hole(struct vs_holes *holes, uint64_t size)
         holes->largest = size;
 }
 
-/* Walks the blocks of one segment, which start at blocks[*at]. */
-static void walk_segment(const struct vs_replay_segment *segment, const struct holes_extent *blocks,
-                         size_t count, size_t *at, struct vs_holes *holes)
+void vs_holes_walk(uint64_t addr, uint64_t size, const struct vs_holes_block *blocks, size_t count, size_t *at,
+                   struct vs_holes *holes)
 {
     uint64_t cursor = 0; /* offset in the segment */
+    while (*at < count && blocks[*at].addr < addr)
+        ++*at;
     size_t first = *at;
-    for (; *at < count && blocks[*at].addr - segment->addr < segment->size; ++*at) {
-        uint64_t offset = blocks[*at].addr - segment->addr;
+    for (; *at < count && blocks[*at].addr - addr < size; ++*at) {
+        uint64_t offset = blocks[*at].addr - addr;
         if (offset > cursor)
             add_hole(holes, offset - cursor);
         uint64_t end = offset + blocks[*at].size;
         if (end > cursor)
             cursor = end;
     }
-    if (cursor < segment->size)
-        add_hole(holes, segment->size - cursor);
+    if (cursor < size)
+        add_hole(holes, size - cursor);
     if (*at == first)
-        holes->empty_bytes += segment->size;
+        holes->empty_bytes += size;
 }
 
 void vs_replay_holes(const struct vs_replay *replay, unsigned account,
                      struct vs_holes *out)
 {
-    struct holes_extent *blocks = NULL;
+    struct vs_holes_block *blocks = NULL;
     size_t count = 0, capacity = 0;
     for (size_t i = 0; i < replay->device_live.slots; i++) {
         const struct vs_live *live = &replay->device_live.items[i];
         if (!live->used || !live->in_segment || live->device != account)
             continue;
-        VS_VEC_ADD(blocks, count, capacity, (struct holes_extent){live->addr, live->size});
+        VS_VEC_ADD(blocks, count, capacity, (struct vs_holes_block){live->addr, live->size});
     }
     VS_SORT(blocks, count, VS_UP(addr));
     struct vs_holes holes = {0};
@@ -246,14 +243,11 @@ void vs_replay_holes(const struct vs_replay *replay, unsigned account,
         const struct vs_replay_segment *segment = &replay->segments.items[i];
         if (segment->device != account)
             continue;
-        while (at < count && blocks[at].addr < segment->addr)
-            at++; /* its segment is gone */
-        if (segment->view) {
-            for (; at < count && blocks[at].addr - segment->addr < segment->size; at++)
-                lent += blocks[at].size;
-            continue;
-        }
-        walk_segment(segment, blocks, count, &at, &holes);
+        if (!segment->view)
+            vs_holes_walk(segment->addr, segment->size, blocks, count, &at, &holes);
+        for (; segment->view && at < count && (blocks[at].addr < segment->addr ||
+                                               blocks[at].addr - segment->addr < segment->size); at++)
+            lent += blocks[at].addr < segment->addr ? 0 : blocks[at].size;
     }
     free(blocks);
     /* Blocks in views use memory that looks free where it is reserved; which holes it lies in is

@@ -263,12 +263,8 @@ static void forecast(const struct vs_watch *w, unsigned account, struct vs_watch
 /* --- memory that is held for a device but not in use. In segments of our cache: vs_replay_holes. In the
  * segments of a framework, which are allocations of the device: the gaps between its blocks --- */
 
-struct watch_extent {
-    uint64_t addr, size;
-};
-
 struct watch_extents {
-    struct watch_extent *items;
+    struct vs_holes_block *items;
     size_t count, capacity;
 };
 
@@ -281,21 +277,9 @@ static void list(const struct vs_replay *replay, const struct vs_live_table *tab
         if (!live->used || live->device != account ||
             (backing && !replay->sites.items[live->site].backing))
             continue;
-        struct watch_extent *extent =
-            vs_vec_push(&out->items, &out->count, &out->capacity, sizeof *extent);
-        *extent = (struct watch_extent){live->addr, live->size};
+        VS_VEC_ADD(out->items, out->count, out->capacity, (struct vs_holes_block){live->addr, live->size});
     }
     vs_vec_sort(out->items, out->count, sizeof *out->items, vs_order_u64);
-}
-
-static void add_hole(struct vs_holes *holes, uint64_t size)
-{
-    if (!size)
-        return;
-    holes->free_bytes += size;
-    holes->count++;
-    if (size > holes->largest)
-        holes->largest = size;
 }
 
 static void fill_holes(const struct vs_watch *w, unsigned account, struct vs_holes *out)
@@ -310,22 +294,8 @@ static void fill_holes(const struct vs_watch *w, unsigned account, struct vs_hol
     list(replay, &replay->device_live, account, true, &segments);
     list(replay, &replay->framework_live, account, false, &blocks);
     size_t at = 0;
-    for (size_t i = 0; i < segments.count; i++) {
-        const struct watch_extent *segment = &segments.items[i];
-        uint64_t used = 0;
-        while (at < blocks.count && blocks.items[at].addr < segment->addr)
-            at++;
-        size_t first = at;
-        for (; at < blocks.count && blocks.items[at].addr - segment->addr < segment->size; at++) {
-            uint64_t offset = blocks.items[at].addr - segment->addr;
-            uint64_t end = offset + blocks.items[at].size;
-            add_hole(out, offset > used ? offset - used : 0);
-            used = end > used ? end : used;
-        }
-        add_hole(out, used < segment->size ? segment->size - used : 0);
-        if (at == first)
-            out->empty_bytes += segment->size;
-    }
+    for (size_t i = 0; i < segments.count; i++)
+        vs_holes_walk(segments.items[i].addr, segments.items[i].size, blocks.items, blocks.count, &at, out);
     free(segments.items);
     free(blocks.items);
 }
