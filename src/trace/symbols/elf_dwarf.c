@@ -16,12 +16,6 @@
 
 /* --- units --- */
 
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct vs_unit_range *x = a, *y = b;
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
 /* The ranges of all units: for compilers that write no .debug_aranges. */
 static void build_ranges(struct vs_elf_object *object)
 {
@@ -38,7 +32,7 @@ static void build_ranges(struct vs_elf_object *object)
             *range = (struct vs_unit_range){low, high, dwarf_dieoffset(unit)};
         }
     }
-    vs_vec_sort(object->ranges, object->range_count, sizeof *object->ranges, compare_ranges);
+    VS_SORT(object->ranges, object->range_count, VS_UP(low));
 }
 
 /* Finds the unit that contains *pc*; *bias* is the value that libdw expects to be subtracted. */

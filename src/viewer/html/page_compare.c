@@ -117,10 +117,8 @@ static void put_device(struct vs_json *json, struct vs_comparison *comparison,
     number_sites(json, &last, sides, &others);
     vs_json_end_array(json);
     for (int s = 0; s < 2; s++) {
-        vs_json_begin_array(json, s ? "b" : "a");
-        for (size_t i = 0; i < sides[s].names->site_count; i++)
+        for (size_t i = 0; vs_json_next(json, s ? "b" : "a", i, sides[s].names->site_count); i++)
             vs_json_uint(json, NULL, sides[s].numbers[i]);
-        vs_json_end_array(json);
         free(sides[s].numbers);
         free(sides[s].paired);
     }
@@ -144,10 +142,8 @@ void vs_page_compare(const struct vs_page_data *a, struct vs_report *report_a,
     for (size_t i = 0; i < report_a->device_count && i < report_b->device_count; i++)
         put_device(&json, &comparison, a, b, report_a->devices[i].device);
     vs_json_end_array(&json);
-    vs_json_begin_array(&json, "renamed");
-    for (size_t i = 0; i < renamed_count; i++)
+    for (size_t i = 0; vs_json_next(&json, "renamed", i, renamed_count); i++)
         vs_json_object(&json, NULL, VS_J_TEXT("was", renamed[i].was), VS_J_TEXT("is", renamed[i].is));
-    vs_json_end_array(&json);
     vs_json_end_object(&json);
     vs_xstream_end(json.out);
     b->compared = vs_page_escape(text, bytes, &b->compared_bytes);

@@ -134,10 +134,8 @@ static const char *cut_name(const char *text, char cut[NAME_BYTES_MAX + sizeof "
 static void write_texts(struct vs_json *json, const char *key, const struct vs_intern *texts)
 {
     char cut[NAME_BYTES_MAX + sizeof "…"];
-    vs_json_begin_array(json, key);
-    for (size_t i = 0; i < texts->count; i++)
+    for (size_t i = 0; vs_json_next(json, key, i, texts->count); i++)
         vs_json_string(json, NULL, cut_name(texts->items[i], cut));
-    vs_json_end_array(json);
 }
 
 static void write_names(struct vs_json *json, const struct vs_page_names *names)
@@ -150,14 +148,11 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
         const struct vs_page_node *node = names->nodes.items[i];
         const uint32_t row[] = {node->parent, node->frame, node->file, node->line, node->user,
                                 node->library};
-        vs_json_begin_array(json, NULL);
-        for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+        for (size_t k = 0; vs_json_next(json, NULL, k, sizeof row / sizeof *row); k++)
             vs_json_uint(json, NULL, row[k]);
-        vs_json_end_array(json);
     }
     vs_json_end_array(json);
-    vs_json_begin_array(json, "sites");
-    for (size_t i = 0; i < names->site_count; i++) {
+    for (size_t i = 0; vs_json_next(json, "sites", i, names->site_count); i++) {
         const struct vs_page_site *site = &names->sites[i];
         vs_json_object(json, NULL, VS_J_UINT("stack", site->stack),
                        VS_J_TEXT("label", cut_name(site->label, label)),
@@ -166,7 +161,6 @@ static void write_names(struct vs_json *json, const struct vs_page_names *names)
                        VS_J_UINT_IF(site->file, "at_file", site->file),
                        VS_J_UINT_IF(site->file, "at_line", site->line));
     }
-    vs_json_end_array(json);
     write_texts(json, "libraries", &names->libraries);
 }
 
@@ -178,12 +172,9 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         vs_json_string(json, NULL, vs_kind_name((enum vs_kind)k));
     vs_json_string(json, NULL, "no tensors");
     vs_json_end_array(json);
-    vs_json_begin_array(json, "families");
-    for (int f = 0; f < VS_FAMILY_COUNT; f++)
+    for (int f = 0; vs_json_next(json, "families", f, VS_FAMILY_COUNT); f++)
         vs_json_string(json, NULL, vs_family_name((uint64_t)f));
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "streams");
-    for (size_t i = 0; i < data->streams.count; i++) {
+    for (size_t i = 0; vs_json_next(json, "streams", i, data->streams.count); i++) {
         const struct vs_page_stream *stream = &data->streams.items[i];
         char name[48];
         if (stream->framework && !stream->stream)
@@ -195,7 +186,6 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
                        VS_J_UINT("device", data->numbers[stream->device]),
                        VS_J_BOOL("default", !stream->stream));
     }
-    vs_json_end_array(json);
     vs_json_begin_array(json, "pools");
     vs_json_string(json, NULL, "small");
     vs_json_string(json, NULL, "large");
@@ -215,19 +205,13 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
         vs_json_object(json, NULL, VS_J_TEXT("name", name), VS_J_TEXT("pass", vs_torch_pass_name(scope->pass)));
     }
     vs_json_end_array(json);
-    vs_json_begin_array(json, "tensors");
-    for (size_t i = 0; i < data->rows.tensor_count; i++)
+    for (size_t i = 0; vs_json_next(json, "tensors", i, data->rows.tensor_count); i++)
         vs_json_object(json, NULL, VS_J_TEXT("name", vs_reader_string(replay->reader, data->rows.tensors[i].name)),
                        VS_J_UINT("what", data->rows.tensors[i].what));
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "frees");
-    for (size_t i = 0; i < data->rows.free_count; i++)
+    for (size_t i = 0; vs_json_next(json, "frees", i, data->rows.free_count); i++)
         vs_json_string(json, NULL, vs_reader_string(replay->reader, data->rows.frees[i]));
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "names");
-    for (size_t i = 0; i < data->activity.name_count; i++)
+    for (size_t i = 0; vs_json_next(json, "names", i, data->activity.name_count); i++)
         vs_json_string(json, NULL, data->activity.names[i]);
-    vs_json_end_array(json);
 }
 
 void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *source,
@@ -257,8 +241,7 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     }
     vs_json_object(&json, "levels", VS_J_TEXT("framework", framework),
                    VS_J_TEXT("segments", segments ? "caching" : framework ? "framework" : "none"));
-    vs_json_begin_array(&json, "devices");
-    for (size_t i = 0; i < report->device_count; i++) {
+    for (size_t i = 0; vs_json_next(&json, "devices", i, report->device_count); i++) {
         const struct vs_report_device *device = &report->devices[i];
         uint64_t axis_end = 0;
         for (unsigned a = source->scan->device_count; a-- > 0;)
@@ -269,7 +252,6 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
                        VS_J_UINT_IF(device->limit_bytes, "limit", device->limit_bytes),
                        VS_J_BOOL("framework", device->has_framework), VS_J_UINT("axis", axis_end));
     }
-    vs_json_end_array(&json);
     const struct vs_page_window *window = &data->window;
     uint64_t all = allocations(report), rows = data->rows.count;
     if (window->whole)
@@ -303,25 +285,18 @@ void vs_page_head_write(struct vs_page_data *data, const struct vs_page_source *
     vs_json_begin_object(&json, "sections");
     for (int i = 0; i < VS_SECTIONS; i++) {
         const struct vs_section *section = &data->sections[i];
-        vs_json_begin_object(&json, section->name);
-        vs_json_members(&json, VS_J_UINT("chunks", section->text_count),
-                        VS_J_BOOL("ordered", !section->unordered));
-        vs_json_begin_array(&json, "columns");
-        for (size_t c = 0; c < section->column_count; c++) {
+        vs_json_begin(&json, section->name, VS_J_UINT("chunks", section->text_count),
+                      VS_J_BOOL("ordered", !section->unordered));
+        for (size_t c = 0; vs_json_next_object(&json, "columns", c, section->column_count); c++) {
             const struct vs_column *column = &section->columns[c];
-            vs_json_begin_object(&json, NULL);
             vs_json_members(&json, VS_J_TEXT("name", column->name),
                             VS_J_TEXT("type", vs_column_type_name(column->type)),
                             VS_J_UINT("count", column->count), VS_J_UINT("bytes", column->bytes));
             if (column->planes) {
-                vs_json_begin_array(&json, "planes");
-                for (int k = 0; k < VS_PLANES_MAX; k++)
+                for (int k = 0; vs_json_next(&json, "planes", k, VS_PLANES_MAX); k++)
                     vs_json_uint(&json, NULL, column->planes[k].bytes);
-                vs_json_end_array(&json);
             }
-            vs_json_end_object(&json);
         }
-        vs_json_end_array(&json);
         vs_json_end_object(&json);
     }
     vs_json_end_object(&json);

@@ -47,14 +47,6 @@ static void add_site(struct vs_page_names *names, const struct vs_summary *summa
     VS_VEC_ADD(names->sites, names->site_count, names->site_capacity, row);
 }
 
-static int heavier(const void *a, const void *b)
-{
-    const struct vs_summary_row *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->site < y->site ? -1 : x->site > y->site;
-}
-
 void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *replay,
                          struct vs_symbols *symbols, const bool *used)
 {
@@ -69,7 +61,7 @@ void vs_page_names_build(struct vs_page_names *names, const struct vs_replay *re
         if (used[i])
             list[count++] = (struct vs_summary_row){.bytes = replay->sites.items[i].bytes,
                                                     .site = (uint32_t)i};
-    qsort(list, count, sizeof *list, heavier);
+    VS_SORT(list, count, VS_DOWN(bytes), VS_UP(site));
     for (size_t i = 0; i < count; i++) {
         names->site_numbers[list[i].site] = (uint32_t)names->site_count;
         if (i < VS_PAGE_SITES_MAX)

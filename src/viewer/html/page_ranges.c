@@ -83,14 +83,6 @@ void vs_page_ranges_after(struct vs_page_ranges *ranges, const struct vs_replay 
         add_step(ranges, steps);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct vs_page_range *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->depth > y->depth) - (x->depth < y->depth);
-}
-
 void vs_page_ranges_end(struct vs_page_ranges *ranges, const struct vs_replay *replay,
                         uint64_t end_ns)
 {
@@ -126,8 +118,7 @@ void vs_page_ranges_found(struct vs_page_ranges *ranges, const struct vs_report_
 
 void vs_page_ranges_encode(struct vs_page_ranges *ranges)
 {
-    if (ranges->range_count)
-        qsort(ranges->ranges, ranges->range_count, sizeof *ranges->ranges, by_start);
+    VS_SORT(ranges->ranges, ranges->range_count, VS_UP(start_ns), VS_UP(depth));
     for (size_t i = 0; i < ranges->range_count; i++) {
         const struct vs_page_range *r = &ranges->ranges[i];
         const uint64_t values[VS_RANGE_COLUMNS] = {r->start_ns, r->duration_ns, r->phase,

@@ -92,8 +92,7 @@ static void want(struct vs_page_text *text, struct source_file *source, unsigned
 /* [first line, "its text\nthat of the next"] for each span. */
 static void write_spans(struct vs_json *json, const struct source_file *source)
 {
-    vs_json_begin_array(json, "spans");
-    for (unsigned i = 0; i < source->lines; i++) {
+    for (unsigned i = 0; vs_json_next(json, "spans", i, source->lines); i++) {
         char *span = NULL;
         size_t length;
         unsigned first = i;
@@ -112,7 +111,6 @@ static void write_spans(struct vs_json *json, const struct source_file *source)
         vs_json_end_array(json);
         free(span);
     }
-    vs_json_end_array(json);
 }
 
 static void write_files(struct vs_page_text *text, const struct vs_page_names *names,
@@ -121,14 +119,12 @@ static void write_files(struct vs_page_text *text, const struct vs_page_names *n
     char *written = NULL;
     size_t bytes = 0;
     struct vs_json json = {.out = vs_xstream(&written, &bytes)};
-    vs_json_begin_array(&json, NULL);
-    for (size_t i = 0; i < names->files.count; i++) {
+    for (size_t i = 0; vs_json_next(&json, NULL, i, names->files.count); i++) {
         const char *path = names->files.items[i];
         if (sources[i].bytes) {
             char absolute[PATH_MAX];
-            vs_json_begin_object(&json, NULL);
-            vs_json_members(&json, VS_J_UINT("file", i), VS_J_BOOL("changed", sources[i].changed),
-                            VS_J_TEXT("path", realpath(path, absolute) ? absolute : path));
+            vs_json_begin(&json, NULL, VS_J_UINT("file", i), VS_J_BOOL("changed", sources[i].changed),
+                          VS_J_TEXT("path", realpath(path, absolute) ? absolute : path));
             write_spans(&json, &sources[i]);
             vs_json_end_object(&json);
             text->files++;
@@ -140,7 +136,6 @@ static void write_files(struct vs_page_text *text, const struct vs_page_names *n
             add_name(text->missing_names, path);
         }
     }
-    vs_json_end_array(&json);
     vs_xstream_end(json.out);
     for (size_t i = 0; text->files && i < bytes; i++)
         vs_column_add(column, (unsigned char)written[i]);

@@ -32,17 +32,15 @@ void vs_page_whatif_write(struct vs_json *json, const struct vs_page_source *sou
         return;
     }
     const struct vs_whatif_changes *changes = whatif->changes;
-    vs_json_begin_object(json, "whatif");
-    vs_json_members(json, VS_J_UINT("device", whatif->device), VS_J_TEXT("why", whatif->why),
-                    VS_J_UINT("tried", changes->tried), VS_J_UINT("left_out", changes->left_out));
+    vs_json_begin(json, "whatif", VS_J_UINT("device", whatif->device), VS_J_TEXT("why", whatif->why),
+                  VS_J_UINT("tried", changes->tried), VS_J_UINT("left_out", changes->left_out));
     if (changes->recorded)
         vs_json_object(json, "recorded", VS_J_TEXT("setting", vs_whatif_recorded_name(changes->recorded)),
                        VS_J_UINT("reserved_peak", changes->recorded->reserved_peak),
                        VS_J_BOOL("failed", changes->recorded->last_failure != 0),
                        VS_J_BOOL("framework", changes->recorded->requests == VS_WHATIF_FRAMEWORK),
                        VS_J_BOOL("steps", changes->recorded->steps != 0));
-    vs_json_begin_array(json, "rows");
-    for (size_t i = 0; i < changes->count; i++) {
+    for (size_t i = 0; vs_json_next(json, "rows", i, changes->count); i++) {
         const struct vs_whatif_change *change = &changes->items[i];
         const struct vs_whatif_outcome *o = &change->outcome;
         char *command = NULL;
@@ -54,12 +52,11 @@ void vs_page_whatif_write(struct vs_json *json, const struct vs_page_source *sou
         fprintf(words, "%s ", whatif->rest);
         vs_text_shell(words, whatif->path);
         vs_xstream_end(words);
-        vs_json_begin_object(json, NULL);
-        vs_json_members(json, VS_J_TEXT("what", vs_tried_name(change->what)), VS_J_TEXT("text", change->text),
-                        VS_J_TEXT("command", command), VS_J_BOOL("survives", o->survives),
-                        VS_J_UINT("allocated_peak", o->allocated_peak),
-                        VS_J_UINT("reserved_peak", o->reserved_peak), VS_J_UINT("held_peak", o->held_peak),
-                        VS_J_UINT("used_peak", o->used_peak), VS_J_UINT("retries", o->retries));
+        vs_json_begin(json, NULL, VS_J_TEXT("what", vs_tried_name(change->what)), VS_J_TEXT("text", change->text),
+                      VS_J_TEXT("command", command), VS_J_BOOL("survives", o->survives),
+                      VS_J_UINT("allocated_peak", o->allocated_peak),
+                      VS_J_UINT("reserved_peak", o->reserved_peak), VS_J_UINT("held_peak", o->held_peak),
+                      VS_J_UINT("used_peak", o->used_peak), VS_J_UINT("retries", o->retries));
         if (!o->survives)
             vs_json_object(json, "failure", VS_J_UINT("event", o->fail_event),
                            VS_J_UINT("requested", o->fail_requested), VS_J_UINT("short", o->fail_short),
@@ -67,6 +64,5 @@ void vs_page_whatif_write(struct vs_json *json, const struct vs_page_source *sou
         vs_json_end_object(json);
         free(command);
     }
-    vs_json_end_array(json);
     vs_json_end_object(json);
 }
