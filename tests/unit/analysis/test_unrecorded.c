@@ -2,15 +2,13 @@
  *
  * A trace with unrecorded allocations gives the same balances, peaks and counts as one with all of
  * them: one random program is recorded with every combination of options, and the replays are
- * compared. Estimates by site are unbiased over the seeds. */
+ * compared. Estimates by site are unbiased over the seeds. Several threads, and a limit of the trace's size:
+ * tests/preload/check_sampling.py. */
 #define _GNU_SOURCE
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/cmocka_test.h"
 #include "analysis/state/replay.h"
@@ -39,7 +37,6 @@ struct program {
     struct thing live[LIVE_MAX];
     unsigned count, depth;
     uint64_t random, next_addr, held[DEVICES];
-    bool with_steps;
 };
 
 static void put(struct program *p, const struct thing *t, bool alloc, bool selected)
@@ -98,7 +95,7 @@ static void other(struct program *p, unsigned step)
 {
     char name[32];
     uint64_t kind = vs_random(&p->random) % 4;
-    if (kind == 0 && p->with_steps) {
+    if (kind == 0) {
         if (p->depth)
             simple(p, EVENT(range_pop));
         snprintf(name, sizeof name, "step %u", step);
@@ -213,7 +210,7 @@ static void same_replays(const struct vs_replay *a, const struct vs_replay *b)
         unsigned k = i < a->account_count ? i : VS_HOST_INDEX;
         const struct vs_account *x = a->accounts[k], *y = b->accounts[k];
         same_account(x, y);
-        for (int f = 0; f < VS_FAMILY_COUNT; f++) /* a full trace has no room for all */
+        for (int f = 0; f < VS_FAMILY_COUNT; f++)
             assert_int_equal(x->family[f].failures, y->family[f].failures);
     }
     assert_int_equal(a->phases.count, b->phases.count);
@@ -234,15 +231,13 @@ static const char *file(const char *name)
 }
 
 /* Records the program with *config* and reads the trace. */
-static void record(struct reading *r, struct vs_recorder_config config, uint64_t seed,
-                   unsigned steps, bool with_steps)
+static void record(struct reading *r, struct vs_recorder_config config, uint64_t seed)
 {
     const char *path = file(r == &whole ? "whole" : "part");
     struct program *p = calloc(1, sizeof *p);
     assert_non_null(p);
     p->recorder = open_trace(path, config);
-    p->with_steps = with_steps;
-    run(p, seed, steps);
+    run(p, seed, 6000);
     vs_recorder_close(p->recorder, VS_END_EXIT, 0);
     free(p);
     read_trace(r, path);
@@ -256,9 +251,9 @@ TEST(totals_and_peaks_are_those_of_the_whole_trace)
         {.sample = 2}, {.sample = 16}, {.sample = 1000}, {.min_size = 700},
         {.min_size = 100000}, {.min_size = 2000, .sample = 5}, {.sample = 16, .sample_seed = 9}};
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        record(&whole, everything, seed, 6000, true);
+        record(&whole, everything, seed);
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-            record(&part, configs[i], seed, 6000, true);
+            record(&part, configs[i], seed);
             same_replays(whole.replay, part.replay);
             assert_true(part.replay->recording.selects);
             assert_true(vs_recording_partial(&part.replay->recording));
@@ -364,97 +359,7 @@ TEST(memory_of_graphs_is_exact_when_sampled)
     }
 }
 
-/* --- threads --- */
-
-struct worker {
-    struct vs_recorder *recorder;
-    pthread_t thread;
-    uint64_t number;
-};
-
-static void *work(void *arg)
-{
-    struct worker *w = arg;
-    struct program *p = calloc(1, sizeof *p);
-    if (!p)
-        return NULL;
-    p->recorder = w->recorder;
-    p->random = w->number;
-    p->next_addr = w->number << 32;
-    for (unsigned i = 0; i < 60000; i++) {
-        if (!p->count || (p->count < LIVE_MAX && vs_random(&p->random) % 2))
-            make(p);
-        else
-            drop(p);
-    }
-    while (p->count)
-        drop(p);
-    free(p);
-    return w;
-}
-
-static void threads_end_with_nothing_live_recorded(struct vs_recorder_config config)
-{
-    struct worker workers[4];
-    struct vs_recorder *r = open_trace(file("threads"), config);
-    for (uint64_t i = 0; i < 4; i++) {
-        workers[i] = (struct worker){.recorder = r, .number = i + 1};
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
-    }
-    for (int i = 0; i < 4; i++)
-        pthread_join(workers[i].thread, NULL);
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    read_trace(&part, file("threads"));
-    const struct vs_replay *replay = part.replay;
-    uint64_t allocs = 0;
-    for (unsigned i = 0; i < replay->account_count; i++) {
-        const struct vs_account *a = replay->accounts[i];
-        assert_int_equal(a->sums.now.allocated, 0);
-        assert_int_equal(a->sums.now.requested, 0);
-        assert_int_equal(a->framework.now.allocated, 0);
-        for (int f = 0; f < VS_FAMILY_COUNT; f++) {
-            assert_int_equal(vs_ledger_live(&a->sums, f), 0);
-            allocs += a->sums.family[f].allocs;
-        }
-    }
-    assert_true(allocs > 60000);
-    if (config.limit_bytes) /* live allocations of that time are stored, for their sites */
-        assert_int_equal(replay->recording.stage, VS_RECORDING_TOTALS);
-    else
-        assert_int_equal(replay->device_live.count, 0);
-}
-
-TEST(threads_end_with_nothing_live)
-{
-    threads_end_with_nothing_live_recorded(
-        (struct vs_recorder_config){.sample = 7, .min_size = 600});
-    threads_end_with_nothing_live_recorded(
-        (struct vs_recorder_config){.limit_bytes = (uint64_t)1 << 20});
-}
-
-/* --- the size of the trace --- */
-
-static uint64_t size_of(const char *name)
-{
-    struct stat st;
-    assert_int_equal(stat(file(name), &st), 0);
-    return (uint64_t)st.st_size;
-}
-
-TEST(a_limited_trace_keeps_its_size_and_its_sums)
-{
-    const struct vs_recorder_config limited = {.limit_bytes = UINT64_C(1) << 20};
-    for (uint64_t seed = 1; seed <= 3; seed++) {
-        record(&whole, everything, seed, 300000, false);
-        record(&part, limited, seed, 300000, false);
-        assert_true(size_of("whole") > limited.limit_bytes); /* otherwise the test is void */
-        assert_true(size_of("part") < limited.limit_bytes);
-        assert_int_equal(part.replay->recording.stage, VS_RECORDING_TOTALS);
-        for (unsigned i = 0; i < whole.replay->account_count; i++)
-            same_account(whole.replay->accounts[i], part.replay->accounts[i]);
-        same_account(whole.replay->accounts[VS_HOST_INDEX], part.replay->accounts[VS_HOST_INDEX]);
-    }
-}
+/* --- windows --- */
 
 /* A total whose peaks are all *peak*, reached at *peak_ns*. */
 static void apply_total(struct vs_replay *replay, struct vs_event_unrecorded u, uint64_t peak,
