@@ -22,7 +22,6 @@ COMPACT, PYTORCH = "VRAMSCOPE_POLICY=compact", "VRAMSCOPE_POLICY=pytorch"
 EXPANDABLE = "VRAMSCOPE_ALLOC_CONF=expandable_segments:True"
 IPC_ALWAYS = "VRAMSCOPE_IPC=always"
 ALONE, OBSERVE, CACHING = None, "observe", "caching"
-NOTHING_OVERWRITTEN = "bytes overwritten: 0\n"
 END_EXIT, END_COPY = "0", "5"
 
 
@@ -142,20 +141,9 @@ def processes_given_one_name_lose_no_trace(victims):
 
 # --- the cache ---
 
-def freed_memory_is_not_reused_under_queued_work(victims):
-    for front in (ALONE, OBSERVE, CACHING):
-        victims.run(front, "reuse", out=NOTHING_OVERWRITTEN)
-
-
 def memory_that_the_driver_has_is_given_also_where_no_segment_fits(victims):
     trace = victims.everywhere("nearly-full")["shared", CACHING].trace
     assert (victims.allocations(trace), trace["frees"], trace["failed"]) == (2, 2, 0), trace
-
-
-def freed_memory_is_not_reused_under_another_devices_work(victims):
-    """The cache alone: the simulated cudaFree does not wait for peers, the real one does."""
-    for mode in ("peer", "devices"):
-        victims.run(CACHING, "reuse", mode, TWO_DEVICES, out=NOTHING_OVERWRITTEN)
 
 
 def memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it(victims):
@@ -184,8 +172,6 @@ def placements_by_mapped_memory_look_the_same_to_programs(victims):
             run = victims.run(CACHING, program, mode, placement, status=None, segments=0)
             same(run, alone)
             assert run.trace["maps"] > 0, run.trace
-    for placement in (EXPANDABLE, COMPACT):
-        victims.run(CACHING, "reuse", "", placement, out=NOTHING_OVERWRITTEN)
 
 
 def mapped_memory_goes_back_with_its_context(victims):
@@ -238,8 +224,6 @@ def libraries_get_the_drivers_answers_about_cached_memory(victims):
 
 def mapped_memory_is_open_to_peers_let_in_before_and_after(victims):
     victims.run(CACHING, "driver", "peers", EXPANDABLE, TWO_DEVICES, out="access 0 then 3, of new memory 3\n")
-    for mode in ("peer", "devices"):
-        victims.run(CACHING, "reuse", mode, EXPANDABLE, TWO_DEVICES, out=NOTHING_OVERWRITTEN)
 
 
 # --- the public interface ---
@@ -310,8 +294,7 @@ GROUPS = {
         without_cupti_memory_is_recorded_and_it_is_said_once, programs_that_end_in_signal_handlers_end,
         processes_given_one_name_lose_no_trace),
     "cache": (
-        freed_memory_is_not_reused_under_queued_work, memory_that_the_driver_has_is_given_also_where_no_segment_fits,
-        freed_memory_is_not_reused_under_another_devices_work,
+        memory_that_the_driver_has_is_given_also_where_no_segment_fits,
         memory_in_stream_order_is_served_in_front_of_cuda_and_behind_it,
         placements_by_mapped_memory_look_the_same_to_programs, mapped_memory_goes_back_with_its_context,
         wrong_calls_to_the_cache_cost_a_line, cached_memory_may_be_freed_in_stream_order,

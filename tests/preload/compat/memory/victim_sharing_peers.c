@@ -33,6 +33,12 @@ static int let_in_by_runtime(CUcontext owner)
     return (int)cudaDeviceEnablePeerAccess(0, 0);
 }
 
+static int not_let_in(CUcontext owner) /* copies between devices still read its memory */
+{
+    (void)owner;
+    return 0;
+}
+
 static void work_begins_late(void *unused)
 {
     (void)unused;
@@ -64,8 +70,9 @@ static void read_after_free(int (*let_in)(CUcontext))
         OK(cuCtxSetCurrent(reader));
         OK(cuLaunchHostFunc(copies, work_begins_late, NULL));
         OK(cuMemcpyDtoDAsync(to, from, BYTES, copies));
-        OK(cuCtxSetCurrent(owner));
+        OK(cuCtxSetCurrent(let_in == not_let_in ? reader : owner)); /* whose work the free waits for */
         release(from);
+        OK(cuCtxSetCurrent(owner));
         OK(cuCtxSynchronize());
         CUdeviceptr next = allocate(BYTES);
         OK(cuMemsetD8(next, 200, BYTES));
@@ -93,6 +100,13 @@ CASE_OF(peer_by_entry_point, read_after_free(let_in_by_entry_point),
         "peers: access enabled through cudaGetDriverEntryPointByVersion", 0, TWO)
 CASE_OF(peer_by_runtime, read_after_free(let_in_by_runtime),
         "peers: access enabled by cudaDeviceEnablePeerAccess", 0, TWO)
+
+CASE_OF(no_peer, read_after_free(not_let_in), "peers: no access, copies between devices", VF_COMPACT, TWO)
+AGAIN(peer_by_runtime_expandable, peer_by_runtime,
+      "peers: access enabled by cudaDeviceEnablePeerAccess, expandable segments", VF_CACHING_ONLY, TWO,
+      ENV("VRAMSCOPE_ALLOC_CONF=expandable_segments:True"))
+AGAIN(no_peer_expandable, no_peer, "peers: no access, copies between devices, expandable segments",
+      VF_CACHING_ONLY, TWO, ENV("VRAMSCOPE_ALLOC_CONF=expandable_segments:True"))
 
 /* --- devices of others: a descriptor of memory (dma-buf) --- */
 
