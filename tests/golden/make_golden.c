@@ -4,14 +4,14 @@
  * record of a state is used, in many frames, with a checkpoint before every other one; then every
  * event kind with fields of all lengths; and symbols. Modules and stacks are given instead of found:
  * every run writes the same. Run once per format version by hand; the files are never replaced, so
- * that every later reader is tested with them. Usage: make_golden OUT.vst OUT.txt */
+ * that every later reader is tested with them. Usage: make_golden OUT.vst; test_golden prints the
+ * hash of its text. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/checkpoint/checkpoint_build.h"
 #include "trace/read/rewrite.h"
-#include "golden/trace_dump.h"
 #include "trace/record/recorder_internal.h"
 #include "trace/symbols/symbol_set.h"
 
@@ -188,26 +188,11 @@ static int add_symbols(const char *trace)
     return failed;
 }
 
-/* Adds the checkpoints, and writes the trace as text. */
-static int add_checkpoints(char **argv)
-{
-    const struct vs_checkpoint_options options = {.interval = 6, .share = 100000};
-    struct vs_reader *reader = NULL;
-    char why[VS_READER_WHY_MAX];
-    FILE *out = fopen(argv[2], "w");
-    if (!out || vs_checkpoint_into_trace(argv[1], &options, NULL, why) ||
-        vs_reader_open(argv[1], &reader, why))
-        return 1;
-    enum vs_err err = vs_trace_dump(reader, out, true);
-    vs_reader_close(reader);
-    return fclose(out) || err;
-}
-
 int main(int argc, char **argv)
 {
     struct vs_recorder_config config = {.path = argv[1], .compression = 3, .flush_ms = 60000};
-    if (argc < 3 || vs_recorder_open(&config, &r)) {
-        fprintf(stderr, "usage: make_golden OUT.vst OUT.txt\n");
+    if (argc < 2 || vs_recorder_open(&config, &r)) {
+        fprintf(stderr, "usage: make_golden OUT.vst\n");
         return 2;
     }
     r->modules = vs_pages_map(MODULES_MAX * sizeof *r->modules);
@@ -260,5 +245,7 @@ int main(int argc, char **argv)
             vs_recorder_flush(r);
     }
     vs_recorder_close(r, VS_END_SIGNAL, 6);
-    return add_symbols(argv[1]) || add_checkpoints(argv);
+    const struct vs_checkpoint_options options = {.interval = 6, .share = 100000};
+    char why[VS_READER_WHY_MAX];
+    return add_symbols(argv[1]) || vs_checkpoint_into_trace(argv[1], &options, NULL, why);
 }
