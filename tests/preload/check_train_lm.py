@@ -4,9 +4,8 @@
 
     check_train_lm.py BIN_DIR CHECK     one of the checks below; exit 1 prints the reason
 
-Checks that the profiler does not change the program's output, both builds and both
-ways of recording agree with the program's own tally, the timeline holds everything, and
-three ways of running out of memory get the right verdict.
+Checks that the profiler does not change the program's output, that all builds and both
+ways of recording agree with the program's own tally, and the summary of a failure.
 """
 import json
 import os
@@ -18,14 +17,13 @@ import tempfile
 BIN = WORK = None
 PROGRAMS = ("train_lm_c", "train_lm_static_sim", "train_lm")
 WAYS = ("observe", "caching")
-SMALL = "t4-16g,capacity=600MiB,context=200MiB"
 
 
-def run(command, status=0, **more):
+def run(command, **more):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **more)
-    if done.returncode != status:
-        raise AssertionError("%s: status %d, expected %d\n%s" % (
-            " ".join(command), done.returncode, status, done.stderr.decode(errors="replace")))
+    if done.returncode:
+        raise AssertionError("%s: status %d\n%s" % (
+            " ".join(command), done.returncode, done.stderr.decode(errors="replace")))
     return done.stdout
 
 
@@ -39,10 +37,10 @@ def alone(program, *args):
     return run([tool(program), *args], env=env)
 
 
-def record(name, program, *args, way="observe", gpu="h100-80g", status=0):
+def record(name, program, *args, way):
     trace = os.path.join(WORK, name + ".vst")
-    out = run([tool("vramscope"), "run", "-q", "--simulate", gpu, "--allocator=" + way, "-o", trace,
-               "--", tool(program), *args], status)
+    out = run([tool("vramscope"), "run", "-q", "--simulate", "h100-80g", "--allocator=" + way, "-o", trace,
+               "--", tool(program), *args])
     return trace, out
 
 
@@ -88,33 +86,6 @@ def output_is_byte_identical_and_counts_agree_everywhere():
             same("policy", found["process"]["policy"], way)
 
 
-def every_variant_agrees_with_its_own_tally():
-    for args in (("--leak", "64KiB"), ("--spike",), ("--precision", "bf16"), ("--checkpoint",),
-                 ("--accumulate", "2"), ("--optimizer", "sgd")):
-        args = ("--steps", "6", "--selfcheck") + args
-        trace, out = record("variant", "train_lm_c", *args, way="caching")
-        peak, allocations, frees, live = map(int, re.findall(rb"\d+", out[out.index(b"selfcheck"):])[:4])
-        found = report(trace)
-        same(" ".join(args), device_figures(found),
-             {"allocations": allocations, "frees": frees, "peak requested": peak})
-        device, = found["devices"]
-        same("live at the end", device["families"]["device"]["live_bytes"] >= live, True)
-
-
-def running_out_of_memory_is_distinguished():
-    cases = (("capacity", "alloc_activation", ("--context", "512", "--batch", "64")),
-             ("growth", "keep_for_debugging", ("--leak", "16MiB", "--steps", "60")),
-             ("spike", "evaluate_full_context", ("--spike=2GiB", "--steps", "20")))
-    for want, site, args in cases:
-        for way in WAYS:
-            trace, _ = record("oom", "train_lm_c", *args, way=way, gpu=SMALL, status=1)
-            found = json.loads(run([tool("vramscope"), "oom", "--json", trace]))
-            assert want in found["verdict"], "%s under %s: %s" % (args, way, found["verdict"])
-            text = run([tool("vramscope"), "oom", trace]).decode()
-            assert site in text, text
-            assert ("after 10 completed steps" if want == "spike" else ", step ") in text, text
-
-
 def the_summary_starts_with_the_verdict():
     """After a failure that ended the program; the same failure is not listed again below."""
     done = subprocess.run([tool("vramscope"), "run", "--simulate", "t4-16g,capacity=500MiB,context=400MiB", "-o",
@@ -127,38 +98,6 @@ def the_summary_starts_with_the_verdict():
     for part in ("\n  why     growth", "\n  where   keep_for_debugging (lm_extras.c:", "\n  try     "):
         assert start < text.index(part) < heading, text
     assert "allocation failed" not in text[heading:], text
-
-
-def report_says_in_one_line_what_is_wrong_with_a_file():
-    trace, _ = record("whole", "train_lm_c", "--steps", "3")
-    with open(trace, "rb") as f:
-        whole = f.read()
-    files = {"empty.vst": b"", "cut.vst": whole[:len(whole) * 2 // 3], "notes.txt": b"just some text\n" * 9}
-    paths = [os.path.join(WORK, "folder"), os.path.join(WORK, "nothing.vst")]
-    os.mkdir(paths[0])
-    for name, content in files.items():
-        path = os.path.join(WORK, name)
-        with open(path, "wb") as f:
-            f.write(content)
-        paths.append(path)
-    for path in paths:
-        done = subprocess.run([tool("vramscope"), "report", path], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE)
-        same("status of report %s" % path, done.returncode, 2)
-        same("output of report %s" % path, done.stdout, b"")
-        line = done.stderr.decode()
-        assert line.count("\n") == 1 and path in line and len(line) < 400, line
-
-
-def the_summary_names_functions_and_lines():
-    trace = os.path.join(WORK, "summary.vst")
-    done = subprocess.run([tool("vramscope"), "run", "--simulate", "h100-80g", "-o", trace, "--",
-                           tool("train_lm_c"), "--steps", "4"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=True)
-    text = done.stderr.decode()
-    for want in ("peak allocated", "peak reserved", "of reserved memory, at its peak", "cached but unused", "alloc_activation",
-                 "lm_forward.c:", "backward", "kernels", "HtoD", "live at end", "device 0"):
-        assert want in text, "%s is not in:\n%s" % (want, text)
 
 
 if __name__ == "__main__":
