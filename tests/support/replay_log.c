@@ -100,17 +100,13 @@ static bool event_line(const char *line, struct replay_event *e)
     } forms[] = {
         {"alloc %" SCNu64 " %" SCNu64 " %" SCNu64, REPLAY_ALLOC, 3},
         {"free %" SCNu64, REPLAY_FREE, 1},
-        {"record %" SCNu64 " %" SCNu64, REPLAY_RECORD, 2},
         {"segment_alloc %" SCNu64 " %" SCNu64 " %" SCNu64, REPLAY_SEGMENT_ALLOC, 3},
         {"segment_free %" SCNu64 " %" SCNu64, REPLAY_SEGMENT_FREE, 2},
     };
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         e->kind = forms[i].kind;
-        if (sscanf(line, forms[i].format, &e->addr, &e->size, &e->stream) != forms[i].fields)
-            continue;
-        if (e->kind == REPLAY_RECORD)
-            e->stream = e->size, e->size = 0;
-        return true;
+        if (sscanf(line, forms[i].format, &e->addr, &e->size, &e->stream) == forms[i].fields)
+            return true;
     }
     e->kind = REPLAY_OOM;
     return sscanf(line, "oom %" SCNu64 " %" SCNu64, &e->size, &e->stream) == 2;
@@ -297,10 +293,6 @@ static void one(struct replay *r)
         else
             r->counts.frees++;
         r->counts.merges += blocks - vs_block_count_locked(r->allocator);
-        break;
-    case REPLAY_RECORD:
-        r->next++;
-        r->counts.errors += vs_allocator_record_stream(r->allocator, e->addr, e->stream) != VS_OK;
         break;
     case REPLAY_SEGMENT_ALLOC:
     case REPLAY_SEGMENT_FREE:

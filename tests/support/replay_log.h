@@ -28,7 +28,6 @@ enum vs_err replay_adopt_segment(struct vs_allocator *allocator, uint64_t addr, 
 enum replay_kind {
     REPLAY_ALLOC,
     REPLAY_FREE,
-    REPLAY_RECORD, /* another stream uses the block */
     REPLAY_SEGMENT_ALLOC,
     REPLAY_SEGMENT_FREE,
     REPLAY_OOM,

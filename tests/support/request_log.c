@@ -97,26 +97,10 @@ void request_log_load(const char *path, struct request_log *log)
         } else if (e->kind == REPLAY_FREE) {
             request_log_free_block(log, named(&names, e->addr));
             vs_map_remove(&names.ids, e->addr, NULL);
-        } else if (e->kind == REPLAY_RECORD) {
-            request_log_record(log, named(&names, e->addr), e->stream);
         } /* segment events of the recorded allocator are not actions of the program */
     }
     vs_map_free(&names.ids);
     replay_log_free(&text);
-}
-
-void request_log_print(const struct request_log *log, FILE *out)
-{
-    for (size_t i = 0; i < log->count; i++) {
-        const struct request *r = &log->requests[i];
-        uint64_t addr = r->id + UINT64_C(1);
-        if (r->kind == REQUEST_ALLOC)
-            fprintf(out, "alloc %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", addr, r->size, r->stream);
-        else if (r->kind == REQUEST_FREE)
-            fprintf(out, "free %" PRIu64 "\n", addr);
-        else
-            fprintf(out, "record %" PRIu64 " %" PRIu64 "\n", addr, r->stream);
-    }
 }
 
 /* --- figures --- */

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 enum request_kind { REQUEST_ALLOC, REQUEST_FREE, REQUEST_RECORD };
 
@@ -35,13 +34,9 @@ void request_log_free_block(struct request_log *log, uint32_t id);
 void request_log_record(struct request_log *log, uint32_t id, uint64_t stream);
 void request_log_clear(struct request_log *log);
 
-/* Parses the output of snapshot_to_events.py or of `workload`. Exits with a message if it cannot be
- * read, has an unknown line, or frees a block that is not live. */
+/* Parses the output of snapshot_to_events.py. Exits with a message if it cannot be read, has an unknown
+ * line, or frees a block that is not live. */
 void request_log_load(const char *path, struct request_log *log);
-
-/* Prints the log as text: ids, from 1, are its addresses. Blocks live at the start are requested
- * first, because the text has no segments to contain them. */
-void request_log_print(const struct request_log *log, FILE *out);
 
 /* request_log_peak: peak of live requested bytes: no allocator can do with less. The lower bound of
  * every table. */

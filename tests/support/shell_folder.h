@@ -47,26 +47,6 @@ static __attribute__((unused)) int run_script(const char *before, const char *sc
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The last script wrote each of *parts*, which "|" separates: to standard output, or with "!" before
- * it to standard error. Behind that, "=": nothing else; "~": it did not; "^": in its only line. */
-__attribute__((unused)) static void assert_wrote(const char *parts)
-{
-    char copy[4096];
-    snprintf(copy, sizeof copy, "%s", parts);
-    for (char *next, *part = strtok_r(copy, "|", &next); part; part = strtok_r(NULL, "|", &next)) {
-        bool lacks = *part == '~';
-        part += lacks;
-        const char *text = *part == '!' ? err : out;
-        part += *part == '!';
-        bool whole = *part == '=', line = *part == '^';
-        part += whole || line;
-        if (whole ? strcmp(text, part) != 0 : (strstr(text, part) != NULL) == lacks)
-            fail_msg("'%s' is %s:\n%s", part, lacks ? "in" : "not", text);
-        if (line && strchr(text, '\n') != text + strlen(text) - 1)
-            fail_msg("more than one line:\n%s", text);
-    }
-}
-
 __attribute__((constructor)) static void make_folder(void)
 {
     const char *made = scratch_folder();

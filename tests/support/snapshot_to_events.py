@@ -13,8 +13,6 @@ One record a line, numbers in decimal bytes:
   segment_free ADDR SIZE
   oom ROUNDED STREAM
   final ADDR SIZE ACTIVE                     the blocks of the snapshot itself
-The reader also knows, from tests/support/workload.c:
-  record ADDR STREAM                         another stream uses the block
 
 A snapshot holds the state at its end. The state at the start is found by undoing
 the segment events, and by collecting the blocks that are freed, or alive at the

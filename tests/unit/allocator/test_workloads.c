@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The generated programs: the same on every machine, and valid. */
-#include <unistd.h>
 
 #include "support/cmocka_test.h"
 #include "support/workloads.h"
@@ -68,21 +67,4 @@ TEST(every_program_frees_only_what_is_alive_and_is_as_large_as_said)
             request_log_clear(&log);
         }
     }
-}
-
-TEST(a_program_survives_its_text)
-{
-    struct request_log log, again;
-    char path[] = "test_workloads.XXXXXX";
-    assert_true(workload_make("streams", 5, &log)); /* the program that uses other streams */
-    int fd = mkstemp(path);
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    assert_non_null(out);
-    request_log_print(&log, out);
-    assert_int_equal(fclose(out), 0);
-    request_log_load(path, &again);
-    unlink(path);
-    assert_int_equal(request_log_hash(&again), request_log_hash(&log));
-    request_log_clear(&log);
-    request_log_clear(&again);
 }
