@@ -37,6 +37,7 @@ class Shadow:
         self.below = [C._dispatch_keyset_full_after(k) - self.own for k in keys]  # of each key, from above
         self.exclude = C._ExcludeDispatchKeyGuard
         self.no_autograd = C._AutoDispatchBelowAutograd
+        self.no_function = C.DisableTorchFunctionSubclass
         self.capturing = C._cuda_isCurrentStreamCapturing
         self.python = C.DispatchKey.Python
         self.modes = C._len_torch_dispatch_stack
@@ -65,6 +66,16 @@ class Shadow:
             elif isinstance(a, self.torch.Tensor):
                 return False
         return True
+
+    def unwrapped(self, arg):
+        """*arg* with plain tensors for those of subclasses without a __torch_dispatch__, which are plain below
+        Python."""
+        if type(arg) in (list, tuple):
+            return type(arg)(map(self.unwrapped, arg))
+        if (type(arg) in self.plain or not isinstance(arg, self.torch.Tensor)
+                or self.torch._C._dispatch_keys(arg).has(self.python)):
+            return arg
+        return arg.as_subclass(self.torch.Tensor)
 
     def is_small(self, tensors):
         limit, total = self.limit, 0
@@ -321,7 +332,13 @@ class Shadow:
         if self.over_python and (keys.has(self.python) or self.modes()):
             return self.device(plan, keys, args, kwargs)
         if not self.collect(args, tensors) or not self.collect(kwargs.values(), tensors):
-            return self.unseen(plan, keys, args, kwargs)
+            with self.exclude(self.own), self.no_autograd(), self.no_function():
+                plain = [a if i in plan.written else self.unwrapped(a) for i, a in enumerate(args)]
+                named = {k: a if k in plan.written else self.unwrapped(a) for k, a in kwargs.items()}
+            tensors = []
+            if not self.collect(plain, tensors) or not self.collect(named.values(), tensors):
+                return self.unseen(plan, keys, args, kwargs)
+            args, kwargs = plain, named
         if plan.kind == plans.READ and plan.name != "equal" and dynamic.too_large(self, tensors[0]):
             return dynamic.read_63_bits(self, plan, keys, args, kwargs)
         for t in tensors:
@@ -336,14 +353,15 @@ class Shadow:
         return threads.one(WAYS[plan.kind], self, plan, keys, args, kwargs, tensors)
 
     def unseen(self, plan, keys, args, kwargs):
-        """Sparse tensors and subclasses. The operations that one on a subclass calls are seen; plain
-        tensors that its kernels write count as not computed."""
+        """Sparse tensors, subclasses with a __torch_dispatch__, and those that are written. The operations that
+        one on a subclass calls are seen; tensors that its kernels write count as not computed."""
         handled, result = sparse.run(self, plan, keys, args, kwargs)
         if handled:
             return result
         result = self.device(plan, keys, args, kwargs)
         if plan.written:
-            self.doubt(plan.targets(args, kwargs))
+            with self.exclude(self.own), self.no_autograd(), self.no_function():
+                self.doubt(self.unwrapped(plan.targets(args, kwargs)))
         elif (type(result) in self.plain and result.is_cuda
               and result.layout is self.torch.strided):
             self.table.forget(result)
