@@ -107,10 +107,10 @@ def read(value=None):
         notes.count("read", site, text)
 
 
-def decided_shape(shape, largest):
+def decided_shape(shape, largest, most=None):
     """An operation on values that were not computed has a result of this shape. *largest*: it is the
-    largest possible one, since nothing better is known."""
+    largest possible one, since nothing better is known. *most*: the largest possible one is this."""
     found = _use()
     if found is None:
         return
-    _decided(found[1], f"result of shape {list(shape)}" + (", the largest possible" if largest else ""))
+    _decided(found[1], f"result of shape {list(shape)}" + (", the largest possible" if largest else f", at most {most}" if most else ""))

@@ -49,7 +49,7 @@ def run(self, plan, keys, args, kwargs, tensors):
         _thread.answers, _thread.inside = False, outer
         driver.drop_answers()
     if shape_state != KNOWN and not outer:
-        self.quietly(plan, _blame, self, results, result)
+        self.quietly(plan, _blame, self, plan, args, results, result)
     _thread.counted |= results is not None
     if results is None:
         self.quietly(plan, self.not_computed, plan, args, kwargs, result)
@@ -65,11 +65,27 @@ def run(self, plan, keys, args, kwargs, tensors):
     return result
 
 
-def _blame(self, results, result):
+def _blame(self, plan, args, results, result):
     """Reports a result whose shape follows from values that were not computed."""
     shown = self.flat(result if results is None else results)
     if shown:
-        blame.decided_shape(shown[0].shape, not getattr(_thread, "counted", False))
+        shape, counted = list(shown[0].shape), getattr(_thread, "counted", False)
+        blame.decided_shape(shape, not counted, _most(plan, args, shape) if counted else None)
+
+
+def _most(plan, args, shape):
+    """The largest shape that a result of *shape* may have, whatever the values; None if it has it, or that is
+    not known."""
+    place, counted = 0, args[0]
+    if plan.indices:
+        given = [i for i, index in enumerate(args[1]) if index is not None]
+        place, counted = given[0], args[1][given[0]]
+        if len(given) > 1:
+            return None
+    elif plan.name not in _COUNTED and plan.name != "masked_select" or plan.name.startswith("unique_dim"):
+        return None
+    most = shape[:place] + [counted.numel()] + shape[place + 1:]
+    return most if most != shape else None
 
 
 def answer(self, plan, args, results):

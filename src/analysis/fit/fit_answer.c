@@ -174,6 +174,10 @@ enum vs_err vs_fit_decide(struct vs_fit_run *run)
         say_why(run);
     vs_fit_assumed_sum(&run->notes, &run->assumed);
     run->if_assumed = depends_on_assumed(run);
+    const struct vs_fit_note_list *decided = &run->notes.lists[VS_FIT_DECIDED];
+    for (size_t i = 0; i < decided->count && !run->if_no_more; i++)
+        if (strstr(decided->items[i].text, ", at most ")) /* python/vramscope/values/blame.py */
+            run->if_no_more = &decided->items[i];
     return VS_OK;
 }
 

@@ -231,6 +231,7 @@ struct vs_fit_run {
     uint64_t used_peak;     /* of the device, over all of them */
     struct vs_fit_assumed assumed;
     bool if_assumed; /* another answer is possible if the assumed sizes are wrong by their margin */
+    const struct vs_fit_note *if_no_more; /* a mask that was not computed may select more than it did; NULL */
     uint64_t recovered, retries; /* over all processes and devices */
 };
 

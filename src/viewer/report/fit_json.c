@@ -107,8 +107,9 @@ void vs_fit_json(const struct vs_fit_set *set, FILE *out)
     for (size_t i = 0; vs_json_next_object(&json, "runs", i, set->count); i++) {
         const struct vs_fit_run *run = &set->runs[i];
         const struct vs_fit_remedy *remedy = &run->remedy;
-        const char *verdict = !run->if_assumed            ? answer_name(run->answer)
-                              : run->answer == VS_FIT_YES ? "yes_if_assumed" : "no_if_assumed";
+        bool yes = run->answer == VS_FIT_YES;
+        const char *verdict = !run->if_assumed && !(yes && run->if_no_more) ? answer_name(run->answer)
+                              : yes ? "yes_if_assumed" : "no_if_assumed";
         vs_json_members(&json, VS_J_TEXT("gpu", run->gpu), VS_J_TEXT("value", run->value),
                         VS_J_TEXT("rank", run->rank), VS_J_TEXT("fits", answer_name(run->answer)), VS_J_TEXT("verdict", verdict),
                         VS_J_TEXT("why", *run->why ? run->why : NULL),

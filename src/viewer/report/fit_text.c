@@ -73,14 +73,15 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
     for (size_t i = 0; i < set->count; i++) {
         const struct vs_fit_run *run = &set->runs[i];
         bool named = set->vary && *set->vary, yes = run->answer == VS_FIT_YES;
+        bool more = yes && run->if_no_more, holds_if = more || run->if_assumed;
         const char *value = run->rank ? run->rank : run->value ? run->value : "";
         char text[CELL_MAX];
         remark(text, run);
         rows[i + 1] = (struct vs_answer_row){
-            .paint = run->if_assumed || run->answer == VS_FIT_UNKNOWN ? VS_WARN : yes ? VS_GOOD : VS_BAD,
+            .paint = holds_if || run->answer == VS_FIT_UNKNOWN ? VS_WARN : yes ? VS_GOOD : VS_BAD,
             .cells = {run->gpu, vs_xarena_printf(&memory, "%s%s%s", named ? set->vary : "", named ? " " : "", value),
                       vs_xarena_printf(&memory, "%s%s", yes ? "yes" : run->answer == VS_FIT_NO ? "no" : "?",
-                                       run->if_assumed ? ", if" : ""),
+                                       holds_if ? ", if" : ""),
                       "–", "–", "–", vs_xarena_text(&memory, text)}};
         if (*text)
             rows[0].cells[REMARK] = "first failure";
@@ -88,7 +89,8 @@ static void print_table(const struct vs_fit_set *set, const struct vs_style *sty
             continue;
         const uint64_t sizes[] = {run->worst_device->peak_allocated, run->worst_device->peak_reserved, vs_fit_headroom(run)};
         for (int k = 0; k < 3; k++)
-            rows[i + 1].cells[ALLOCATED + k] = vs_xarena_text(&memory, vs_size_text(sizes[k]));
+            rows[i + 1].cells[ALLOCATED + k] =
+                vs_xarena_printf(&memory, "%s%s", more && k == 0 ? "at least " : "", vs_size_text(sizes[k]));
     }
     size_t widths[VS_ANSWER_COLUMNS];
     bool below = vs_answer_table_width(&table, widths) > VS_ANSWER_WIDTH;
@@ -281,6 +283,16 @@ static void put_if(const struct vs_fit_set *set, const struct vs_fit_run *run, c
     else
         fprintf(out, "margin %s; %s may be %s larger", vs_size_text(vs_fit_headroom(run)),
                 assumed->count == 1 ? "it" : "they", vs_size_text(assumed->margin));
+}
+
+static void put_if_no_more(const struct vs_fit_set *set, const struct vs_fit_run *run,
+                           const struct fit_line *line, FILE *out)
+{
+    (void)line;
+    if (run->answer == VS_FIT_YES && run->if_no_more &&
+        (!set->vary || vs_fit_set_largest(set, run->gpu) == run))
+        fprintf(out, ", if a mask that was not computed selects no more: %s: %s", run->if_no_more->name,
+                run->if_no_more->text);
 }
 
 static void put_needed(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
@@ -536,6 +548,7 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
     static const struct fit_line lines[] = {
         {"largest that fits", .make = put_largest},
         {"fits", put_if, .answer = VS_FIT_YES},
+        {"fits", .make = put_if_no_more},
         {"does not fit", put_if, .answer = VS_FIT_NO},
         {"would need", .make = put_needed},
         {"peak", .make = put_peak},

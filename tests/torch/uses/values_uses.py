@@ -42,7 +42,8 @@ for _ in range(2):  # GradScaler's flag of an infinity is 0, as in a normal step
     if scaler.get_scale() < before:
         sys.exit("the step was left out")
 chosen = large[large > 0]  # decided: result of shape [2097152], the largest possible
-fewer = half[half > 0]  # decided: result of shape [0]
+fewer = half[half > 0]  # decided: result of shape [0], at most [1048576]
+fewer = half[loss > half.amax(1)]  # decided: result of shape [0, 1024], at most [1024, 1024]
 places = large.nonzero()  # decided: result of shape [2097152, 2], the largest possible
 different = torch.unique(large)  # decided: result of shape [2097152], the largest possible
 print(f"{loss:.3f}")  # read: read as 0
@@ -50,6 +51,11 @@ host = (large > 0).cpu()  # read: copied to the host
 for _ in range(3):
     loss.item()  # read: read as 0, 3 times
 print(large, loss)  # known: printing a tensor reads it
+named = loss.as_subclass(type("Named", (torch.Tensor,), {}))
+if named.item() > 3:  # decided: read as 0
+    sys.exit("decided otherwise")
+host = (named + small).cpu()  # read: copied to the host
+host = (small.as_subclass(type(named)) * 2).cpu()  # known
 if small.sum() > 3:  # known
     pass
 kept = small[small > 0]  # known
