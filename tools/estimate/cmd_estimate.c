@@ -56,7 +56,8 @@ static const char usage[] =
     "  --color WHEN    auto (default), always or never\n"
     "\n"
     "Exit codes: 0 fits on every GPU given (or none was given); 1 does not fit on\n"
-    "one; 2 a trace is unreadable, or wrong usage.\n";
+    "one; 2 a trace is unreadable, activations are missing in what would fit, or\n"
+    "wrong usage.\n";
 
 static int exit_code(const struct vs_estimate_answer *a)
 {
@@ -66,7 +67,8 @@ static int exit_code(const struct vs_estimate_answer *a)
                     : need > vs_estimate_usable(&a->gpus[i]))
             return VS_EXIT_NO;
     }
-    return VS_EXIT_OK;
+    bool partial = !a->run_count && !a->estimate.has_activations;
+    return a->gpu_count && need && partial ? VS_EXIT_UNUSABLE : VS_EXIT_OK;
 }
 
 static int estimate_main(int argc, char **argv)

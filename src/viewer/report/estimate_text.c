@@ -106,15 +106,17 @@ static void print_gpus(const struct vs_estimate_answer *a, const struct vs_style
             "needed", "usable");
     for (size_t i = 0; i < a->gpu_count; i++) {
         uint64_t usable = vs_estimate_usable(&a->gpus[i]);
-        bool fits = need <= usable;
+        bool partial = !a->run_count && !a->estimate.has_activations, fits = need <= usable;
+        const char *answer = !fits ? "no" : partial ? "?" : "yes";
         fprintf(out, "%-*s", (int)width, a->gpus[i].name);
         if (need)
-            fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, fits ? VS_GOOD : VS_BAD),
-                    fits ? "yes" : "no", vs_unpaint(style), vs_size_text(need));
+            fprintf(out, "  %s%-4s%s  %11s", vs_paint(style, !fits ? VS_BAD : partial ? VS_PLAIN : VS_GOOD),
+                    answer, vs_unpaint(style), vs_size_text(need));
         fprintf(out, "  %11s", vs_size_text(usable));
         if (need)
-            fprintf(out, "  %s %s", vs_size_text(fits ? usable - need : need - usable),
-                    fits ? "left" : "short");
+            fprintf(out, "  %s %s%s", vs_size_text(fits ? usable - need : need - usable),
+                    fits ? "left" : "short", !fits || !partial ? ""
+                                             : a->model.inference ? " for the KV cache" : " for activations");
         if (a->find) {
             const struct vs_estimate_gpu *gpu = &a->gpus[i];
             unsigned long long safe = vs_estimate_largest(a, gpu, false);
@@ -314,8 +316,9 @@ void vs_estimate_json(const struct vs_estimate_answer *a, FILE *out)
         vs_json_members(&json, VS_J_TEXT("name", a->gpus[i].name),
                         VS_J_UINT("total_bytes", a->gpus[i].total_bytes),
                         VS_J_UINT("usable_bytes", vs_estimate_usable(&a->gpus[i])));
-        if (need)
-            vs_json_bool(&json, "fits", need <= vs_estimate_usable(&a->gpus[i]));
+        bool fits = need <= vs_estimate_usable(&a->gpus[i]);
+        if (need && (a->run_count || a->estimate.has_activations || !fits))
+            vs_json_bool(&json, "fits", fits);
         if (a->find)
             put_largest(&json, "largest", vs_estimate_largest(a, &a->gpus[i], false));
         if (a->find && a->run_count)

@@ -786,6 +786,8 @@ TEST(estimate_describes_a_model)
     expect(0, "8.03 billion parameters in 16 bits, AdamW, batch 1 x 2048 tokens|74.79 GiB|"
               "peak in the optimizer step", LLAMA "--capacity 80GiB");
     expect(1, "short|no batch fits", LLAMA "--capacity 24GiB --find batch");
+    expect(2, "  ?  |left for activations|Activations are not included: give --layers, --width, --vocab",
+           "estimate --params 124M --batch 12 --seq 1024 --capacity 12GiB");
     REFUSES("estimate", {"", ""}, {"--params 0", ""}, {"--params 8X", ""}, {"--params 8B --dtype int8", ""},
             {"--params 8B --dtype bf16 --amp", ""}, {"--params 8B --zero 3", ""},
             {"--params 8B --zero 4", ""}, {"--layers 12", ""},
