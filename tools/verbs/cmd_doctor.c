@@ -40,6 +40,7 @@ static const char usage[] =
     "1 they cannot; 2 wrong usage.\n";
 
 enum verdict { GOOD, WARNING, BAD };
+static const char *const words[] = {"ok", "note", "missing"};
 
 struct finding {
     enum verdict verdict;
@@ -248,7 +249,6 @@ static void look_at_nvml(struct findings *f)
 
 static void print_json(const struct findings *f)
 {
-    static const char *const words[] = {"ok", "note", "missing"};
     struct vs_json json = vs_json_document(stdout, "vramscope.doctor/1");
     vs_json_members(&json, VS_J_BOOL("real_gpu", f->preload && f->real),
                     VS_J_BOOL("simulated_gpu", f->preload && f->simulated));
@@ -356,7 +356,6 @@ static int doctor_main(int argc, char **argv)
     if (json)
         print_json(f);
     else {
-        static const char *const words[] = {"ok", "note", "missing"};
         struct vs_style style;
         char lead[64];
         vs_style_init(&style, stdout);

@@ -11,6 +11,8 @@
 
 #include "analysis/budget/baseline_internal.h"
 #include "analysis/budget/budget_key.h"
+#include "base/reading/vs_intern.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
@@ -233,30 +235,24 @@ bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
     return any;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
                         const struct vs_taken *taken, const char **out, size_t max, size_t *count)
 {
-    const char **occurred = vs_xcalloc(taken->count + 1, sizeof *occurred);
-    size_t n = 0;
+    struct vs_intern occurred = {0};
+    uint32_t number;
     *count = 0;
     for (size_t i = 0; i < taken->count; i++)
         if (taken->items[i].quantity.phase)
-            occurred[n++] = taken->items[i].quantity.phase;
-    qsort(occurred, n, sizeof *occurred, by_text);
+            vs_intern_text(&occurred, taken->items[i].quantity.phase);
     VS_EACH_MEMBER(vs_baseline_child(vs_baseline_process(baseline, process), "phases"), phase) {
         const char *name = lh_entry_k(phase);
-        if (bsearch(&name, occurred, n, sizeof *occurred, by_text))
+        if (vs_intern_find(&occurred, name, strlen(name), &number))
             continue;
         if (*count < max)
             out[*count] = name;
         ++*count;
     }
-    free(occurred);
+    vs_intern_free(&occurred);
 }
 
 /* --- Updates and writes baselines; see baseline.h. --- */
@@ -404,13 +400,18 @@ static void write_object(struct json_object *value, unsigned depth, FILE *out)
 {
     size_t count = 0, members = (size_t)json_object_object_length(value);
     bool flat = is_flat(value);
-    const char **keys = vs_xcalloc(members + 1, sizeof *keys);
-    VS_EACH_MEMBER(value, member)
-        keys[count++] = lh_entry_k(member);
-    qsort(keys, count, sizeof *keys, by_text);
+    struct {
+        const char *name;
+        struct json_object *value;
+    } *of = vs_xcalloc(members + 1, sizeof *of);
+    VS_EACH_MEMBER(value, member) {
+        of[count].name = lh_entry_k(member);
+        of[count++].value = lh_entry_v(member);
+    }
+    VS_SORT(of, count, VS_UP(name));
     fputs("{", out);
     for (size_t i = 0; i < count; i++) {
-        struct json_object *name = json_object_new_string(keys[i]);
+        struct json_object *name = json_object_new_string(of[i].name);
         if (flat)
             fputs(i ? ", " : "", out);
         else
@@ -419,12 +420,12 @@ static void write_object(struct json_object *value, unsigned depth, FILE *out)
             write_value(name, depth, out);
         json_object_put(name);
         fputs(": ", out);
-        write_value(json_object_object_get(value, keys[i]), depth + 1, out);
+        write_value(of[i].value, depth + 1, out);
     }
     if (!flat)
         fprintf(out, "\n%*s", (int)(2 * depth), "");
     fputs("}", out);
-    free(keys);
+    free(of);
 }
 
 /* A call site, and the quantities of a phase, are a line each: few lines to review. */

@@ -274,12 +274,6 @@ void vs_baseline_most(const struct vs_baseline *baseline, const char *process, u
 
 /* --- writing --- */
 
-static int more_bytes(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
 /* The least number of copies for which a line is stored that copies few bytes. */
 static uint64_t least_number(const struct vs_named_sites *sites)
 {
@@ -302,11 +296,11 @@ static void put_list(struct json_object *lists, const char *key,
         total += bytes[i] = sites->items[i].bytes;
     uint64_t least = total / (of_phase ? VS_BASELINE_PHASE_SITE_PART : VS_BASELINE_SITE_PART);
     size_t equal = SIZE_MAX, most = VS_BASELINE_PHASE_SITES_MAX;
-    qsort(bytes, sites->count, sizeof *bytes, more_bytes);
-    if (of_phase && sites->count > most && bytes[most - 1] >= least) {
-        least = bytes[most - 1];
+    qsort(bytes, sites->count, sizeof *bytes, vs_order_u64);
+    if (of_phase && sites->count > most && bytes[sites->count - most] >= least) {
+        least = bytes[sites->count - most];
         equal = 0;
-        for (size_t i = 0; i < most; i++)
+        for (size_t i = sites->count - most; i < sites->count; i++)
             equal += bytes[i] == least;
     }
     free(bytes);

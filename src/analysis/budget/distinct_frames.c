@@ -121,11 +121,10 @@ static void set_frames(struct vs_named_sites *sites, bool alone)
     while (count) {
         struct vs_map sharing = {0};
         for (size_t i = 0; i < count; i++) { /* by the hash of their frames */
-            const uint64_t *before = vs_map_get(&sharing, open[i].hash);
-            uint64_t sharers = (before ? *before : 0) + (open[i].named->changed ? 0 : UNCHANGED);
+            uint64_t *sharers = vs_xmap_value(&sharing, open[i].hash, 0);
+            *sharers += 1 + (open[i].named->changed ? 0 : UNCHANGED);
             if (calls_itself(open[i].named->site, open[i].named->frame))
-                sharers |= CALLS_ITSELF;
-            vs_xmap_put(&sharing, open[i].hash, sharers + 1);
+                *sharers |= CALLS_ITSELF;
         }
         count = close_sites(open, count, &sharing, alone);
         vs_map_free(&sharing);

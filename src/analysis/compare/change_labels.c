@@ -52,32 +52,6 @@ static uint64_t hash_of(const char *text)
     return hash ? hash : 1;
 }
 
-/* Gives the sites whose text is not theirs alone the label of *level*, and moves them to the front.
- * Returns how many. */
-static size_t lengthen(struct vs_named_site **list, size_t count, const uint64_t *hashes,
-                       const struct vs_map *texts, size_t level)
-{
-    size_t left = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (*vs_map_get(texts, hashes[i]) == 1)
-            continue;
-        set_level(list[i], level);
-        list[left++] = list[i];
-    }
-    return left;
-}
-
-/* The last resort: *texts* counts down. */
-static void number_equals(struct vs_named_site *const *list, size_t count, const uint64_t *hashes,
-                          struct vs_map *texts)
-{
-    for (size_t i = count; i-- > 0;) {
-        uint64_t *left = vs_map_get(texts, hashes[i]);
-        list[i]->label.number = *left > 1 ? (unsigned)*left : 0;
-        --*left;
-    }
-}
-
 void vs_change_labels(struct vs_named_sites *sites)
 {
     struct vs_named_site **list = vs_xcalloc(sites->count + 1, sizeof *list);
@@ -90,14 +64,18 @@ void vs_change_labels(struct vs_named_sites *sites)
     for (size_t level = 1; count && level <= LEVELS; level++) {
         struct vs_map texts = {0};
         char text[VS_CHAIN_TEXT_MAX];
+        size_t left = 0;
         for (size_t i = 0; i < count; i++) {
             hashes[i] = hash_of(vs_change_label_text(text, list[i]));
-            const uint64_t *before = vs_map_get(&texts, hashes[i]);
-            vs_xmap_put(&texts, hashes[i], before ? *before + 1 : 1);
+            uint64_t number = ++*vs_xmap_value(&texts, hashes[i], 0);
+            list[i]->label.number = number > 1 ? (unsigned)number : 0;
         }
-        if (level < LEVELS)
-            count = lengthen(list, count, hashes, &texts, level);
-        else number_equals(list, count, hashes, &texts);
+        for (size_t i = 0; i < count && level < LEVELS; i++)
+            if (*vs_map_get(&texts, hashes[i]) > 1) { /* not this site's alone */
+                set_level(list[i], level);
+                list[left++] = list[i];
+            }
+        count = left;
         vs_map_free(&texts);
     }
     free(list);

@@ -184,29 +184,23 @@ static void add_count(struct vs_comparison *out, enum vs_count_kind kind, uint64
     out->different |= a != b;
 }
 
-static int by_kernel_name(const void *a, const void *b)
-{
-    const struct vs_report_kernel *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
 /* The device's kernels by name. */
-static const struct vs_report_kernel **sorted_kernels(const struct vs_report_device *device)
+static struct vs_report_kernel *sorted_kernels(const struct vs_report_device *device)
 {
-    const struct vs_report_kernel **list = vs_xcalloc(device->kernel_count + 1, sizeof *list);
+    struct vs_report_kernel *list = vs_xcalloc(device->kernel_count + 1, sizeof *list);
     for (size_t i = 0; i < device->kernel_count; i++)
-        list[i] = &device->kernels[i];
-    qsort(list, device->kernel_count, sizeof *list, by_kernel_name);
+        list[i] = device->kernels[i];
+    VS_SORT(list, device->kernel_count, VS_UP(name));
     return list;
 }
 
 static void compare_kernels(struct vs_comparison *out, const struct vs_report_device *a,
                             const struct vs_report_device *b)
 {
-    const struct vs_report_kernel **x = sorted_kernels(a), **y = sorted_kernels(b);
+    struct vs_report_kernel *x = sorted_kernels(a), *y = sorted_kernels(b);
     for (size_t i = 0, j = 0; i < a->kernel_count || j < b->kernel_count;) {
-        int order = i == a->kernel_count ? 1 : j == b->kernel_count ? -1 : strcmp(x[i]->name, y[j]->name);
-        const struct vs_report_kernel *of_a = order <= 0 ? x[i++] : NULL, *of_b = order >= 0 ? y[j++] : NULL;
+        int order = i == a->kernel_count ? 1 : j == b->kernel_count ? -1 : strcmp(x[i].name, y[j].name);
+        const struct vs_report_kernel *of_a = order <= 0 ? &x[i++] : NULL, *of_b = order >= 0 ? &y[j++] : NULL;
         add_count(out, VS_COUNT_KERNEL, a->device, of_a ? of_a->name : of_b->name, of_a ? of_a->count : 0,
                   of_b ? of_b->count : 0);
     }

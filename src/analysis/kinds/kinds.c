@@ -282,9 +282,8 @@ static void on_birth(struct vs_kinds *kinds, const struct vs_live *live, uint64_
         vs_xmap_put(&kinds->updates, key, 1);
     else if (kinds->any_before)
         vs_map_remove(&kinds->updates, key, NULL);
-    const uint64_t *known = vs_map_get(&kinds->parameters, key);
     if (maker == VS_MAKER_MODULE)
-        vs_xmap_put(&kinds->parameters, key, known ? *known + 1 : 1);
+        ++*vs_xmap_value(&kinds->parameters, key, 0);
 }
 
 static void on_change(void *context, const struct vs_replay *replay, const struct vs_published *change)
@@ -323,10 +322,8 @@ static enum vs_err before_event(void *context, struct vs_replay *replay, const s
         const struct vs_event_unrecorded *sums = &event->unrecorded;
         if (sums->level != VS_LEVEL_FRAMEWORK || sums->device == UINT64_MAX)
             break;
-        const uint64_t *known = vs_map_get(&kinds->hidden, sums->device + 1);
-        uint64_t bytes = (known ? *known : 0) + sums->size;
-        vs_xmap_put(&kinds->hidden, sums->device + 1,
-                    bytes > sums->freed_size ? bytes - sums->freed_size : 0);
+        uint64_t *hidden = vs_xmap_value(&kinds->hidden, sums->device + 1, 0), bytes = *hidden + sums->size;
+        *hidden = bytes > sums->freed_size ? bytes - sums->freed_size : 0;
         break;
     }
     case VS_EVENT_torch_module: vs_modules_run(&kinds->modules, replay->reader, event); break;

@@ -18,12 +18,9 @@ static void touch(struct vs_recorded_memory *m, uint64_t addr, uint64_t bytes, b
         if (end ? alone_last || last == first : alone_first)
             continue;
         inner--;
-        uint64_t *count = vs_map_get(&m->pages, page + 1);
-        if (add && !count) {
-            vs_xmap_put(&m->pages, page + 1, 1);
-            m->page_bytes += VS_DRIVER_PAGE;
-        } else if (add) {
-            ++*count;
+        uint64_t *count = add ? vs_xmap_value(&m->pages, page + 1, 0) : vs_map_get(&m->pages, page + 1);
+        if (add) {
+            m->page_bytes += ++*count == 1 ? VS_DRIVER_PAGE : 0;
         } else if (count && --*count == 0) {
             vs_map_remove(&m->pages, page + 1, NULL);
             m->page_bytes -= VS_DRIVER_PAGE;

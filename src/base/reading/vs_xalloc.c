@@ -139,10 +139,10 @@ void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value)
         vs_out_of_memory();
 }
 
-uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh)
+uint64_t *vs_xmap_value(struct vs_map *map, uint64_t key, uint64_t fresh)
 {
-    const uint64_t *value = vs_map_add(map, key, fresh);
+    uint64_t *value = vs_map_add(map, key, fresh);
     if (!value)
         vs_out_of_memory();
-    return *value;
+    return value;
 }

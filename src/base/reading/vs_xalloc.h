@@ -45,9 +45,13 @@ const char *vs_xarena_text(struct vs_arena *arena, const char *text);
 const char *vs_xarena_printf(struct vs_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* vs_xmap_put: vs_map_put. vs_xmap_number: the value of *key*, which is *fresh* from now on if it
- * had none: numbers things in the order in which they first appear. */
+/* vs_xmap_put: vs_map_put. vs_xmap_value: vs_map_add. vs_xmap_number: its value: numbers things in the order
+ * in which they first appear. */
 void vs_xmap_put(struct vs_map *map, uint64_t key, uint64_t value);
-uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh);
+uint64_t *vs_xmap_value(struct vs_map *map, uint64_t key, uint64_t fresh);
+static inline uint64_t vs_xmap_number(struct vs_map *map, uint64_t key, uint64_t fresh)
+{
+    return *vs_xmap_value(map, key, fresh);
+}
 
 #endif

@@ -201,10 +201,7 @@ static void diff_site_list(const struct vs_diff_result *result, const struct vs_
     struct row_text text;
     for (size_t i = 0; i < count; i++) {
         text_of(&text, rows[i], false);
-        uint64_t hash = hash_of(&text, room_of(style, FIRST_COLUMN),
-                                rows[i]->verdict == VS_SITE_MOVED);
-        const uint64_t *before = vs_map_get(&same, hash);
-        vs_xmap_put(&same, hash, before ? *before + 1 : 1);
+        ++*vs_xmap_value(&same, hash_of(&text, room_of(style, FIRST_COLUMN), rows[i]->verdict == VS_SITE_MOVED), 0);
     }
     for (size_t i = 0; i < count; i++)
         put_row(style, rows[i], &same);
