@@ -177,6 +177,54 @@ def fit():
         optimizer.step()
         optimizer.zero_grad()
     validate(net)''', "fit()", 0),
+    "losses_kept_by_an_evaluation": (("growth",), "evaluate", '''def step(i, out):
+    pass
+def evaluate(net):
+    total = 0
+    for x, y in [(torch.randn(2048, 1024), torch.randn(2048, 1024))] * 400:
+        x, y = x.cuda(), y.cuda()
+        out = net(x)
+        total += nn.functional.mse_loss(out, y)
+    return total
+def fit():
+    net = Net(1024, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(3):
+        net(torch.randn(512, 1024, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    evaluate(net)''', "fit()", 0),
+    "one_evaluation_with_gradients": (("after_steps",), "evaluate", '''def step(i, out):
+    pass
+def evaluate(net):
+    out = net(torch.randn(65536, 1024, device="cuda"))
+    return out.argmax(dim=1)
+def fit():
+    net = Net(1024, 20).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(3):
+        net(torch.randn(512, 1024, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    evaluate(net)''', "fit()", 0),
+    "results_joined_by_an_evaluation": (("growth",), "gather", '''def step(i, out):
+    pass
+def gather(results, result):
+    return torch.cat([results, result])
+@torch.no_grad()
+def evaluate(net):
+    results, labels = [torch.empty(0, n, device="cuda") for n in (20480, 1)]
+    for _ in range(100):
+        labels = gather(labels, torch.ones(2048, 1, device="cuda"))
+        results = gather(results, net(torch.randn(2048, 1024, device="cuda")).repeat(1, 20))
+def fit():
+    net = Net(1024, 6).cuda()
+    optimizer = torch.optim.Adam(net.parameters())
+    for i in range(3):
+        net(torch.randn(512, 1024, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    evaluate(net)''', "fit()", 0),
     "copies_after_the_training": (("after_steps",), "hold_copies", '''def step(i, out):
     pass
 def hold_copies(net):
@@ -239,7 +287,12 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
     "pool_without_blocks": PRIVATE_POOL,
     "pool_of_a_graph": PRIVATE_POOL,
     "batch_too_large": ("remedy use less memory in a step", "vramscope advise --gpu"),
-    "validation_with_gradients": ("remedy a loss or an output is kept", "under torch.no_grad()", "2. do not keep the blocks"),
+    "validation_with_gradients": ("remedy the result of validate (valid", "under torch.no_grad()", "2. do not keep the blocks"),
+    "losses_kept_by_an_evaluation": ("look at evaluate (losses_kept_by_an_evaluation.py:18)",
+                                     "remedy the result of evaluate (losses", ".item()", "under torch.no_grad()"),
+    "one_evaluation_with_gradients": ("1. run it under torch.no_grad()", "at evaluate (one"),
+    "results_joined_by_an_evaluation": ("replaced by a larger one each time: 160.0 MiB more",
+                                        "remedy keep the result of each repetition on the host"),
     "copies_after_the_training": ("after 3 completed steps", "free the gradients before it"),
     "losses_summed_before_backward": ("inputs since", "remedy each input's graph is kept until backward() runs"),
     "models_of_earlier_trials": ("96.0 MiB every 3 steps", "2. a larger GPU only delays it"),

@@ -14,6 +14,7 @@
 #include "base/reading/vs_xalloc.h"
 
 #define TIMES_MIN_STEPS 3 /* as many rises as vs_growth_steady asks for */
+#define SMALL_BESIDE 8    /* a request that is so many times smaller than the largest of its site */
 
 static void on_birth(struct vs_history *h, const struct vs_replay *replay,
                      const struct vs_published *change)
@@ -39,9 +40,11 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     if (stretch->epoch != epoch) /* of the loops that mark no steps */
         *stretch = (struct vs_history_stretch){.epoch = epoch, .last = stretch->last,
                                                .before = stretch->last, .first = number};
-    stretch->befores += stretch->before == number;
-    stretch->firsts += stretch->first == number;
+    bool again = stretch->last == number && stretch->last_frees == frees; /* a batch's input and target */
+    stretch->befores += stretch->before == number && !again;
+    stretch->firsts += stretch->first == number && !again;
     stretch->last = number;
+    stretch->last_frees = frees;
     if (stretch->phase != live->place.phase)
         stretch->passes += strcmp(replay->phases.items[live->place.phase].name, "backward") == 0;
     stretch->phase = live->place.phase;
@@ -71,11 +74,16 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
         site->lower = live->size;
     if (late && live->size > site->largest_late)
         site->largest_late = live->size;
-    if (site->allocs == 1)
+    /* small requests of the same line, of labels beside outputs, are not compared with those that grow */
+    if (site->allocs == 1 || live->requested / SMALL_BESIDE > site->last) {
         site->first = site->last = live->requested;
-    site->rises += live->requested > site->last;
-    site->falls += live->requested < site->last;
-    site->last = live->requested;
+        site->rises = site->falls = 0;
+    }
+    site->falls += live->requested < site->last && live->requested > site->last / SMALL_BESIDE;
+    if (live->requested > site->last) {
+        site->last = live->requested;
+        site->rises++;
+    }
     *peak = level ? account->framework.peak.allocated : account->sums.peak.allocated;
 }
 
@@ -365,7 +373,7 @@ const struct vs_history_block *vs_history_unlike(const struct vs_history *h,
 
 uint64_t vs_history_rising(const struct vs_history_site *site, uint64_t request)
 {
-    bool steady = site->rises >= RISES_MIN && site->falls <= site->rises / 10;
+    bool steady = site->rises + (request > site->last) >= RISES_MIN && site->falls <= site->rises / 10;
     return steady && request >= site->last && request / 2 >= site->first ? site->first : 0;
 }
 

@@ -130,6 +130,9 @@ struct vs_oom {
     uint64_t growth_bytes;            /* with the driver's rounding */
     uint64_t growth_count, growth_since, growth_since_ns;
     uint64_t growth_repeats;          /* of a loop without marked steps that it grew in; 0: none */
+    bool growth_replaced;             /* it is one buffer, which a larger one replaces each time */
+    struct vs_report_site growth_keeper; /* of a graph in a loop without marks: the line whose result
+                                          * holds it; count 0: not known */
     bool growth_passes;               /* these are backward passes without an optimizer's step, or */
     bool growth_inputs;               /* the inputs of a first step */
     bool growth_forward;              /* most of it may be made by a forward pass, */
@@ -159,6 +162,7 @@ struct vs_oom {
     uint64_t after_bytes, after_graph; /* after_graph: activations among them */
     uint64_t after_copies;             /* parameters among them: of copies of a model */
     struct vs_report_sites after_sites;
+    struct vs_report_site after_caller; /* what they have in common */
     uint64_t request_before; /* largest at the failing call site, this step excluded */
     uint64_t request_first; /* first request of a call site whose requests became larger throughout;
                              * 0: none */

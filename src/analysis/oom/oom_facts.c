@@ -373,7 +373,7 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     const struct vs_replay *replay = scene->summary->replay;
     const struct vs_failure *failure = scene->failure;
     uint64_t request = oom->failure.requested, most = 0;
-    size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the
+    size_t failed = 0, found = SIZE_MAX; /* the failing site; the site of live blocks whose requests grew most, by at least the
                               * missing bytes */
     /* whether PyTorch's segments for smaller requests have the size of the request */
     bool segment = oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
@@ -387,8 +387,10 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
                        (failure->framework || site->stack || site->api == failure->api) &&
                        (!row->by_mark || row->mark == failure->mark);
         if (first && (!oom->request_first || first < oom->request_first) && failing &&
-            vs_library_same_caller(replay->reader, site->stack, failure->stack))
+            vs_library_same_caller(replay->reader, site->stack, failure->stack)) {
             oom->request_first = first;
+            failed = i;
+        }
         first = vs_history_rising(site, site->last);
         if (!first || site->live_bytes < site->last || site->last - first < oom->missing ||
             site->last - first <= most || !vs_user_has_site(replay, row))
@@ -405,6 +407,23 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         oom->rising_last = site->last;
         oom->rising_site = vs_oom_name_site(oom, scene, (uint32_t)found, site->live_bytes, 1);
     }
+    /* In a loop that no step contains the buffer collects the results of its repetitions. */
+    const struct vs_history_site *site = &scene->history->sites[failed];
+    if (!oom->request_first || oom->rising_site.frames != oom->failure.site.frames || !oom->steps_done || site->live_bytes <= oom->growth_bytes ||
+        replay->sites.items[failed].largest_before_step)
+        return;
+    struct vs_report_site *one = vs_xarena(&oom->memory, sizeof *one);
+    *one = vs_oom_name_site(oom, scene, (uint32_t)failed, site->live_bytes, 1);
+    one->growing = true;
+    one->growth_bytes = oom->growth_bytes = site->live_bytes;
+    oom->growing = (struct vs_report_sites){
+        .items = one, .count = 1, .total_bytes = site->live_bytes, .weight = 1};
+    oom->growth_stacks.count = 0; /* a replay without the buffer would say nothing */
+    oom->growth_replaced = oom->growth_pins = true;
+    oom->growth_count = 1;
+    oom->growth_times = oom->growth_repeats = site->rises + 1;
+    oom->growth_each = (request - site->first) / oom->growth_repeats;
+    oom->growth_per_step = 0;
 }
 
 /* The next live block of the step in progress that is larger than any of its call site in the
@@ -490,6 +509,7 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         if (!oom->after_sites.count)
             oom->after_sites = (struct vs_report_sites){
                 .items = &oom->failure.site, .count = 1, .weight = 1};
+        oom->after_caller = vs_oom_common_caller(&oom->after_sites, false);
         oom->in_step = false;
         oom->failure.place = "";
         oom->after_graph = graph;

@@ -49,8 +49,8 @@ struct vs_history_site {
     uint64_t near;                        /* their number, or more */
     uint64_t lower;                       /* the largest of the others */
     uint64_t largest_late;                /* largest after the program first freed memory */
-    uint64_t first, last;                 /* requests, without rounding */
-    uint64_t rises, falls;                /* requests larger, smaller than the one before */
+    uint64_t first, last;                 /* requests, without rounding: the first and the largest */
+    uint64_t rises, falls;                /* requests larger than all before, smaller than the largest */
 };
 
 /* The requests of one level since the latest begin or end of a marked step (vs_replay_epoch). A call
@@ -60,7 +60,8 @@ struct vs_history_stretch {
     uint32_t epoch;
     uint32_t last;             /* + 1: the site of the latest request */
     uint32_t before, first;    /* + 1: the sites of the requests before and at its begin */
-    uint64_t befores, firsts;  /* requests of these sites in it */
+    uint64_t befores, firsts;  /* requests of these sites in it; several without a free between them: one */
+    uint64_t last_frees;       /* the clock of frees at the latest request */
     uint32_t phase;            /* of the latest request */
     uint32_t passes;           /* backward passes that requested memory in it, or */
     bool inputs;               /* batches of a first step that has not run so many */
@@ -181,6 +182,11 @@ void vs_oom_overhead_event(struct vs_oom_overheads *list, const struct vs_event 
 struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_scene *scene,
                                        uint32_t index, uint64_t bytes, uint64_t count);
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
+
+/* vs_oom_common_caller: the innermost function of the user's that all *sites* are called from, those with a
+ * small part of the bytes excepted, but not the forward() of a module; at the line of the first site, or
+ * at the *last* of its lines: where a loop makes what holds the others. The first site, if there is no such function. */
+struct vs_report_site vs_oom_common_caller(const struct vs_report_sites *sites, bool last);
 
 /* vs_oom_merge_site: adds *site* to the one of *list*, in *items*, with the same text, which is
  * returned; NULL: there was none, and it is the last one now. */

@@ -98,6 +98,48 @@ static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_gr
     return row && vs_growth_is_named(row);
 }
 
+/* The innermost frame of *site* in the function of *frame*; frame_count: there is none. */
+static size_t frame_in(const struct vs_report_site *site, const struct vs_report_frame *frame)
+{
+    size_t i = vs_user_frame(site, site->wrappers);
+    while (i < site->frame_count && (strcmp(site->frames[i].function, frame->function) != 0 ||
+                                     strcmp(site->frames[i].file ? site->frames[i].file : "",
+                                            frame->file ? frame->file : "") != 0))
+        i = vs_user_frame(site, i + 1);
+    return i;
+}
+
+struct vs_report_site vs_oom_common_caller(const struct vs_report_sites *sites, bool last)
+{
+    const struct vs_report_site *first = sites->items;
+    struct vs_report_site best = *first;
+    for (size_t i = vs_user_frame(first, first->wrappers); i < first->frame_count && !first->line;
+         i = vs_user_frame(first, i + 1)) {
+        size_t k = 0, in = 0, length = strlen(first->frames[i].function);
+        if (length >= strlen("forward") &&
+            strcmp(first->frames[i].function + length - strlen("forward"), "forward") == 0)
+            continue; /* a module's: what calls the model is sought */
+        best = (struct vs_report_site){0};
+        for (; k < sites->count; k++) {
+            const struct vs_report_site *site = &sites->items[k];
+            size_t at = frame_in(site, &first->frames[i]);
+            bool within = at < site->frame_count && !site->line;
+            if (!within && site->bytes >= first->bytes / SMALL_PART)
+                break;
+            if (!within || (in++ && (!last || site->frames[at].line <= best.frames->line)))
+                continue;
+            best = *site;
+            best.frames += at;
+            best.frame_count -= at;
+            best.wrappers = 0;
+            best.through = NULL;
+        }
+        if (k == sites->count)
+            return best;
+    }
+    return *first;
+}
+
 void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     struct vs_history_growth found[SITES_MAX], since[SITES_MAX];
@@ -210,4 +252,6 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     }
     oom->growth_forward = !oom->kinds_total || graph > oom->growth_bytes / 2;
     oom->growth_graph = graph > oom->growth_bytes / 2 && graph > made / GRAPH_PART;
+    if (oom->growth_graph && oom->growth_repeats && !passes)
+        oom->growth_keeper = vs_oom_common_caller(&oom->growing, true);
 }

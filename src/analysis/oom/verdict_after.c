@@ -18,9 +18,9 @@ static void explain(struct vs_oom *oom)
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_after);
     if (oom->after_graph > bytes / 2)
-        vs_oom_remedy(oom, "less_after_steps", bytes, fits, "use a smaller batch at %s, or "
-                      "torch.inference_mode() if it only evaluates: activations hold %s for a backward "
-                      "pass", vs_oom_site(oom, &oom->after_sites.items[0], 2),
+        vs_oom_remedy(oom, "less_after_steps", bytes, fits, "run it under torch.no_grad() if "
+                      "it only evaluates, at %s: activations hold %s for a backward pass; otherwise use "
+                      "a smaller batch", vs_oom_site(oom, &oom->after_caller, 2),
                       vs_size_text(oom->after_graph));
     else if (oom->after_copies > bytes / 2)
         vs_oom_remedy(oom, "less_after_steps", bytes, fits, "make the copies at %s on the host, for "
@@ -41,4 +41,4 @@ const struct vs_verdict vs_verdict_after = {
     .words = "after the steps: code that no step ran takes more memory than they left",
     .noun = "what was allocated after the last step", .has_run = true,
     .live = offsetof(struct vs_oom, after_bytes), .remedy = "less_after_steps", .explain = explain,
-    .sites = offsetof(struct vs_oom, after_sites)};
+    .site = offsetof(struct vs_oom, after_caller)};

@@ -61,8 +61,32 @@ bool vs_oom_more_in_holes(const struct vs_oom *oom)
     return oom->cache.scattered >= oom->missing && oom->cache.scattered >= oom->growth_bytes;
 }
 
+static void explain_replaced(struct vs_oom *oom)
+{
+    uint64_t live = oom->growth_bytes;
+    vs_oom_evidence(oom, "the buffer of this line is replaced by a larger one each time: %s more in each "
+                    "of %s repetitions, which come after %s completed step%s",
+                    vs_size_text(oom->growth_each), vs_count_text(oom->growth_repeats),
+                    vs_count_text(oom->steps_done), oom->steps_done == 1 ? "" : "s");
+    vs_oom_explain_rising(oom);
+    vs_oom_evidence(oom, "while it is replaced both are live, %s",
+                    vs_size_text(live + oom->failure.requested));
+    vs_oom_explain_missing(oom);
+    vs_oom_remedy(oom, "free_growth", live, live >= oom->missing,
+                  "keep the result of each repetition on the host (.cpu() before it is added; "
+                  "eval_accumulation_steps=1 in the Trainer of transformers), or only what is computed "
+                  "from it: %s", vs_size_text(live));
+    vs_oom_remedy(oom, "bigger_device", oom->total + oom->missing, true,
+                  "a larger GPU only delays it: it grows by %s with each repetition",
+                  vs_size_text(oom->growth_each));
+}
+
 static void explain(struct vs_oom *oom)
 {
+    if (oom->growth_replaced) {
+        explain_replaced(oom);
+        return;
+    }
     uint64_t requested = requested_bytes(oom), step = oom->growth_per_step;
     uint64_t steps = step ? requested / step : 0;
     const char *since = vs_count_text(oom->growth_since);
@@ -143,21 +167,26 @@ static void explain(struct vs_oom *oom)
                   vs_oom_site_list(oom, &oom->growing, 2), oom->growing.count == 1 ? "s" : "",
                   vs_size_text(oom->growth_bytes));
     uint64_t times = oom->growth_repeats ? oom->growth_repeats : oom->growth_times;
+    const struct vs_report_site *keeper = &oom->growth_keeper;
+    const char *what = keeper->count ? vs_oom_text_of(oom, "the result of %s", vs_oom_site(oom, keeper, 2))
+                                     : "a loss or an output";
     if (oom->failure.framework && oom->growth_forward && oom->growth_count >= 2 * times) /* more than one block each time */
         vs_oom_remedy(oom, "detach", oom->growth_bytes, oom->growth_bytes >= oom->missing,
+                      oom->growth_graph ? "%s: %s" : "%s",
                       !oom->growth_graph
                           ? "if a loss or an output is kept, all that its backward pass needs is kept "
                             "with it: keep .item() or .detach() of it, and evaluate under torch.no_grad()"
                       : oom->growth_inputs
                           ? "each input's graph is kept until backward() runs: call backward() for each "
                             "(gradients add up), and keep .item() or .detach() of what is summed or "
-                            "carried on: %s"
+                            "carried on"
                       : oom->growth_passes
                           ? "each backward pass goes through the graphs of those before it: detach() what "
                             "one takes over from the one before (h = h.detach()), and call backward() "
-                            "without retain_graph=True: %s"
-                          : "a loss or an output is kept, and with it all that its backward pass needs: "
-                            "keep .item() or .detach() of it, and evaluate under torch.no_grad(): %s",
+                            "without retain_graph=True"
+                          : vs_oom_text_of(oom, "%s is kept, and with it all that its backward pass "
+                                           "needs: keep .item() or .detach() of it, and evaluate under "
+                                           "torch.no_grad()", what),
                       vs_size_text(oom->growth_bytes));
     /* A larger GPU lasts for as many steps more as it has bytes. */
     uint64_t bytes = oom->total + oom->missing;
@@ -175,7 +204,13 @@ static void explain(struct vs_oom *oom)
         vs_oom_remedy(oom, "bigger_device", bytes, true, "a larger GPU only delays it");
 }
 
+static const struct vs_report_site *culprit(const struct vs_oom *oom)
+{
+    const struct vs_report_site *first = oom->growing.count ? oom->growing.items : NULL;
+    return oom->growth_keeper.count ? &oom->growth_keeper : first;
+}
+
 const struct vs_verdict vs_verdict_growth = {
     .name = "growth", .words = "growth: the program keeps allocating memory that it does not free",
     .noun = "the growth", .live = offsetof(struct vs_oom, growth_bytes), .remedy = "free_growth",
-    .explain = explain, .sites = offsetof(struct vs_oom, growing)};
+    .explain = explain, .culprit = culprit};

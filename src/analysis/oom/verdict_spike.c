@@ -15,12 +15,14 @@ const char *vs_oom_spike_remedy(struct vs_oom *oom)
 }
 
 /* Several blocks of a step that asks for more everywhere are that step, not a spike; nor are those of
- * code that no step ran. */
+ * code that no step ran, or those that a loop without marks keeps in each repetition. */
 static uint64_t recovers(const struct vs_oom *oom)
 {
     uint64_t larger = vs_verdict_larger.recovers(oom);
     bool after = oom->after_bytes && oom->spike_count > 1;
-    return after || (larger && larger >= oom->missing) ? 0 : oom->spike_bytes;
+    bool grows = oom->growth_repeats && (oom->growth_replaced || oom->spike_count > 1) &&
+                 oom->growth_bytes > oom->spike_bytes / 2;
+    return after || grows || (larger && larger >= oom->missing) ? 0 : oom->spike_bytes;
 }
 
 static void explain(struct vs_oom *oom)
