@@ -26,6 +26,7 @@
 #include "trace/symbols/symbols.h"
 
 #define SITES_MAX 20
+#define LAZY_SINCE 12020 /* CUDA 12.2: modules are loaded when they are first used */
 
 /* A failure to explain. */
 struct chosen {
@@ -92,6 +93,7 @@ static void fill_device(struct vs_oom *oom, const struct vs_replay *replay,
     else
         oom->need = vs_policy_device_bytes(vs_policy_of_trace(vs_replay_policy(replay)),
                                            refused > request ? refused : request);
+    oom->loads_lazily = account->driver_version >= LAZY_SINCE;
     oom->reserved = account->sums.now.reserved;
     oom->allocated = account->sums.now.allocated;
     oom->steps_begun = replay->phases.steps.begun;

@@ -163,6 +163,7 @@ struct vs_oom {
     uint64_t after_copies;             /* parameters among them: of copies of a model */
     struct vs_report_sites after_sites;
     struct vs_report_site after_caller; /* what they have in common */
+    bool new_line;           /* completed steps made no request at the failing call site */
     uint64_t request_before; /* largest at the failing call site, this step excluded */
     uint64_t request_first; /* first request of a call site whose requests became larger throughout;
                              * 0: none */
@@ -189,6 +190,7 @@ struct vs_oom {
                                          * context excepted; count 0: unknown */
     uint64_t contexts_made;    /* contexts that it created */
     uint64_t context_excess;   /* contexts, modules and limits beyond one usual context */
+    bool loads_lazily;         /* the driver's default */
     bool went_on;              /* the program allocated again after the failure, and ended well */
     uint64_t repeated;         /* identical failures after it */
     uint64_t failures_recovered; /* of all */

@@ -478,17 +478,17 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     const struct vs_failure *failure = scene->failure;
     const struct vs_history_stretch *stretch = &history->stretch[failure->account][oom->has_framework];
     uint64_t epoch = vs_replay_epoch(replay);
-    /* with a backward pass it is a step of another loop; a single spike says more */
-    if (!oom->steps_done || oom->request_before || (stretch->epoch == epoch && stretch->passes) ||
-        oom->spike_count == 1)
-        return;
-    for (size_t i = 0; i < history->site_count; i++) {
+    oom->new_line = oom->steps_done && !oom->request_before;
+    for (size_t i = 0; i < history->site_count && oom->new_line; i++) {
         const struct vs_site *row = &replay->sites.items[i];
         if (history->sites[i].account == failure->account && row->largest_before_step &&
-            vs_user_has_site(replay, row) &&
+            vs_user_has_site(replay, row) && (!row->by_mark || row->mark == failure->mark) &&
             vs_library_same_caller(replay->reader, row->stack, failure->stack))
-            return;
+            oom->new_line = false;
     }
+    /* with a backward pass it is a step of another loop; a single spike says more */
+    if (!oom->new_line || (stretch->epoch == epoch && stretch->passes) || oom->spike_count == 1)
+        return;
     uint64_t *bytes = vs_xcalloc(2 * history->site_count + 2, sizeof *bytes), known = 0, all = 0;
     uint64_t *counts = bytes + history->site_count + 1, graph = 0, copies = 0;
     const struct vs_live *live;
@@ -561,7 +561,9 @@ void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     overhead_facts(oom, scene);
     int64_t all = (int64_t)b->contexts + b->modules + b->limits;
     uint64_t one = b->context_count ? b->contexts / b->context_count : 0;
-    if (one > USUAL_CONTEXT || (b->context_count == 1 && all > (int64_t)USUAL_CONTEXT))
+    if (b->context_count == 1 && b->modules > 0) /* the program's code, up to what is usual, is no excess */
+        one += (uint64_t)b->modules;
+    if (one > USUAL_CONTEXT)
         one = USUAL_CONTEXT;
     oom->context_excess = all > (int64_t)one ? (uint64_t)all - one : 0;
 }

@@ -155,8 +155,7 @@ static const char *peak_text(struct vs_oom *oom, const struct trial *trial,
         return vs_oom_text_of(oom, "with it %s of the device are in use (this request included), "
                               "without it %s", two.a, two.b);
     if (*bytes > old)
-        return vs_oom_text_of(oom, "reserved peak %s, recorded %s: the program gets further", two.a,
-                              two.b);
+        return vs_oom_text_of(oom, "reserved peak %s, recorded %s", two.a, two.b);
     return vs_oom_text_of(oom, *bytes < old ? "reserved peak %s instead of %s"
                                             : "reserved peak %s, as recorded", two.a, two.b);
 }

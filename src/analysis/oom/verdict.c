@@ -29,6 +29,7 @@ static const struct vs_verdict *const verdicts[] = {
 #define OF_LIVE 4
 #define OF_DEMAND 50     /* where a replay decides: of live memory and the request together */
 #define TIMES_FILLING 8
+#define OPTIMIZERS_MOST 3 /* of one iteration, beside the last */
 #define DOMINANT 4       /* a later cause in the table must hold so many times as much */
 
 /* --- the shares --- */
@@ -64,13 +65,14 @@ static void find_shares(struct vs_oom *oom)
                                             live + oom->failure.requested <= oom->live_peak);
         bool filling = verdicts[i] == &vs_verdict_growth && oom->growth_times < TIMES_FILLING &&
                        bytes < oom->total / OF_DEVICE;
+        bool holes = verdicts[i] == &vs_verdict_fragmentation && vs_oom_first_step(oom);
         /* without the missing bytes, only a large share is a cause */
         if (!bytes || oom->cause_count == VS_CAUSES_MAX || (!oom->missing && !(oom->missing_unknown && large)))
             continue;
         const struct vs_report_site *site = site_of(oom, verdicts[i]);
         oom->causes[oom->cause_count++] = (struct vs_oom_cause){
             verdicts[i], bytes, bytes >= oom->missing,
-            large || (ran && !filling),
+            (large || (ran && !filling)) && !holes, /* the rest of that step may not fit either */
             site && (site->count || site->frame_count) ? site : NULL};
     }
 }
@@ -128,6 +130,7 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
 {
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
     bool growth = cause == &vs_verdict_growth;
+    bool unknown = cause == &vs_verdict_capacity && vs_oom_step_unknown(oom);
     const char *first = cause->remedy ? cause->remedy : "";
     size_t placed = 0;
     for (int rank = 6; rank >= 0; rank--)
@@ -135,6 +138,8 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
             struct vs_remedy remedy = oom->remedies[i];
             bool device = strcmp(remedy.kind, "bigger_device") == 0;
             int of = growth && device                                      ? 0
+                     : unknown && strcmp(remedy.kind, "policy") == 0       ? 1
+                     : unknown && strcmp(remedy.kind, "advise") == 0       ? 4
                      : strcmp(remedy.kind, first) == 0 && (growth || remedy.fits) ? 5
                      : growth && strcmp(remedy.kind, "detach") == 0 ? oom->growth_graph ? 6 : 4
                      : !remedy.fits                                        ? remedy.replayed
@@ -286,7 +291,7 @@ void vs_diagnose_placement(struct vs_oom *oom)
         if (placement && cause->enough && cause->bytes >= demand / OF_DEMAND && (!best || cause->bytes > best->bytes))
             best = cause;
     }
-    if (!best)
+    if (!best || vs_oom_step_unknown(oom))
         return;
     oom->verdict = best->verdict;
     oom->evidence_count = oom->remedy_count = oom->also_count = 0;
@@ -460,13 +465,26 @@ void vs_oom_smaller_request(struct vs_oom *oom)
                   two.a, two.b);
 }
 
+bool vs_oom_first_step(const struct vs_oom *oom)
+{
+    return oom->in_step && oom->failure.framework &&
+           (!oom->steps_done || (oom->new_line && oom->steps_done <= OPTIMIZERS_MOST));
+}
+
+bool vs_oom_step_unknown(const struct vs_oom *oom)
+{
+    return vs_oom_first_step(oom) ||
+           (oom->in_step && oom->failure.framework &&
+            oom->live + oom->failure.requested > oom->steps_peak + oom->steps_peak / 10);
+}
+
 void vs_oom_bigger_device(struct vs_oom *oom)
 {
     uint64_t bytes = oom->total + oom->missing;
     if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
-    if (oom->need_at_least)
+    if (oom->need_at_least || (oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom)))
         return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,
                   "a device with %s instead of %s: this request fits; what the program needs after "
@@ -491,11 +509,14 @@ void vs_oom_common_remedies(struct vs_oom *oom)
     /* what one call site extends all the time is no matter of the step's size */
     bool extended = oom->request_first && oom->rising_last > oom->step_bytes;
     uint64_t half = oom->in_step && !extended ? oom->step_bytes / 2 : 0;
+    bool unknown = oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom);
     if (worth_naming(oom, half))
         vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
                       "use less memory in a step (batch, sequence length, checkpointing): this one "
-                      "had allocated %s when it failed, and was short by %s",
-                      vs_size_text(oom->step_bytes), vs_size_text(oom->missing));
+                      "had allocated %s when it failed%s%s", vs_size_text(oom->step_bytes),
+                      unknown ? "; vramscope fit --gpu NAME -- PROGRAM prints what the whole program needs"
+                              : ", and was short by ",
+                      unknown ? "" : vs_size_text(oom->missing));
     if (!oom->request_first && worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
                       "use less memory at %s, which holds %s; the request was short by %s",

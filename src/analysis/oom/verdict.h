@@ -69,6 +69,11 @@ void vs_oom_limit_requests(struct vs_oom *oom);
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);
+/* Whether a framework's step in progress is the first, or of the first iteration of a loop with several
+ * optimizers: it runs lines that none before ran; or it needs a tenth more than any completed one so far.
+ * Where it would end is unknown, and no remedy that lets only this request fit comes first. */
+bool vs_oom_first_step(const struct vs_oom *oom);
+bool vs_oom_step_unknown(const struct vs_oom *oom);
 /* Beside growth: the holes of the cache hold more than what grows, and than is missing. */
 bool vs_oom_more_in_holes(const struct vs_oom *oom);
 void vs_oom_raise_limit(struct vs_oom *oom); /* verdict_limit.c; the limit was reached */

@@ -26,6 +26,13 @@ static void explain(struct vs_oom *oom)
 {
     unsigned long long steps = oom->steps_done;
     struct vs_size_pair two = vs_sizes_apart(oom->failure.requested, oom->total);
+    bool unknown = vs_oom_step_unknown(oom);
+    if (unknown || (oom->in_step && !oom->steps_done))
+        vs_oom_evidence(oom, "%s: what its rest needs is unknown",
+                        !oom->steps_done ? "the first step had not ended"
+                        : vs_oom_first_step(oom)
+                            ? "this step had not ended, and runs lines that none before it ran"
+                            : "this step had not ended, and needs more than those before it");
     if (oom->total && oom->failure.requested > oom->total)
         vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
     vs_oom_evidence(oom, "live allocations hold %s, %s of the %s",
@@ -43,9 +50,7 @@ static void explain(struct vs_oom *oom)
         vs_oom_evidence(oom, "%s more is unused in stream-ordered pools beside live blocks: trimming "
                         "does not return it",
                         vs_size_text(oom->balance.pools - oom->pools_releasable));
-    if (oom->steps_begun && steps == 0)
-        vs_oom_evidence(oom, "no step was completed: the first one does not fit");
-    else if (steps)
+    if (steps)
         vs_oom_evidence(oom, "%s step%s fit, with a peak of %s%s", vs_count_text(steps), steps == 1
                         ? "" : "s", vs_size_text(oom->steps_peak),
                         oom->growth_bytes ? "" : "; nothing grows from step to step");
@@ -58,9 +63,10 @@ static void explain(struct vs_oom *oom)
                        (unsigned long long)oom->growth_times, oom->growth_times == 1 ? "" : "s",
                        vs_size_text(oom->growth_bytes));
         else if (oom->causes[i].enough && oom->causes[i].bytes >= oom->live / VS_SMALL_CAUSE)
-            vs_oom_but(oom, "without %s, %s, this request fits; the program never ran with as much "
-                       "live, so later requests may not", oom->causes[i].verdict->noun,
-                       vs_size_text(oom->causes[i].bytes));
+            vs_oom_but(oom, "without %s, %s, this request fits; %s", oom->causes[i].verdict->noun,
+                       vs_size_text(oom->causes[i].bytes),
+                       unknown ? "later ones of this step may not"
+                               : "the program never ran with as much live, so later requests may not");
     explain_equal_blocks(oom);
     vs_oom_limit_requests(oom);
     vs_oom_common_remedies(oom);

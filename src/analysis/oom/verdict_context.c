@@ -47,7 +47,7 @@ static void explain(struct vs_oom *oom)
     if (limits)
         vs_oom_remedy(oom, "lower_limits", limits, limits >= oom->missing,
                       "set smaller limits with cudaDeviceSetLimit: up to %s", vs_size_text(limits));
-    if (modules || count == 1)
+    if (modules && !oom->loads_lazily)
         vs_oom_remedy(oom, "load_lazily", modules, modules >= oom->missing,
                       "load modules when they are first used (CUDA_MODULE_LOADING=LAZY), for fewer "
                       "architectures");
@@ -55,6 +55,6 @@ static void explain(struct vs_oom *oom)
 }
 
 const struct vs_verdict vs_verdict_context = {
-    .name = "contexts", .words = "contexts: CUDA contexts hold an unusual part of the device",
-    .noun = "more than one usual context", .recovers = recovers, .explain = explain,
+    .name = "contexts", .words = "contexts: CUDA contexts and modules hold an unusual part of the device",
+    .noun = "contexts and modules beyond what is usual", .recovers = recovers, .explain = explain,
     .site = offsetof(struct vs_oom, context_site)};

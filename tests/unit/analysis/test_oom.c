@@ -277,6 +277,9 @@ static const struct oom_case cases[] = {
     {"a_huge_context_is_named",
      "device 2G Small GPU; at site_weights; context 1; overhead context 1 2028M; "
      "at site_activation; fail 100M free 20M", "verdict contexts"},
+    {"modules_of_usual_size_are_what_the_program_needs",
+     "device 2G Small GPU; at site_weights; context 1; overhead context 1 109M; overhead module 1 200M; "
+     "alloc 0 1700M; at site_activation; fail 100M free 20M", "verdict true_capacity; evidence_against count 0"},
     {"many_contexts_are_named", FIVE_CONTEXTS("at site_weights; ", "at site_spike; "),
      FIVE_CONTEXTS_FACTS "site_spike; summary has   look at site_spike"},
     {"many_contexts_of_traces_of_earlier_versions_have_no_stacks", FIVE_CONTEXTS("", ""),
