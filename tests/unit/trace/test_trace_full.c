@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No space, no disk, no file any more: small file systems, and writes that fail as on a broken
- * disk, over a quota or on one remounted read-only. The recording stops and reports it in one line,
+ * No space, no disk, no file any more: writes that fail as on a full or broken disk, over a quota or on one
+ * remounted read-only (files that may not grow: test_trace_recovery). The recording stops and reports it in one line,
  * and the recorded events can be read; the program only sees calls that return. */
 #include "unit/trace/child_test.h"
 
 #include "trace/record/recorder_internal.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -377,48 +375,6 @@ TEST(all_of_the_live_file_counts_where_space_is_short)
     pages_free = 0;
     assert_int_equal(plain, VS_WINDOW_BYTES_DEFAULT);
     assert_int_equal(counting, VS_WINDOW_BYTES_DEFAULT / 2);
-}
-
-static unsigned disk_kib;
-
-/* In a separate namespace, so that the mount ends with the process: the trace is copied out. */
-static int fill_a_disk(void)
-{
-    char disk[520], trace[540], command[3000], size[32];
-    snprintf(disk, sizeof disk, "%s/disk", scratch_dir);
-    snprintf(trace, sizeof trace, "%s/t.vst", disk);
-    snprintf(size, sizeof size, "size=%uk", disk_kib);
-    mkdir(disk, 0700);
-    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-        mount("tmpfs", disk, "tmpfs", 0, size))
-        return 77;
-    struct vs_recorder *r = open_with((struct vs_recorder_config){
-        .path = trace, .compression = 1, .flush_ms = 50});
-    bool stopped = record_until_stopped(r);
-    vs_recorder_close(r, VS_END_EXIT, 0);
-    snprintf(command, sizeof command, "cp '%s' '%s'; test ! -e '%s.live' || cp '%s.live' '%s'", trace,
-             path, trace, trace, live);
-    return system(command) ? 4 : stopped ? 0 : 1;
-}
-
-TEST(a_small_disk_is_filled_and_what_fits_is_kept)
-{
-    static const unsigned sizes[] = {12, 20, 40, 80, 300, 1300, 5000};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        disk_kib = sizes[i];
-        int code = run_child(fill_a_disk, "full.vst");
-        if (code == 77) {
-            print_message("not allowed to mount a small file system here\n");
-            skip();
-        }
-        assert_int_equal(code, 0);
-        bool alive = !access(live, F_OK);
-        assert_int_equal(lines_said(), alive ? 1 : 2); /* no FILE.live, too */
-        uint64_t events = read_events(alive ? VS_TRACE_LIVE : VS_TRACE_COMPLETE);
-        assert_int_equal(status, ENOSPC);
-        assert_in_range(events, sizes[i] * 1024 / 2 / 24 - 100, tally->calls - 1000);
-        assert_true(alive == (sizes[i] >= 300));
-    }
 }
 
 /* --- files that disappear --- */
