@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The older trace that `vramscope run` sets aside: restored when no new one was written, removed
- * when one was, and unchanged while another process records it. */
+ * The older trace that `vramscope run` sets aside, where several files are in the way or cannot be moved. That it is
+ * restored when no new one was written, and removed when one was: tests/preload/test_run.cases. */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -12,14 +12,10 @@
 #include "tools/run/run_internal.h"
 
 /* Replaces the command's function, which needs all of its verbs. */
-static char said[2048];
 int vs_tool_fail(const char *who, const char *format, ...)
 {
-    va_list args;
     (void)who;
-    va_start(args, format);
-    vsnprintf(said, sizeof said, format, args);
-    va_end(args);
+    (void)format;
     return VS_EXIT_UNUSABLE;
 }
 
@@ -50,20 +46,18 @@ static void make_killed(const char *path)
     assert_int_equal(child_ending(), 128 + SIGKILL);
 }
 
-/* The number that *command* (a line of the shell) prints. */
-static unsigned counted_by(const char *command, const char *path)
+/* The number of files with *path* and an ending as names. */
+static unsigned copies_of(const char *path)
 {
     char line[700];
     unsigned count = 0;
-    snprintf(line, sizeof line, command, path);
+    snprintf(line, sizeof line, "ls -d '%s'.* | wc -l", path);
     FILE *found = popen(line, "r");
     assert_non_null(found);
     assert_int_equal(fscanf(found, "%u", &count), 1);
     pclose(found);
     return count;
 }
-
-#define COPIES "ls -d '%s'.* | wc -l"
 
 /* The names of a run's process and of the trace that the user asked for. */
 static char from[512], to[512];
@@ -72,23 +66,6 @@ static void name_run(unsigned number)
 {
     snprintf(from, sizeof from, "%s/%u.77.vst", scratch_dir, number);
     snprintf(to, sizeof to, "%s/%u.vst", scratch_dir, number);
-}
-
-TEST(an_older_trace_is_lost_only_to_a_new_one)
-{
-    struct vs_run_output output = {0};
-    const char *path = scratch("t.vst");
-    assert_true(vs_run_output_set_aside(&output, path)); /* nothing there */
-    vs_run_output_settle(&output);
-    make_trace(path);
-    assert_true(vs_run_output_set_aside(&output, path));
-    assert_int_equal(access(path, F_OK), -1);
-    vs_run_output_settle(&output);
-    assert_int_equal(access(path, F_OK), 0);
-    assert_true(vs_run_output_set_aside(&output, path));
-    make_trace(path);
-    vs_run_output_settle(&output);
-    assert_int_equal(counted_by("find '%s' -type f | wc -l", scratch_dir), 1);
 }
 
 /* Recording began after the first check. */
@@ -122,43 +99,6 @@ TEST(one_that_is_being_recorded_stays)
     vs_run_output_settle(&output);
 }
 
-/* The live window beside it belongs to another trace, which was moved away without it. */
-TEST(anothers_live_window_is_not_lost)
-{
-    SKIP_UNDER_TSAN();
-    struct vs_run_output output = {0};
-    const char *path = scratch("mine.vst"), *killed = scratch("killed.vst");
-    make_killed(killed);
-    make_trace(path);
-    assert_int_equal(rename(scratch("killed.vst.live"), live_of(path)), 0);
-    assert_false(vs_reader_owns_live(path, live_of(path)));
-    assert_true(vs_reader_owns_live(killed, live_of(path)));
-    assert_true(vs_run_output_set_aside(&output, path));
-    assert_int_equal(access(live_of(path), F_OK), 0);
-    make_trace(path);
-    vs_run_output_settle(&output);
-    assert_int_equal(access(path, F_OK), 0);
-}
-
-/* The last part of the new trace, the older trace and the unrelated window: none may be lost. */
-TEST(a_killed_trace_moves_whole_where_a_stray_live_window_lies)
-{
-    SKIP_UNDER_TSAN();
-    struct vs_run_output older = {0};
-    name_run(0);
-    make_trace(to);
-    make_killed(scratch("stray.vst"));
-    assert_int_equal(rename(scratch("stray.vst.live"), live_of(to)), 0);
-    make_killed(from);
-    assert_true(vs_run_output_set_aside(&older, to));
-    assert_true(vs_run_output_move(from, to));
-    vs_run_output_settle(&older);
-    assert_true(vs_reader_owns_live(to, live_of(to)));
-    assert_int_equal(access(from, F_OK), -1);
-    assert_int_equal(counted_by(COPIES, live_of(to)), 1);
-    assert_non_null(strstr(said, "kept as "));
-}
-
 TEST(a_move_that_cannot_be_whole_is_none)
 {
     SKIP_UNDER_TSAN();
@@ -190,7 +130,7 @@ TEST(a_killed_older_trace_comes_back_whole_beside_a_stray_live_window)
     assert_int_equal(rename(scratch("other.vst.live"), live_of(to)), 0);
     vs_run_output_settle(&older);
     assert_true(vs_reader_owns_live(to, live_of(to)));
-    assert_int_equal(counted_by(COPIES, live_of(to)), 1);
+    assert_int_equal(copies_of(live_of(to)), 1);
 }
 
 /* Another user's file in a sticky folder. */

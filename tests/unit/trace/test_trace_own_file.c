@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files that a recording creates: an existing file of that name stays unchanged. */
+ * Files that a recording creates: an existing file of that name stays unchanged (also
+ * tests/preload/test_run_names.cases). */
 #include "unit/trace/trace_test.h"
 
 #include <errno.h>
@@ -8,24 +9,6 @@
 
 #include "base/vs_link.h"
 #include "trace/record/own_file.h"
-
-TEST(what_is_behind_a_link_stays)
-{
-    const char *file = scratch("file"), *link = scratch("link");
-    spit(file, "thesis", 6);
-    assert_int_equal(symlink(file, link), 0);
-    assert_int_equal(vs_own_file_create(link, true), -1);
-    assert_int_equal(errno, EEXIST);
-    int fd = vs_own_file_create(link, false); /* the link itself is replaced, not its target */
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, "new", 3), 3);
-    close(fd);
-    assert_holds(file, "thesis", 6);
-    assert_holds(link, "new", 3);
-    assert_int_equal(vs_own_file_create(file, true), -1);
-    assert_int_equal(vs_own_file_create(scratch_dir, true), -1);
-    assert_holds(file, "thesis", 6);
-}
 
 TEST(a_pipe_that_nobody_reads_is_refused)
 {
