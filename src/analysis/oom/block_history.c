@@ -194,19 +194,6 @@ struct kept_birth {
     uint32_t site, step;
 };
 
-static int by_site_and_birth(const void *a, const void *b)
-{
-    const struct kept_birth *x = a, *y = b;
-    return vs_then(VS_ORDER(x->site, y->site),
-                   vs_then(VS_ORDER(x->at, y->at), VS_ORDER(x->time_ns, y->time_ns)));
-}
-
-static int by_kept_bytes(const void *a, const void *b)
-{
-    const struct vs_history_growth *x = a, *y = b;
-    return vs_then(VS_ORDER(y->held, x->held), VS_ORDER(x->site, y->site));
-}
-
 /* Judges the births of one site, sorted; false when it does not grow. */
 static bool judge(const struct kept_birth *births, size_t count, const struct history_clock *clock,
                   struct vs_history_growth *out)
@@ -243,7 +230,7 @@ static size_t growing(const struct vs_history *h, const struct vs_replay *replay
                    (struct kept_birth){born(block, &clock), block->bytes, block->held,
                                        block->time_ns, block->site, block->step});
     }
-    vs_vec_sort(births, count, sizeof *births, by_site_and_birth);
+    VS_SORT(births, count, VS_UP(site), VS_UP(at), VS_UP(time_ns));
     for (size_t from = 0, to; from < count; from = to) {
         struct vs_history_growth one;
         for (to = from + 1; to < count && births[to].site == births[from].site; to++)
@@ -253,9 +240,9 @@ static size_t growing(const struct vs_history *h, const struct vs_replay *replay
             continue;
         if (found < max)
             out[found++] = one;
-        else if (by_kept_bytes(&one, &out[max - 1]) < 0)
+        else if (one.held > out[max - 1].held)
             out[max - 1] = one;
-        qsort(out, found, sizeof *out, by_kept_bytes);
+        VS_SORT(out, found, VS_DOWN(held), VS_UP(site));
     }
     free(births);
     return found;

@@ -489,26 +489,26 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     /* with a backward pass it is a step of another loop; a single spike says more */
     if (!oom->new_line || (stretch->epoch == epoch && stretch->passes) || oom->spike_count == 1)
         return;
-    uint64_t *bytes = vs_xcalloc(2 * history->site_count + 2, sizeof *bytes), known = 0, all = 0;
-    uint64_t *counts = bytes + history->site_count + 1, graph = 0, copies = 0;
+    struct vs_oom_part *parts = vs_xcalloc(history->site_count + 1, sizeof *parts);
+    uint64_t known = 0, all = 0, graph = 0, copies = 0;
     const struct vs_live *live;
     for (size_t at = 0; (live = vs_user_live_next(replay, failure->account, &at)) != NULL;) {
-        bool new = !replay->sites.items[live->site].largest_before_step;
         if (live->epoch != epoch || live->site >= history->site_count)
             continue;
-        known += new ? 0 : live->size;
-        bytes[live->site] += new ? live->size : 0;
-        counts[live->site] += new;
-        all += new ? live->size : 0;
-        graph += new && live->kind == VS_KIND_ACTIVATIONS ? live->size : 0;
-        copies += new && live->kind == VS_KIND_PARAMETERS ? live->size : 0;
+        if (replay->sites.items[live->site].largest_before_step) {
+            known += live->size;
+            continue;
+        }
+        struct vs_oom_part *part = &parts[live->site];
+        *part = (struct vs_oom_part){part->bytes + live->size, part->count + 1, live->site};
+        all += live->size;
+        graph += live->kind == VS_KIND_ACTIVATIONS ? live->size : 0;
+        copies += live->kind == VS_KIND_PARAMETERS ? live->size : 0;
     }
     all += oom->failure.requested;
     if (known <= all / KNOWN_PART) { /* an average of weights is updated after the optimizer's step */
-        vs_oom_list_sites(oom, scene, bytes, counts, NULL, &oom->after_sites);
-        if (!oom->after_sites.count)
-            oom->after_sites = (struct vs_report_sites){
-                .items = &oom->failure.site, .count = 1, .weight = 1};
+        vs_oom_list_sites(oom, scene, parts, all > oom->failure.requested ? NULL : &oom->failure.site,
+                          &oom->after_sites);
         oom->after_caller = vs_oom_common_caller(&oom->after_sites, false);
         oom->in_step = false;
         oom->failure.place = "";
@@ -517,7 +517,7 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         if (!oom->growth_repeats || oom->growth_bytes <= all / 2) /* which says more */
             oom->after_bytes = all;
     }
-    free(bytes);
+    free(parts);
 }
 
 void vs_oom_facts(struct vs_oom *oom, struct vs_oom_scene *scene)

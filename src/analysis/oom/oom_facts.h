@@ -193,11 +193,16 @@ struct vs_report_site vs_oom_common_caller(const struct vs_report_sites *sites, 
 struct vs_report_site *vs_oom_merge_site(struct vs_report_sites *list, struct vs_report_site *items,
                                          const struct vs_report_site *site);
 
-/* vs_oom_list_sites: names the call sites with *counts*, most bytes first, and before them
- * *request*, if it is not NULL. */
-void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, const uint64_t *bytes,
-                       const uint64_t *counts, const struct vs_report_site *request,
-                       struct vs_report_sites *out);
+/* Blocks of a call site; count 0: none. */
+struct vs_oom_part {
+    uint64_t bytes, count;
+    uint32_t site;
+};
+
+/* vs_oom_list_sites: names the call sites of *parts*, as many as the history has, most bytes first, with
+ * *request*, if it is not NULL. Sorts *parts*. */
+void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, struct vs_oom_part *parts,
+                       const struct vs_report_site *request, struct vs_report_sites *out);
 
 /* vs_oom_cache_facts: counts the cached memory, which the missing bytes depend on. Called before them. */
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);

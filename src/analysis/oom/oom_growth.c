@@ -10,6 +10,7 @@
 
 #include "analysis/report/growth_fill.h"
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define SITES_MAX VS_OOM_STACKS_MAX
@@ -203,13 +204,7 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     /* the sums of the growing sites, most bytes first */
     bool in_steps = oom->growing.count > 0;
     uint64_t every = 0;
-    for (size_t i = 1; i < oom->growing.count; i++) {
-        struct vs_report_site one = items[i];
-        size_t at = i;
-        for (; at && items[at - 1].growth_bytes < one.growth_bytes; at--)
-            items[at] = items[at - 1];
-        items[at] = one;
-    }
+    VS_SORT(items, oom->growing.count, VS_DOWN(growth_bytes));
     for (size_t i = 0; i < oom->growing.count; i++) {
         const struct vs_report_site *site = &items[i];
         in_steps &= site->growth_in_steps;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/state/user_level.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 
 #define PART_LEAST 8      /* the others of the step: an eighth of the largest at least */
@@ -121,60 +122,50 @@ static const struct vs_history_block *largest_of_group(const struct vs_oom_scene
     return best;
 }
 
-void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, const uint64_t *bytes,
-                       const uint64_t *counts, const struct vs_report_site *request,
-                       struct vs_report_sites *out)
+void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, struct vs_oom_part *parts,
+                       const struct vs_report_site *request, struct vs_report_sites *out)
 {
+    size_t count = scene->history->site_count;
     struct vs_report_site *items = vs_xarena(&oom->memory, VS_OOM_STACKS_MAX * sizeof *items);
     *out = (struct vs_report_sites){.items = items, .weight = 1};
     if (request)
         items[out->count++] = *request;
-    for (size_t n = 1, last = SIZE_MAX, i; n < VS_OOM_STACKS_MAX; n++, last = i) {
-        i = SIZE_MAX; /* that with most bytes of the rest */
-        for (size_t k = 0; k < scene->history->site_count; k++)
-            if (counts[k] && (i == SIZE_MAX || bytes[k] > bytes[i]) &&
-                (last == SIZE_MAX || bytes[k] < bytes[last] || (bytes[k] == bytes[last] && k > last)))
-                i = k;
-        if (i == SIZE_MAX)
-            break;
-        struct vs_report_site one = vs_oom_name_site(oom, scene, (uint32_t)i, bytes[i], counts[i]);
-        struct vs_report_site *same = vs_oom_merge_site(out, items, &one);
-        size_t at = same ? (size_t)(same - items) : out->count - 1;
-        for (; at && items[at - 1].bytes < items[at].bytes; at--) {
-            struct vs_report_site less = items[at - 1];
-            items[at - 1] = items[at];
-            items[at] = less;
-        }
+    VS_SORT(parts, count, VS_DOWN(bytes), VS_UP(site));
+    for (size_t i = 0; i + 1 < VS_OOM_STACKS_MAX && i < count && parts[i].count; i++) {
+        struct vs_report_site one =
+            vs_oom_name_site(oom, scene, parts[i].site, parts[i].bytes, parts[i].count);
+        vs_oom_merge_site(out, items, &one);
     }
+    VS_SORT(items, out->count, VS_DOWN(bytes));
 }
 
-/* Adds the other blocks of the spike's step to it. */
 static void add_parts(struct vs_oom *oom, const struct vs_oom_scene *scene, struct spike *spike)
 {
     const struct vs_history *history = scene->history;
-    uint64_t *bytes = vs_xcalloc(history->site_count + 1, sizeof *bytes);
+    struct vs_oom_part *parts = vs_xcalloc(history->site_count + 1, sizeof *parts);
     for (size_t i = 0; i < history->block_count; i++) {
         const struct vs_history_block *block = &history->blocks[i];
         const struct vs_history_site *site = block->used ? &history->sites[block->site] : NULL;
         if (!site || !spike->parts[block->site] || block->bytes <= site->largest / 2)
             continue;
-        bytes[block->site] += block->bytes;
+        struct vs_oom_part *part = &parts[block->site];
+        *part = (struct vs_oom_part){part->bytes + block->bytes, part->count + 1, block->site};
         oom->spike_bytes += block->bytes;
         oom->spike_count++;
         if (block->peak_before < spike->peak_before)
             spike->peak_before = block->peak_before;
     }
-    vs_oom_list_sites(oom, scene, bytes, spike->parts, spike->largest ? NULL : &oom->spike_site,
+    vs_oom_list_sites(oom, scene, parts, spike->largest ? NULL : &oom->spike_site,
                       &oom->spike_sites);
     oom->spike_sites.total_bytes = oom->spike_bytes;
-    oom->spike_stacks.count = 0;
-    for (size_t i = 0; i < history->site_count && oom->spike_stacks.count < VS_OOM_STACKS_MAX; i++)
-        if (spike->parts[i]) {
-            oom->spike_stacks.stack[oom->spike_stacks.count] = history->sites[i].stack;
-            oom->spike_stacks.bytes_min[oom->spike_stacks.count++] =
-                history->sites[i].largest / 2 + 1;
-        }
-    free(bytes);
+    size_t n = 0;
+    for (; n < VS_OOM_STACKS_MAX && n < history->site_count && parts[n].count; n++) {
+        const struct vs_history_site *site = &history->sites[parts[n].site];
+        oom->spike_stacks.stack[n] = site->stack;
+        oom->spike_stacks.bytes_min[n] = site->largest / 2 + 1;
+    }
+    oom->spike_stacks.count = n;
+    free(parts);
 }
 
 static void forget(struct vs_oom *oom)

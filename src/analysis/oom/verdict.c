@@ -215,12 +215,6 @@ static void explain_other(struct vs_oom *oom, const struct vs_oom_cause *cause)
                         vs_size_text(cause->bytes), vs_oom_site(oom, cause->culprit, 3));
 }
 
-static int by_share(const void *a, const void *b)
-{
-    const struct vs_oom_cause *x = a, *y = b;
-    return VS_ORDER(y->bytes, x->bytes);
-}
-
 /* The evidence and remedies of the selected verdict. */
 static void explain(struct vs_oom *oom)
 {
@@ -229,7 +223,7 @@ static void explain(struct vs_oom *oom)
     bool share = oom->verdict->recovers || oom->verdict->live;
     /* The verdict's first, then that which is needed with it, then by bytes. */
     const struct vs_verdict *first[] = {oom->second, cause};
-    qsort(oom->causes, oom->cause_count, sizeof *oom->causes, by_share);
+    VS_SORT(&oom->causes[0], oom->cause_count, VS_DOWN(bytes));
     for (size_t k = 0; k < sizeof first / sizeof *first; k++)
         for (size_t i = 1; i < oom->cause_count; i++) {
             struct vs_oom_cause moved = oom->causes[i];
