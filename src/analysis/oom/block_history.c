@@ -313,26 +313,21 @@ void vs_history_inputs(struct vs_history *h, const struct vs_replay *replay, uns
     free(times);
 }
 
-void vs_history_times(const struct vs_history *h, const struct vs_replay *replay, unsigned account,
-                      struct vs_history_times *sites, size_t count)
+uint32_t *vs_history_times(const struct vs_history *h, const struct vs_replay *replay, unsigned account)
 {
     struct history_clock clock = clock_of(h, replay, account);
-    struct vs_map by_site = {0}; /* site + 1 -> index in *sites* */
-    for (size_t i = 0; i < count; i++) {
-        sites[i].times = 0;
-        vs_xmap_put(&by_site, sites[i].site + UINT64_C(1), i);
-    }
-    for (size_t i = 0; i < h->block_count; i++) {
-        const struct vs_history_block *block = &h->blocks[i];
-        const uint64_t *index = block->used ? vs_map_get(&by_site, block->site + UINT64_C(1)) : NULL;
-        struct vs_history_times *site = index ? &sites[*index] : NULL;
-        unsigned k = 0;
-        while (site && k < site->times && site->at[k] != born(block, &clock))
-            k++;
-        if (site && k == site->times && k < VS_HISTORY_TIMES_MIN)
-            site->at[site->times++] = born(block, &clock);
-    }
-    vs_map_free(&by_site);
+    uint32_t *times = vs_xcalloc(h->site_count + 1, sizeof *times);
+    struct kept_birth *births = NULL;
+    size_t count = 0, capacity = 0;
+    for (size_t i = 0; i < h->block_count; i++)
+        if (h->blocks[i].used)
+            VS_VEC_ADD(births, count, capacity,
+                       (struct kept_birth){.at = born(&h->blocks[i], &clock), .site = h->blocks[i].site});
+    VS_SORT(births, count, VS_UP(site), VS_UP(at));
+    for (size_t i = 0; i < count; i++)
+        times[births[i].site] += !i || births[i].site != births[i - 1].site || births[i].at != births[i - 1].at;
+    free(births);
+    return times;
 }
 
 /* --- the block unlike all others --- */

@@ -117,16 +117,9 @@ void vs_history_inputs(struct vs_history *history, const struct vs_replay *repla
 /* That many different times are needed for growth. */
 #define VS_HISTORY_TIMES_MIN 5
 
-/* At which different times of the clock the live blocks of *site* were born: the first of them. */
-struct vs_history_times {
-    uint64_t at[VS_HISTORY_TIMES_MIN];
-    uint32_t site, times;
-};
-
-/* vs_history_times: fills in the times of *count* different sites of *account*, in one pass over the
- * blocks. */
-void vs_history_times(const struct vs_history *history, const struct vs_replay *replay,
-                      unsigned account, struct vs_history_times *sites, size_t count);
+/* vs_history_times: at how many different times of the clock of *account* the live blocks of each call site
+ * were born, by site. Ownership: free(). */
+uint32_t *vs_history_times(const struct vs_history *history, const struct vs_replay *replay, unsigned account);
 
 /* vs_history_unlike: the largest live block of *account* whose site never allocated half as much
  * otherwise, born after the program had begun to free memory (or in a later step); NULL: none. */

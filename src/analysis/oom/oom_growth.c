@@ -72,17 +72,11 @@ static void add_tracked(const struct vs_oom_scene *scene, struct vs_history_grow
                         size_t *count)
 {
     const struct vs_growth_result *growth = scene->growth;
-    struct vs_history_times *sites = vs_xcalloc(growth->site_count + 1, sizeof *sites);
-    size_t candidates = 0, known = *count;
-    for (size_t i = 0; i < growth->site_count; i++)
-        if (is_tracked(scene, &growth->sites[i], found, known))
-            sites[candidates++].site = growth->sites[i].site;
-    if (candidates)
-        vs_history_times(scene->history, scene->summary->replay, scene->failure->account, sites,
-                         candidates);
-    for (size_t i = 0, next = 0; i < growth->site_count && *count < SITES_MAX; i++) {
+    uint32_t *born = vs_history_times(scene->history, scene->summary->replay, scene->failure->account);
+    size_t known = *count;
+    for (size_t i = 0; i < growth->site_count && *count < SITES_MAX; i++) {
         const struct vs_growth_row *row = &growth->sites[i];
-        if (!is_tracked(scene, row, found, known) || sites[next++].times < VS_HISTORY_TIMES_MIN)
+        if (!is_tracked(scene, row, found, known) || born[row->site] < VS_HISTORY_TIMES_MIN)
             continue;
         uint64_t times = row->births ? row->births : row->count;
         found[(*count)++] = (struct vs_history_growth){
@@ -90,7 +84,7 @@ static void add_tracked(const struct vs_oom_scene *scene, struct vs_history_grow
             .times = times, .per_time = row->per_step ? row->per_step : row->bytes / (times + !times),
             .since_step = row->since_step, .since_ns = row->since_ns};
     }
-    free(sites);
+    free(born);
 }
 
 static bool is_sure(const struct vs_oom_scene *scene, const struct vs_history_growth *found)
