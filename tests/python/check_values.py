@@ -260,15 +260,10 @@ CASES = [the_source_tells_what_a_value_decides, without_columns_the_statement_is
 
 
 def main():
-    modules, failed = load(sys.argv[1]), 0
+    modules = load(sys.argv[1])
     for case in CASES:
-        try:
-            case(modules)
-            print("ok", case.__name__, flush=True)
-        except AssertionError as error:
-            failed += 1
-            print("FAILED", case.__name__, error, flush=True)
-    sys.exit(1 if failed else 0)
+        case(modules)
+        print("ok", case.__name__, flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ verdict, and a manual must name each schema.
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -85,15 +84,12 @@ def written(path):
         return file.read()
 
 
-def check_command(command, line, variables, schemas, documents):
+def check_command(command, line, words, schemas, documents):
     """One line of commands.txt; returns its problems."""
-    words = shlex.split(line)
     name = words[0] + ".schema.json"
     if name not in schemas:
         return [f"{line}: no docs/schema/{name}"]
     arguments = words[1:]
-    for variable, value in variables:
-        arguments = [word.replace(variable, value) for word in arguments]
     file = arguments[-1] if arguments[-2:-1] == ["->"] else None
     done = subprocess.run([command, *arguments[:-2 if file else None]], capture_output=True, timeout=600, check=False)
     try:
@@ -168,14 +164,10 @@ def main():
         except jsonschema.SchemaError as why:
             problems.append(f"{name}: not a schema: {why.message}")
     with tempfile.TemporaryDirectory() as folder:
-        recorded_traces.record(command, train_lm, programs, folder)
-        variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
-                     ("$PROGRAMS", programs), ("$", folder + "/"))
-        with open(os.path.join(root, "tests", "schema", "commands.txt"), encoding="utf-8") as file:
-            for line in file:
-                if line.strip() and not line.startswith("#"):
-                    lines += 1
-                    problems += check_command(command, line.strip(), variables, schemas, documents)
+        path = os.path.join(root, "tests", "schema", "commands.txt")
+        for line, words in recorded_traces.commands(path, command, root, train_lm, programs, folder):
+            lines += 1
+            problems += check_command(command, line, words, schemas, documents)
     for name in schemas:
         for _, document in documents.get(name, {}).values():
             problems += check_refusal(schemas, name, document)

@@ -2,6 +2,7 @@
 """Traces of programs on the simulated GPU, for tests of what the verbs print: a training program
 without and with a leak, partly recorded, and programs that fail for several reasons."""
 import os
+import shlex
 import subprocess
 import sys
 
@@ -49,3 +50,17 @@ def record(command, train_lm, programs, folder):
     with open(os.path.join(folder, "plain.vst"), "rb") as whole:
         with open(os.path.join(folder, "cut.vst"), "wb") as cut:
             cut.write(whole.read(os.path.getsize(whole.name) // 2))
+
+
+def commands(path, command, root, train_lm, programs, folder):
+    """Records, and the lines of the file *path*, each with its words, whose variables have their values."""
+    record(command, train_lm, programs, folder)
+    variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm), ("$FOLDER", folder),
+                 ("$PROGRAMS", programs), ("$", folder + "/"))
+    with open(path, encoding="utf-8") as file:
+        for line in map(str.strip, file):
+            if line and not line.startswith("#"):
+                words = shlex.split(line)
+                for variable, value in variables:
+                    words = [word.replace(variable, value) for word in words]
+                yield line, words

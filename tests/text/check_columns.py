@@ -14,7 +14,6 @@ import fcntl
 import glob
 import os
 import re
-import shlex
 import struct
 import subprocess
 import sys
@@ -81,10 +80,7 @@ def run_lines(text):
     return "\n".join(line for line in text.splitlines() if not line.startswith(("vramscope", "train_lm: ")))
 
 
-def check_command(command, line, variables):
-    arguments = shlex.split(line)
-    for variable, value in variables:
-        arguments = [word.replace(variable, value) for word in arguments]
+def check_command(command, line, arguments):
     done = subprocess.run([command, *arguments], capture_output=True, timeout=600, check=False)
     text = done.stdout.decode(errors="replace")
     if arguments[0] == "run":
@@ -136,14 +132,10 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = os.path.join(scratch, FOLDER)
         os.makedirs(folder)
-        recorded_traces.record(command, train_lm, programs, folder)
-        variables = (("$GOLDEN", os.path.join(root, "tests", "golden")), ("$TRAIN_LM", train_lm),
-                     ("$FOLDER", folder), ("$PROGRAMS", programs), ("$", folder + "/"))
-        with open(os.path.join(HERE, "commands.txt"), encoding="utf-8") as file:
-            for line in file:
-                if line.strip() and not line.startswith("#"):
-                    count += 1
-                    problems += check_command(command, line.strip(), variables)
+        path = os.path.join(HERE, "commands.txt")
+        for line, arguments in recorded_traces.commands(path, command, root, train_lm, programs, folder):
+            count += 1
+            problems += check_command(command, line, arguments)
         problems += check_widths(command, os.path.join(folder, "leak.vst"))
     for problem in problems:
         print(problem)
