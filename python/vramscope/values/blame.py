@@ -87,8 +87,29 @@ def _number(value):
     return str(value)
 
 
+_latest = None  # (site, what was read there), once an exception of the program is explained
+
+
+def _remember(site, text):
+    """A program that an exception ends may have divided by a loss that nobody computed: the value
+    that it read last is named below the traceback."""
+    global _latest
+    if _latest is None:
+        earlier = sys.excepthook
+
+        def explain(kind, error, trace):
+            earlier(kind, error, trace)
+            if issubclass(kind, Exception) and kind.__name__ != "OutOfMemoryError":
+                print("vramscope: the latest value that the simulated GPU did not compute: "
+                      f"{': '.join(_latest)}. The error above may follow from it; --values=SIZE "
+                      "computes larger tensors.", file=sys.stderr)
+        sys.excepthook = explain
+    _latest = site, text
+
+
 def _decided(site, text):
     notes.decided += 1
+    _remember(site, text)
     driver.decided(f"{site}: {notes.count('decided', site, text)}")
 
 
@@ -104,6 +125,7 @@ def read(value=None):
         _decided(site, text)
     else:
         notes.read += 1
+        _remember(site, text)
         notes.count("read", site, text)
 
 
