@@ -320,7 +320,7 @@ def definitions(folders, pattern):
         for name in sorted(n for n in os.listdir(folder) if n.endswith(".c")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 for symbol, kind, ours in re.findall(
-                        r"^(?:\w+ |VS_SIM_\w+\()%s(?:,\s+)?\(([^)]*)\)(?:\n\{|,)" % pattern, file.read(), re.M):
+                        r"^(?:\w+ |VS_\w+\()%s(?:,\s+)?\(([^)]*)\)(?:\n\{|,)" % pattern, file.read(), re.M):
                     ours = [] if ours == "void" else [" ".join(p.split()) for p in ours.split(",")]
                     yield symbol, kind, ours
 

@@ -104,10 +104,8 @@ cudaError_t cudaMalloc3DArray_context(cudaArray_t array[static 1],
     return e;
 }
 
-cudaError_t cudaFreeArray_context(cudaArray_t array)
-{
-    return array ? vs_rt_error(vs_rt.ArrayDestroy((CUarray)array)) : cudaSuccess;
-}
+VS_RT_AS(cudaFreeArray_context, (cudaArray_t array),
+         array ? vs_rt_error(vs_rt.ArrayDestroy((CUarray)array)) : cudaSuccess)
 
 static cudaError_t describe(cudaArray_const_t array, CUDA_ARRAY3D_DESCRIPTOR *d)
 {
@@ -169,7 +167,5 @@ cudaError_t cudaMallocMipmappedArray_context(cudaMipmappedArray_t mipmappedArray
     return e;
 }
 
-cudaError_t cudaFreeMipmappedArray_context(cudaMipmappedArray_t array)
-{
-    return array ? vs_rt_error(vs_rt.MipmappedArrayDestroy((CUmipmappedArray)array)) : cudaSuccess;
-}
+VS_RT_AS(cudaFreeMipmappedArray_context, (cudaMipmappedArray_t array),
+         array ? vs_rt_error(vs_rt.MipmappedArrayDestroy((CUmipmappedArray)array)) : cudaSuccess)

@@ -169,35 +169,24 @@ static struct end_2d in_array(cudaArray_const_t array, size_t x, size_t y)
     return (struct end_2d){.in_array = true, .array = array, .x = x, .y = y};
 }
 
-cudaError_t vs_rt_memcpy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                            size_t width, size_t height, enum cudaMemcpyKind kind,
-                            struct vs_rt_way way)
-{
-    return copy_2d(memory(to, to_pitch), memory(from, from_pitch), width, height, kind, way);
-}
-
-cudaError_t vs_rt_memcpy_2d_to_array(cudaArray_t to, size_t x, size_t y, const void *from,
-                                     size_t pitch, size_t width, size_t height,
-                                     enum cudaMemcpyKind kind, struct vs_rt_way way)
-{
-    return copy_2d(in_array(to, x, y), memory(from, pitch), width, height, kind, way);
-}
-
-cudaError_t vs_rt_memcpy_2d_from_array(void *to, size_t pitch, cudaArray_const_t from, size_t x,
-                                       size_t y, size_t width, size_t height,
-                                       enum cudaMemcpyKind kind, struct vs_rt_way way)
-{
-    return copy_2d(memory(to, pitch), in_array(from, x, y), width, height, kind, way);
-}
-
-cudaError_t vs_rt_memcpy_2d_array_to_array(cudaArray_t to, size_t to_x, size_t to_y,
-                                           cudaArray_const_t from, size_t from_x, size_t from_y,
-                                           size_t width, size_t height, enum cudaMemcpyKind kind,
-                                           struct vs_rt_way way)
-{
-    return copy_2d(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind,
-                   way);
-}
+VS_RT_AS(vs_rt_memcpy_2d,
+         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+          size_t height, enum cudaMemcpyKind kind, struct vs_rt_way way),
+         copy_2d(memory(to, to_pitch), memory(from, from_pitch), width, height, kind, way))
+VS_RT_AS(vs_rt_memcpy_2d_to_array,
+         (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+          size_t height, enum cudaMemcpyKind kind, struct vs_rt_way way),
+         copy_2d(in_array(to, x, y), memory(from, pitch), width, height, kind, way))
+VS_RT_AS(vs_rt_memcpy_2d_from_array,
+         (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+          size_t height, enum cudaMemcpyKind kind, struct vs_rt_way way),
+         copy_2d(memory(to, pitch), in_array(from, x, y), width, height, kind, way))
+VS_RT_AS(vs_rt_memcpy_2d_array_to_array,
+         (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+          size_t from_y, size_t width, size_t height, enum cudaMemcpyKind kind,
+          struct vs_rt_way way),
+         copy_2d(in_array(to, to_x, to_y), in_array(from, from_x, from_y), width, height, kind,
+                 way))
 
 /* ---- by count of bytes ---- */
 
@@ -235,17 +224,14 @@ static cudaError_t count_copy(cudaArray_const_t array, size_t x, size_t y, void 
     return e;
 }
 
-cudaError_t vs_rt_memcpy_to_array(cudaArray_t to, size_t x, size_t y, const void *from,
-                                  size_t count, enum cudaMemcpyKind kind, struct vs_rt_way way)
-{
-    return count_copy(to, x, y, (void *)from, count, true, kind, way);
-}
-
-cudaError_t vs_rt_memcpy_from_array(void *to, cudaArray_const_t from, size_t x, size_t y,
-                                    size_t count, enum cudaMemcpyKind kind, struct vs_rt_way way)
-{
-    return count_copy(from, x, y, to, count, false, kind, way);
-}
+VS_RT_AS(vs_rt_memcpy_to_array,
+         (cudaArray_t to, size_t x, size_t y, const void *from, size_t count,
+          enum cudaMemcpyKind kind, struct vs_rt_way way),
+         count_copy(to, x, y, (void *)from, count, true, kind, way))
+VS_RT_AS(vs_rt_memcpy_from_array,
+         (void *to, cudaArray_const_t from, size_t x, size_t y, size_t count,
+          enum cudaMemcpyKind kind, struct vs_rt_way way),
+         count_copy(from, x, y, to, count, false, kind, way))
 
 cudaError_t vs_rt_memcpy_array_to_array(cudaArray_t to, size_t to_x, size_t to_y,
                                         cudaArray_const_t from, size_t from_x, size_t from_y,

@@ -196,16 +196,12 @@ cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **funcPtr, unsign
     return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
 }
 
-cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
-                                    enum cudaDriverEntryPointQueryResult *driverStatus)
-{
-    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus);
-}
-
-cudaError_t cudaGetDriverEntryPoint_ptsz(const char *symbol, void **funcPtr,
-                                         unsigned long long flags,
-                                         enum cudaDriverEntryPointQueryResult *driverStatus)
-{
-    return cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, VS_SIM_RT_VERSION, flags,
-                                                 driverStatus);
-}
+VS_RT_AS(cudaGetDriverEntryPoint,
+         (const char *symbol, void **funcPtr, unsigned long long flags,
+          enum cudaDriverEntryPointQueryResult *driverStatus),
+         cudaGetDriverEntryPointByVersion(symbol, funcPtr, VS_SIM_RT_VERSION, flags, driverStatus))
+VS_RT_AS(cudaGetDriverEntryPoint_ptsz,
+         (const char *symbol, void **funcPtr, unsigned long long flags,
+          enum cudaDriverEntryPointQueryResult *driverStatus),
+         cudaGetDriverEntryPointByVersion_ptsz(symbol, funcPtr, VS_SIM_RT_VERSION, flags,
+                                               driverStatus))

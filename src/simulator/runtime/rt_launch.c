@@ -78,12 +78,11 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim,
     return vs_rt_result(e);
 }
 
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args,
-                                    size_t sharedMem, cudaStream_t stream)
-{
-    return __cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem,
-                              stream ? stream : cudaStreamPerThread);
-}
+VS_RT_AS(__cudaLaunchKernel_ptsz,
+         (cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+          cudaStream_t stream),
+         __cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem,
+                            stream ? stream : cudaStreamPerThread))
 
 /* By the address of the host stub, or by a handle from cudaGetKernel. */
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
@@ -149,16 +148,11 @@ static cudaError_t launch_ex(const cudaLaunchConfig_t *config, const void *func,
                                    : vs_rt.LaunchKernelEx)(&c, (CUfunction)kernel, args, NULL));
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
-{
-    return vs_rt_result(launch_ex(config, func, args, false));
-}
-
-cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func,
-                                     void **args)
-{
-    return vs_rt_result(launch_ex(config, func, args, true));
-}
+VS_RT_AS(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *func, void **args),
+         vs_rt_result(launch_ex(config, func, args, false)))
+VS_RT_AS(cudaLaunchKernelExC_ptsz,
+         (const cudaLaunchConfig_t *config, const void *func, void **args),
+         vs_rt_result(launch_ex(config, func, args, true)))
 
 /* ---- kernels ---- */
 
@@ -216,12 +210,10 @@ cudaError_t cudaFuncGetAttributes_function(struct cudaFuncAttributes attr[static
     return cudaSuccess;
 }
 
-cudaError_t cudaKernelSetAttributeForDevice_driver(cudaKernel_t kernel, enum cudaFuncAttribute attr,
-                                                   int value, int device)
-{
-    return vs_rt_error(
-        vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value, (CUkernel)kernel, device));
-}
+VS_RT_AS(cudaKernelSetAttributeForDevice_driver,
+         (cudaKernel_t kernel, enum cudaFuncAttribute attr, int value, int device),
+         vs_rt_error(vs_rt.KernelSetAttribute((CUfunction_attribute)attr, value, (CUkernel)kernel,
+                                              device)))
 
 /* ---- occupancy ---- */
 

@@ -19,10 +19,8 @@ cudaError_t cudaMalloc_context(void **devPtr, size_t size)
     return e;
 }
 
-cudaError_t cudaFree_context(void *devPtr)
-{
-    return devPtr ? vs_rt_error(vs_rt.MemFree((CUdeviceptr)devPtr)) : cudaSuccess;
-}
+VS_RT_AS(cudaFree_context, (void *devPtr),
+         devPtr ? vs_rt_error(vs_rt.MemFree((CUdeviceptr)devPtr)) : cudaSuccess)
 
 cudaError_t cudaMallocPitch_context(void **devPtr, size_t *pitch, size_t width, size_t height)
 {
@@ -71,15 +69,8 @@ cudaError_t cudaHostAlloc_context(void **pHost, size_t size, unsigned int flags)
     return size ? vs_rt_error(vs_rt.MemHostAlloc(pHost, size, flags)) : cudaSuccess;
 }
 
-cudaError_t cudaMallocHost(void **ptr, size_t size)
-{
-    return cudaHostAlloc(ptr, size, cudaHostAllocDefault);
-}
-
-cudaError_t cudaFreeHost_context(void *ptr)
-{
-    return ptr ? vs_rt_error(vs_rt.MemFreeHost(ptr)) : cudaSuccess;
-}
+VS_RT_AS(cudaMallocHost, (void **ptr, size_t size), cudaHostAlloc(ptr, size, cudaHostAllocDefault))
+VS_RT_AS(cudaFreeHost_context, (void *ptr), ptr ? vs_rt_error(vs_rt.MemFreeHost(ptr)) : cudaSuccess)
 
 /* ---- attributes ---- */
 

@@ -84,6 +84,9 @@ cudaError_t vs_rt_context_of(int device, CUcontext *ctx);
 cudaError_t vs_rt_result(cudaError_t error);
 
 static inline cudaError_t vs_rt_error(CUresult result) { return (cudaError_t)result; }
+/* A function that answers as an expression says. */
+#define VS_RT_AS(name, parameters, answer) \
+    cudaError_t name parameters { return answer; }
 
 /* ---- registrations (rt_register.c) ---- */
 
