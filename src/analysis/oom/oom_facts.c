@@ -243,9 +243,9 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     free(c.segments.items);
     free(c.blocks.items);
     char name[VS_LIBRARY_NAME_MAX];
-    oom->requester = vs_text_copy(
-        &oom->memory,
-        vs_summary_library(scene->summary, scene->failure->stack, name, NULL));
+    const char *requester = oom->failure.overhead ? "the driver" /* for a module, a launch */
+        : vs_summary_library(scene->summary, scene->failure->stack, name, NULL);
+    oom->requester = vs_text_copy(&oom->memory, requester);
     if (out->pin_site)
         oom->pin_site = vs_oom_name_site(oom, scene, out->pin_site - 1, out->scattered, 1);
     if (out->withheld_site)

@@ -461,7 +461,7 @@ void vs_oom_smaller_request(struct vs_oom *oom)
 
 bool vs_oom_first_step(const struct vs_oom *oom)
 {
-    return oom->in_step && oom->failure.framework &&
+    return oom->in_step && oom->has_framework &&
            (!oom->steps_done || (oom->new_line && oom->steps_done <= OPTIMIZERS_MOST));
 }
 
@@ -503,7 +503,8 @@ void vs_oom_common_remedies(struct vs_oom *oom)
     /* what one call site extends all the time is no matter of the step's size */
     bool extended = oom->request_first && oom->rising_last > oom->step_bytes;
     uint64_t half = oom->in_step && !extended ? oom->step_bytes / 2 : 0;
-    bool unknown = oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom);
+    bool unknown = vs_oom_first_step(oom) ||
+                   (oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom));
     if (worth_naming(oom, half))
         vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
                       "use less memory in a step (batch, sequence length, checkpointing): this one "

@@ -62,6 +62,6 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_spike = {
     .name = "single_spike",
-    .words = "single spike: one allocation is far larger than any before it",
+    .words = "single spike: one allocation or step is far larger than any before it",
     .noun = "the spike", .recovers = recovers, .live = offsetof(struct vs_oom, spike_bytes),
     .explain = explain, .site = offsetof(struct vs_oom, spike_site)};

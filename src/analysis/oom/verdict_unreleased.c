@@ -22,7 +22,8 @@ static uint64_t fraction(const struct vs_oom *oom)
  * unused. */
 static bool is_enough(const struct vs_oom *oom)
 {
-    return oom->live_peak + oom->cache.scattered + NEW_SEGMENT <= fraction(oom) * (oom->total / 1000);
+    return !vs_oom_first_step(oom) && oom->live_peak + oom->cache.scattered + NEW_SEGMENT <=
+                                          fraction(oom) * (oom->total / 1000);
 }
 
 static void explain(struct vs_oom *oom)
@@ -35,7 +36,9 @@ static void explain(struct vs_oom *oom)
                     oom->requester);
     if (oom->withheld_site.count)
         vs_oom_evidence(oom, "most were allocated at %s", vs_oom_site(oom, &oom->withheld_site, 3));
-    if (!enough)
+    if (vs_oom_first_step(oom))
+        vs_oom_evidence(oom, "the first step had not ended: what its rest needs is unknown");
+    else if (!enough)
         vs_oom_evidence(oom, "they were in use before: %s of %s was live at the peak",
                         vs_size_text(oom->live_peak), vs_size_text(oom->cache.segment_bytes));
     vs_oom_explain_missing(oom);
