@@ -43,7 +43,7 @@ struct vs_phase_peaks {
     size_t count, capacity, name_capacity;
     struct phase_thread *threads;
     size_t thread_count, thread_capacity;
-    struct vs_map by_tid; /* tid + 1 -> index of the thread + 1 */
+    struct vs_map by_tid; /* tid + 1 -> index of the thread */
     struct vs_arena memory;
     bool reports[VS_DEVICES_MAX]; /* a framework reports the account's memory */
     bool full;
@@ -111,13 +111,10 @@ static void raise_all(struct vs_phase_peaks *peaks, const struct vs_replay *repl
 
 static struct phase_thread *thread_of(struct vs_phase_peaks *peaks, uint32_t tid)
 {
-    const uint64_t *found = vs_map_get(&peaks->by_tid, (uint64_t)tid + 1);
-    if (found)
-        return &peaks->threads[*found - 1];
-    vs_vec_room(&peaks->threads, &peaks->thread_capacity, peaks->thread_count + 1,
-                sizeof *peaks->threads);
-    vs_xmap_put(&peaks->by_tid, (uint64_t)tid + 1, peaks->thread_count + 1);
-    return &peaks->threads[peaks->thread_count++];
+    uint64_t number = vs_xmap_number(&peaks->by_tid, (uint64_t)tid + 1, peaks->thread_count);
+    peaks->thread_count += number == peaks->thread_count;
+    vs_vec_room(&peaks->threads, &peaks->thread_capacity, peaks->thread_count, sizeof *peaks->threads);
+    return &peaks->threads[number];
 }
 
 /* How many open ranges of *tid* the replay keeps. */

@@ -19,10 +19,14 @@ bool vs_same_function(const struct vs_report_frame *a, const struct vs_report_fr
     return n == vs_function_length(b->function) && memcmp(a->function, b->function, n) == 0;
 }
 
+static bool same_base_name(const char *x, const char *y)
+{
+    return strcmp(x ? vs_text_base_name(x) : "", y ? vs_text_base_name(y) : "") == 0;
+}
+
 bool vs_same_file(const struct vs_report_frame *a, const struct vs_report_frame *b)
 {
-    const char *x = a->file ? a->file : a->module, *y = b->file ? b->file : b->module;
-    return strcmp(x ? vs_text_base_name(x) : "", y ? vs_text_base_name(y) : "") == 0;
+    return same_base_name(a->file ? a->file : a->module, b->file ? b->file : b->module);
 }
 
 uint64_t vs_function_hash(const struct vs_report_frame *frame)
@@ -127,8 +131,7 @@ static unsigned frame_similarity(const struct similar_frame *a, const struct sim
 /* Sites that the user's line names, "loss.backward() (train.py:40)": by its text. */
 static unsigned line_similarity(const struct similar_stack *a, const struct similar_stack *b)
 {
-    const char *x = a->named->site->line_file, *y = b->named->site->line_file;
-    if (strcmp(x ? vs_text_base_name(x) : "", y ? vs_text_base_name(y) : "") != 0)
+    if (!same_base_name(a->named->site->line_file, b->named->site->line_file))
         return 0;
     return OTHER_NAME + 3 * vs_name_similarity(&a->line, &b->line) / 10;
 }
@@ -154,8 +157,6 @@ static unsigned stack_similarity(const struct similar_stack *a, const struct sim
     }
     return sums[a->count][b->count] / (unsigned)(a->count > b->count ? a->count : b->count);
 }
-
-/* A stack is taken apart when a pair of it has no score yet. */
 
 /* The stacks of a side, by their place in its list; NULL: not needed so far. */
 struct stacks {
@@ -183,12 +184,10 @@ static unsigned score_of(struct vs_map *scores, struct stacks *a, struct stacks 
                          bool sizes)
 {
     uint64_t key = (uint64_t)(a->side->list[i] + 1) << 32 | (b->side->list[j] + 1);
-    const uint64_t *known = vs_map_get(scores, key);
-    if (known)
-        return (unsigned)*known - 1;
-    unsigned score = stack_similarity(stack_of(a, i), stack_of(b, j), sizes);
-    vs_xmap_put(scores, key, score + 1);
-    return score;
+    uint64_t *score = vs_xmap_value(scores, key, 0); /* + 1 */
+    if (!*score)
+        *score = stack_similarity(stack_of(a, i), stack_of(b, j), sizes) + 1;
+    return (unsigned)*score - 1;
 }
 
 void vs_similar_pairs_find(struct vs_similar_pairs *pairs, const struct vs_similar_side *a,

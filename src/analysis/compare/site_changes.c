@@ -88,9 +88,7 @@ static void left_over(const struct vs_named_sites *named, const size_t *partner,
     struct vs_map seen = {0};
     for (size_t i = 0; i < n; i++) {
         uint64_t key = vs_functions_hash(named->items[sites[i].index].site, NULL);
-        sites[i].further = key && vs_map_get(&seen, key);
-        if (key)
-            vs_xmap_put(&seen, key, 1);
+        sites[i].further = key && (*vs_xmap_value(&seen, key, 0))++;
     }
     vs_map_free(&seen);
     VS_SORT(sites, n, VS_UP(further), VS_DOWN(bytes), VS_UP(index));

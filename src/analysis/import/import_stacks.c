@@ -107,11 +107,10 @@ static const char *module_by_name(const char *name, const char *file)
 static uint32_t module_of(struct vs_import_stacks *s, uint64_t path, uint64_t function)
 {
     uint64_t key = path << 32 | function; /* string ids; a file with 2^32 texts cannot be read */
-    const uint64_t *known = vs_map_get(&s->modules, key + 1);
-    uint32_t index = known ? (uint32_t)*known : vs_composer_module(s->composer, path, function);
-    if (!known)
-        vs_xmap_put(&s->modules, key + 1, index);
-    return index;
+    uint64_t *index = vs_xmap_value(&s->modules, key + 1, UINT64_MAX);
+    if (*index == UINT64_MAX)
+        *index = vs_composer_module(s->composer, path, function);
+    return (uint32_t)*index;
 }
 
 /* The names are final, also those that PyTorch did not find: the file at that path on this machine

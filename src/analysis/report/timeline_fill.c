@@ -56,15 +56,13 @@ static uint64_t site_number(struct site_numbers *sites, uint64_t stack, uint64_t
     struct vs_report_sites unused = {0};
     if (!stack && !api)
         return 0;
-    uint64_t key = (stack << 24 ^ api) + 1, *known = vs_map_get(&sites->by_stack, key);
-    if (known)
-        return *known;
+    uint64_t *number = vs_xmap_value(&sites->by_stack, (stack << 24 ^ api) + 1, 0);
+    if (*number)
+        return *number;
     struct vs_report_site *site = vs_site_list_add(&sites->summary, &sites->list, stack,
                                                    vs_summary_name(&sites->summary, api), 0, 0, &unused);
     site->stacks++;
-    uint64_t number = (uint64_t)(site - sites->list.items) + 1;
-    vs_xmap_put(&sites->by_stack, key, number);
-    return number;
+    return *number = (uint64_t)(site - sites->list.items) + 1;
 }
 
 /* The rows of *what* on *device*, of copies only those of *kind*, *memory* and *size*, unless these are NULL, of copies and

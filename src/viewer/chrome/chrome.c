@@ -251,9 +251,8 @@ static uint64_t thread_track(struct chrome *c, uint64_t tracks, const char *what
 {
     char label[300];
     uint64_t track = tracks | tid;
-    if (vs_map_get(&c->named, track))
+    if ((*vs_xmap_value(&c->named, track, 0))++)
         return track;
-    vs_xmap_put(&c->named, track, 1);
     const struct vs_event *thread = vs_retained_find(&c->point->retained, VS_EVENT_thread, tid);
     const char *name = thread && thread->thread.name ? text(c, thread->thread.name)
                        : tid == c->replay->process.process.pid ? "main thread" : "thread";
@@ -321,9 +320,8 @@ static void write_step(struct chrome *c, uint64_t number, uint64_t last, uint64_
     char name[64];
     if (to_ns <= c->from_ns || from_ns > c->to_ns)
         return;
-    if (!vs_map_get(&c->named, VS_STEPS_TRACK))
+    if (!(*vs_xmap_value(&c->named, VS_STEPS_TRACK, 0))++)
         vs_emit_track(&c->emit, true, host_pid(c), VS_STEPS_TRACK, "steps", 0);
-    vs_xmap_put(&c->named, VS_STEPS_TRACK, 1);
     from_ns = from_ns > c->from_ns ? from_ns : c->from_ns;
     bool torch = false; /* then with the name by which tools for PyTorch's traces find them */
     for (unsigned i = 0; i < c->replay->account_count; i++)

@@ -75,9 +75,8 @@ static void put_event(struct vs_emit *emit, const struct vs_emitted *event, cons
 static void name_lane(struct vs_emit *emit, const struct vs_emitted *event)
 {
     uint64_t key = (event->pid << 32 ^ event->id) + 1;
-    if (vs_map_get(&emit->lanes, key))
+    if ((*vs_xmap_value(&emit->lanes, key, 0))++)
         return;
-    vs_xmap_put(&emit->lanes, key, 1);
     const struct vs_emitted name = {.phase = 'n', .name = event->track, .category = event->category,
                                     .pid = event->pid, .tid = event->tid, .time_ns = event->time_ns, .id = event->id};
     put_event(emit, &name, (const struct vs_json_item[]){{.key = NULL}});

@@ -27,9 +27,8 @@ struct json_lines {
 static void put_stack(struct json_lines *lines, uint64_t stack)
 {
     struct vs_json json = {.out = lines->out};
-    if (!stack || vs_map_get(&lines->written, stack))
+    if (!stack || (*vs_xmap_value(&lines->written, stack, 0))++)
         return;
-    vs_xmap_put(&lines->written, stack, 1);
     struct vs_named_stack named =
         vs_stack_names_of(lines->names, &(struct vs_stack_of){.stack = stack});
     vs_json_begin(&json, NULL, VS_J_UINT("stack", stack));

@@ -36,12 +36,11 @@ static void write_profile(struct vs_json *json, struct vs_stack_source *source,
         vs_json_end_array(json);
     }
     vs_json_end_array(json);
-    vs_json_begin_array(json, "weights");
-    for (size_t i = 0; i < device->count; i++)
-        vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
-    if (device->unrecorded_bytes)
-        vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
-    vs_json_end_array(json);
+    for (size_t i = 0; vs_json_next(json, "weights", i, device->count + (device->unrecorded_bytes != 0)); i++)
+        if (i < device->count)
+            vs_json_uint(json, NULL, by_count ? device->rows[i].count : device->rows[i].bytes);
+        else
+            vs_json_uint(json, NULL, by_count ? device->unrecorded_blocks : device->unrecorded_bytes);
     vs_json_end_object(json);
 }
 
@@ -56,15 +55,11 @@ enum vs_err vs_export_speedscope(struct vs_reader *reader, FILE *out,
     if (err)
         return err;
     vs_stack_source_title(&source, options, title);
-    vs_json_begin_object(&json, NULL);
-    vs_json_members(&json,
-                    VS_J_TEXT("$schema", "https://www.speedscope.app/file-format-schema.json"),
-                    VS_J_TEXT("exporter", "vramscope"), VS_J_TEXT("name", source.sums.program),
-                    VS_J_UINT("activeProfileIndex", 0));
-    vs_json_begin_array(&json, "profiles");
-    for (size_t i = 0; i < 2 * source.sums.count; i++, result->written++)
+    vs_json_begin(&json, NULL, VS_J_TEXT("$schema", "https://www.speedscope.app/file-format-schema.json"),
+                  VS_J_TEXT("exporter", "vramscope"), VS_J_TEXT("name", source.sums.program),
+                  VS_J_UINT("activeProfileIndex", 0));
+    for (size_t i = 0; vs_json_next(&json, "profiles", i, 2 * source.sums.count); i++, result->written++)
         write_profile(&json, &source, &source.sums.devices[i / 2], title, options->inverted, i % 2);
-    vs_json_end_array(&json);
     vs_json_begin_object(&json, "shared");
     for (size_t i = 0; vs_json_next(&json, "frames", i, vs_stack_names_count(source.names)); i++) {
         const struct vs_named_frame *frame = vs_stack_names_frame(source.names, (uint32_t)i);

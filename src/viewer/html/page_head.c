@@ -190,21 +190,18 @@ static void write_tables(struct vs_json *json, const struct vs_page_data *data,
     vs_json_string(json, NULL, "small");
     vs_json_string(json, NULL, "large");
     vs_json_end_array(json);
-    vs_json_begin_array(json, "phases");
-    for (size_t i = 1; i < replay->phases.count; i++) {
-        const struct vs_phase *phase = &replay->phases.items[i];
+    for (size_t i = 0; vs_json_next(json, "phases", i, replay->phases.count - 1); i++) { /* without the outermost */
+        const struct vs_phase *phase = &replay->phases.items[i + 1];
         vs_json_object(json, NULL, VS_J_TEXT("name", phase->name),
                        VS_J_UINT("parent", phase->parent), VS_J_BOOL("step", phase->is_step));
     }
-    vs_json_end_array(json);
-    vs_json_begin_array(json, "modules");
-    for (size_t i = 1; i < data->rows.modules.count; i++) {
-        const struct vs_module_scope *scope = &data->rows.modules.items[i];
+    size_t modules = data->rows.modules.count ? data->rows.modules.count - 1 : 0; /* 0: none */
+    for (size_t i = 0; vs_json_next(json, "modules", i, modules); i++) {
+        const struct vs_module_scope *scope = &data->rows.modules.items[i + 1];
         char name[NAME_BYTES_MAX];
         snprintf(name, sizeof name, "%.*s", (int)scope->length, scope->text);
         vs_json_object(json, NULL, VS_J_TEXT("name", name), VS_J_TEXT("pass", vs_torch_pass_name(scope->pass)));
     }
-    vs_json_end_array(json);
     for (size_t i = 0; vs_json_next(json, "tensors", i, data->rows.tensor_count); i++)
         vs_json_object(json, NULL, VS_J_TEXT("name", vs_reader_string(replay->reader, data->rows.tensors[i].name)),
                        VS_J_UINT("what", data->rows.tensors[i].what));

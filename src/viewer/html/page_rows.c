@@ -356,11 +356,9 @@ static int by_birth(const void *a, const void *b)
 {
     const struct vs_live *x = *(const struct vs_live *const *)a;
     const struct vs_live *y = *(const struct vs_live *const *)b;
-    if (x->level != y->level) /* memory of the device first: tensors lie in it */
-        return x->level == VS_LEVEL_FRAMEWORK ? 1 : -1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return (x->addr > y->addr) - (x->addr < y->addr);
+    /* memory of the device first: tensors lie in it */
+    return vs_then(VS_ORDER(x->level == VS_LEVEL_FRAMEWORK, y->level == VS_LEVEL_FRAMEWORK),
+                   vs_then(VS_ORDER(x->time_ns, y->time_ns), VS_ORDER(x->addr, y->addr)));
 }
 
 void vs_page_rows_begin(struct vs_page_rows *rows, struct vs_replay *replay)
