@@ -240,7 +240,8 @@ void vs_oom_growth_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
         made += counts && !(oom->growth_repeats && site->largest_before_step) ? site->bytes : 0;
     }
     oom->growth_forward = !oom->kinds_total || graph > oom->growth_bytes / 2;
-    oom->growth_graph = graph > oom->growth_bytes / 2 && graph > made / GRAPH_PART;
+    oom->growth_graph = graph > oom->growth_bytes / 2 &&
+                        (oom->growth_passes || graph > made / GRAPH_PART);
     if (oom->growth_graph && oom->growth_repeats && !passes)
         oom->growth_keeper = vs_oom_common_caller(&oom->growing, true);
 }
