@@ -55,6 +55,7 @@ class Effect:
     def __init__(self, name, why="the program never got there"):
         self.name, self.why = name, why
         self.count, self.where, self.code, self.refused = 0, "?", "", None
+        self.others = {}     # further lines where the same has to be written
         self.inside = False  # for a change that calls the replaced function
         atexit.register(self._end, os.getpid())
 
@@ -64,6 +65,13 @@ class Effect:
             self.code, self.where = code, where or place()
         self.count += count
 
+    def took_at_each(self, code):
+        """Likewise, of a change that has to be written wherever it took effect."""
+        where = place()
+        self.took(code, where)
+        if where != self.where:
+            self.others[where] = None
+
     def refuse(self, why):
         """The program's own code makes the change impossible or needless."""
         self.refused = self.refused or why
@@ -72,6 +80,7 @@ class Effect:
         if pid != os.getpid() or not is_programs():
             return
         if self.count and not self.refused:
-            notes.write("changed", self.where, self.code, self.count, library=self.name)
+            also = f"; likewise at {', '.join(self.others)}" if self.others else ""
+            notes.write("changed", self.where, self.code + also, self.count, library=self.name)
         else:
             notes.write("unchanged", self.where, self.refused or self.why, library=self.name)

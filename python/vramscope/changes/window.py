@@ -55,7 +55,7 @@ def start(torch, effect, _settings):
                 context, code = found
                 context.__enter__()
                 entered.append(context)
-                effect.took(code)
+                effect.took_at_each(code)
         try:
             return call(*args, **kwargs)
         except BaseException:
