@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks are followed forward, by the state of each address; segments and mappings
+ * Blocks are followed forward, by the first entry of each address; segments and mappings
  * backward, from the end of the history. */
 #include "analysis/import/snapshot.h"
 
@@ -14,9 +14,6 @@
 #define ENTRY_WORK 64
 #define LEAST_WORK (UINT64_C(1) << 18)
 
-/* The state of an address according to the history so far; absent: unknown. */
-enum { IN_USE = 1, FREE_REQUESTED, FREED };
-
 /* --- blocks --- */
 
 static struct vs_snapshot_block *add_block(struct vs_snapshot_start *s)
@@ -24,28 +21,16 @@ static struct vs_snapshot_block *add_block(struct vs_snapshot_start *s)
     return vs_vec_push(&s->blocks, &s->block_count, &s->block_capacity, sizeof *s->blocks);
 }
 
-static void follow_block(struct vs_snapshot_start *s, struct vs_map *states,
-                         const struct vs_snapshot_entry *entry)
+static void follow_block(struct vs_snapshot_start *s, struct vs_map *seen, const struct vs_snapshot_entry *entry)
 {
-    uint64_t state = IN_USE;
-    if (entry->action == VS_SNAPSHOT_FREE_REQUESTED)
-        state = FREE_REQUESTED;
-    else if (entry->action == VS_SNAPSHOT_FREE_COMPLETED)
-        state = FREED;
-    else if (entry->action != VS_SNAPSHOT_ALLOC)
+    bool begins = entry->action == VS_SNAPSHOT_ALLOC, asked = entry->action == VS_SNAPSHOT_FREE_REQUESTED;
+    if (!begins && !asked && entry->action != VS_SNAPSHOT_FREE_COMPLETED)
         return;
-    uint64_t *known = vs_map_get(states, entry->addr);
-    if (known) {
-        *known = state;
-        return;
-    }
-    vs_xmap_put(states, entry->addr, state);
-    if (state == IN_USE)
+    if ((*vs_xmap_value(seen, entry->addr, 0))++ || begins)
         return;
     /* the first thing that happens to the address is its free, whose stack is not the allocation's */
     *add_block(s) =
-        (struct vs_snapshot_block){.addr = entry->addr, .requested = entry->size,
-                                   .allocated = entry->action == VS_SNAPSHOT_FREE_REQUESTED};
+        (struct vs_snapshot_block){.addr = entry->addr, .requested = entry->size, .allocated = asked};
 }
 
 /* --- segments --- */
@@ -146,18 +131,18 @@ enum vs_err vs_snapshot_start_find(const struct vs_snapshot_device *device,
                                    struct vs_snapshot_start *start)
 {
     start->work = LEAST_WORK + ENTRY_WORK * (uint64_t)(device->count + device->segment_count);
-    struct vs_map states = {0};
+    struct vs_map seen = {0};
     for (size_t i = 0; i < device->count; i++)
-        follow_block(start, &states, &device->entries[i]);
+        follow_block(start, &seen, &device->entries[i]);
     for (size_t i = 0; i < device->block_count; i++) {
         const struct vs_snapshot_block *block = &device->blocks[i];
-        if (vs_map_get(&states, block->addr))
+        if (vs_map_get(&seen, block->addr))
             continue;
         /* blocks and segments have a stack only if the history was recorded then */
         start->overwritten |= device->count && block->allocated && block->frames;
         *add_block(start) = *block;
     }
-    vs_map_free(&states);
+    vs_map_free(&seen);
     struct vs_map places = {0};
     for (size_t i = 0; i < device->segment_count; i++)
         if (!device->segments[i].expandable)

@@ -3,6 +3,7 @@
  * The first element of a page: one JSON object with the report, the post-mortem, the names and the
  * layout of the other elements. */
 #define _GNU_SOURCE /* open_memstream */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,17 @@ char *vs_page_escape(const char *text, size_t bytes, size_t *out_bytes)
     return out;
 }
 
+static void message(struct vs_json *json, const char *format, ...) VS_PRINTF(2, 3);
+static void message(struct vs_json *json, const char *format, ...)
+{
+    char line[VS_UNCOMPUTED_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    vs_json_string(json, NULL, line);
+}
+
 /* What the reader should know about the blocks. */
 static void write_messages(struct vs_json *json, const struct vs_page_data *data,
                            const struct vs_page_source *source)
@@ -64,40 +76,26 @@ static void write_messages(struct vs_json *json, const struct vs_page_data *data
         vs_json_string(json, NULL, report->condition_text);
     if (vs_recording_cut_text(text, report))
         vs_json_string(json, NULL, text);
-    if (vs_recording_partial(&report->recording)) {
-        snprintf(line, sizeof line, "%s: only these have blocks; curves and peaks are exact",
-                 vs_recording_partial_text(text, &report->recording));
-        vs_json_string(json, NULL, line);
-    }
-    if (*vs_recording_limit_text(text, &report->recording)) {
-        snprintf(line, sizeof line, "limited by the trace's size: %s", text);
-        vs_json_string(json, NULL, line);
-    }
+    if (vs_recording_partial(&report->recording))
+        message(json, "%s: only these have blocks; curves and peaks are exact",
+                vs_recording_partial_text(text, &report->recording));
+    if (*vs_recording_limit_text(text, &report->recording))
+        message(json, "limited by the trace's size: %s", text);
     if (vs_uncomputed_text(line, report))
         vs_json_string(json, NULL, line);
-    if (data->rows.imported) {
-        snprintf(line, sizeof line, "%llu allocations of other processes, which this one opened, are "
-                 "not among the blocks", (unsigned long long)data->rows.imported);
-        vs_json_string(json, NULL, line);
-    }
+    if (data->rows.imported)
+        message(json, "%llu allocations of other processes, which this one opened, are "
+                "not among the blocks", (unsigned long long)data->rows.imported);
     const struct vs_page_text *lines = &data->text;
-    if (lines->changed) {
-        snprintf(line, sizeof line, "source lines may not be those that ran: %zu file%s %s: %s", lines->changed,
-                 lines->changed == 1 ? "" : "s", report->start_realtime_ns ? "changed after the program started"
-                 : "may have changed since the program ran", lines->changed_names);
-        vs_json_string(json, NULL, line);
-    }
+    if (lines->changed)
+        message(json, "source lines may not be those that ran: %zu file%s %s: %s", lines->changed,
+                lines->changed == 1 ? "" : "s", report->start_realtime_ns ? "changed after the program started"
+                : "may have changed since the program ran", lines->changed_names);
     char host[256] = "";
-    if (lines->files && *report->host && !gethostname(host, sizeof host - 1) && strcmp(host, report->host) != 0) {
-        snprintf(line, sizeof line, "source lines are those of files on %s; the program ran on %.200s", host,
-                 report->host);
-        vs_json_string(json, NULL, line);
-    }
-    if (lines->left_out) {
-        snprintf(line, sizeof line, "%zu source lines of smaller call sites are left out: the limit is 2 MiB",
-                 lines->left_out);
-        vs_json_string(json, NULL, line);
-    }
+    if (lines->files && *report->host && !gethostname(host, sizeof host - 1) && strcmp(host, report->host) != 0)
+        message(json, "source lines are those of files on %s; the program ran on %.200s", host, report->host);
+    if (lines->left_out)
+        message(json, "%zu source lines of smaller call sites are left out: the limit is 2 MiB", lines->left_out);
     if (source->message)
         vs_json_string(json, NULL, source->message);
     if (report->symbols_note && *report->symbols_note)
