@@ -144,6 +144,18 @@ def stacks(command, folder):
     whole = made.verb("export", "-f", "collapsed", made.path)
     PROBLEMS.true("native frames are kept", "at::_ops::empty_like::call" in whole)
     PROBLEMS.true("the interpreter's are not", "_PyEval" not in whole and "unwind" not in whole)
+    device = Device(0)
+    for n, stack in enumerate(([("big", 5), ("main", 16)], [("main", 20)], [("main", 24)],
+                               [("last", 30)])):
+        device.stacks[n] = [{"name": name, "filename": "/home/me/t.cu", "line": line} for name, line in stack]
+        device.alloc(20 * MIB, stack=n)
+    made = load(command, folder, snapshot([device]))
+    heap = os.path.join(folder, "t.pprof")
+    made.verb("export", "-f", "pprof", made.path, "-o", heap)
+    for what, of in (("C++", made), ("from pprof", Imported(command, heap, os.path.join(folder, "heap.vst")))):
+        report = of.report()["devices"][0]["sites_at_peak_allocated"]
+        PROBLEMS.equal(f"each line a call site, {what}", {site["text"] for site in report["sites"]} - {"last (t.cu:30)"},
+                       {"big (t.cu:5) < main:16", "main (t.cu:20)", "main (t.cu:24)"})
 
 
 def python_frames_behind_the_native_ones(command, folder):

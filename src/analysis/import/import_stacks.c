@@ -126,6 +126,12 @@ static void name_place(struct vs_import_stacks *s, const struct vs_import_frame 
                              !is_unknown(name)); /* frames beyond the budget have no name */
 }
 
+/* The offset of a native frame without an address: each line of a function is a call site of its own. */
+static uint64_t offset_of(uint64_t name, uint64_t line)
+{
+    return (uint64_t)(uint32_t)line << 32 | name;
+}
+
 static void read_native(struct vs_import_stacks *s, struct vs_import_frame *frame, const char *name,
                         struct vs_pickle_text *name_text, const char *file, uint64_t line)
 {
@@ -133,7 +139,7 @@ static void read_native(struct vs_import_stacks *s, struct vs_import_frame *fram
     const char *path = object ? file : module_by_name(name, file);
     frame->kind = FRAME_NATIVE;
     frame->module = module_of(s, vs_composer_string(s->composer, path, strlen(path)), 0);
-    frame->offset = object ? line : vs_import_text(s->composer, name_text);
+    frame->offset = object ? line : offset_of(vs_import_text(s->composer, name_text), line);
     name_place(s, frame, name, object || is_unknown(file) ? NULL : file, object ? 0 : line);
 }
 
@@ -234,7 +240,7 @@ uint64_t vs_import_named_frame(struct vs_import_stacks *s, uint64_t parent, cons
     bool python = line && !is_native(name, file);
     uint64_t name_id = vs_composer_string(s->composer, name, strlen(name));
     struct vs_import_frame frame = {
-        .offset = python ? line : name_id,
+        .offset = python ? line : offset_of(name_id, line),
         .module = module_of(s, vs_composer_string(s->composer, file, strlen(file)), python ? name_id : 0)};
     if (!python)
         name_place(s, &frame, name, line ? file : NULL, line);
