@@ -31,8 +31,8 @@ bool vs_naming_is_plumbing(const char *function, const char *module, const char 
         "cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cuMem", "cuArray",
         "cuMipmappedArray", "cudaMemPool", "cudaMemcpy", "cudaMemset", "cudaLaunch", "cudaStreamSynchronize",
         "cudaEventSynchronize", "cudaDeviceSynchronize", "cuLaunch", "cuStreamSynchronize", "cudaGraph", "cuGraph",
-        "operator new", "__cuda", "libcudart_static_", "vs_thunk_", "vs_sim_rt_", "vs_rt_", "forward_cuda",
-        "vs_hook_", "vramscope_", "cuda::mr::", NULL};
+        "operator new", "__cuda", "__device_stub_", "__wrapper__device_stub_", "libcudart_static_",
+        "vs_thunk_", "vs_sim_rt_", "vs_rt_", "forward_cuda", "vs_hook_", "vramscope_", "cuda::mr::", NULL};
     if (starts_with_any(module, modules))
         return true;
     const char *base = file ? vs_text_base_name(file) : NULL;

@@ -185,6 +185,8 @@ TEST(plumbing_is_distinguished_from_user_code)
         {"vs_thunk_enter", "train_lm", NULL, true},
         {"forward_cudaMalloc", "train_lm", NULL, true}, /* the simulator's static runtime */
         {"forward_layer", "train_lm", NULL, false},
+        {"__device_stub__Z1kPfi(float*, int)", "app", "tmpxft_1_0-6_a.cudafe1.stub.c", true},
+        {"void __wrapper__device_stub_k<int>(int*&)", "app", "tmpxft_1_0-6_a.cudafe1.stub.c", true},
         {"ffi_call", "libffi.so.8", NULL, true},
         {"PyCFuncPtr_call", "_ctypes.cpython-313.so", NULL, true},
         {"operator new(unsigned long)", "app", NULL, true},
