@@ -20,7 +20,8 @@ TEST(a_plan_allocates_its_work_area)
 {
     unsigned long bytes = 0, size = 0;
     int plan;
-    OK(cudaFree(NULL));
+    OK(cufftPlan1d(&plan, 8, CUFFT_C2C, 1)); /* the program's first CUDA call */
+    OK(cufftDestroy(plan));
     lib_notes_begin();
     size_t before = used();
     OK(cufftCreate(&plan));

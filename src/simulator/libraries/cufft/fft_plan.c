@@ -159,6 +159,8 @@ int vs_fft_make(int handle, const struct vs_fft_shape *s)
     }
     if (!s->size || (s->many && !s->has_types && !n))
         return CUFFT_INVALID_VALUE;
+    if (!vs_library_use_device())
+        return CUFFT_SETUP_FAILED;
     int status = describe_shape(&made, s, n);
     if (status)
         return status;
