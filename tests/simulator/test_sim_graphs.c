@@ -237,9 +237,11 @@ TEST(memory_of_graphs_is_taken_at_the_launch_and_kept_until_trimmed)
     cuuint64_t used = 1, reserved = 0;
     OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
     OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved));
-    assert_int_equal(used, 0);
+    assert_int_equal(used, 6 * MIB);
     assert_int_equal(reserved, 6 * MIB);
     OK(cuDeviceGraphMemTrim(0));
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used));
+    assert_int_equal(used, 0);
     assert_int_equal(sim_free_bytes(), before);
 }
 

@@ -29,7 +29,9 @@ struct vs_sim_block {
     bool gone; /* its context was destroyed */
 };
 
-struct graph_memory { /* of one device */
+/* Of one device. The attributes count freed memory as used until it is trimmed, as NVIDIA's sample
+ * graphMemoryFootprint expects. */
+struct graph_memory {
     uint64_t used, used_high, reserved, reserved_high;
 };
 
@@ -164,7 +166,7 @@ static bool charge_locked(struct vs_sim_block *b)
     b->charged = true;
     m->reserved += more;
     m->used += b->bytes;
-    m->used_high = m->used > m->used_high ? m->used : m->used_high;
+    m->used_high = m->reserved > m->used_high ? m->reserved : m->used_high;
     m->reserved_high = m->reserved > m->reserved_high ? m->reserved : m->reserved_high;
     return true;
 }
@@ -348,7 +350,7 @@ CUresult cuDeviceGetGraphMemAttribute_entered(struct vs_sim_device *device,
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&blocks_mu);
     const uint64_t all[] = {
-        [CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = m->used,
+        [CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = m->reserved,
         [CU_GRAPH_MEM_ATTR_USED_MEM_HIGH] = m->used_high,
         [CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] = m->reserved,
         [CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] = m->reserved_high,
@@ -368,10 +370,7 @@ CUresult cuDeviceSetGraphMemAttribute_entered(struct vs_sim_device *device,
     if (!value || *(cuuint64_t *)value || (!used && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH))
         return CUDA_ERROR_INVALID_VALUE; /* the marks can only be reset */
     pthread_mutex_lock(&blocks_mu);
-    if (used)
-        m->used_high = m->used;
-    else
-        m->reserved_high = m->reserved;
+    *(used ? &m->used_high : &m->reserved_high) = m->reserved;
     pthread_mutex_unlock(&blocks_mu);
     return CUDA_SUCCESS;
 }
