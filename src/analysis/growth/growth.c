@@ -150,7 +150,7 @@ void vs_growth_search(struct vs_growth_tracker *tracker)
 
 /* A request of *size* bytes at *site*, which the replay has applied. */
 static void add_request(struct vs_growth_tracker *tracker, uint32_t site, unsigned account,
-                        uint64_t level, uint64_t size)
+                        uint64_t level, uint64_t size, uint32_t thread)
 {
     const struct vs_replay *replay = tracker->replay;
     uint64_t before = level > size ? level - size : 0;
@@ -160,7 +160,7 @@ static void add_request(struct vs_growth_tracker *tracker, uint32_t site, unsign
     if (account == tracker->loop.account)
         vs_steps_request(&tracker->found, level, size);
     const struct vs_loop_request request = {replay->events, replay->now_ns, before, size, site,
-                                            account};
+                                            account, thread & 0xffffff};
     vs_loop_add(&tracker->requests, &request);
     if (tracker->requests.total >= tracker->search_at)
         vs_growth_search(tracker);
@@ -246,7 +246,7 @@ static void follow_block(struct vs_growth_tracker *tracker, const struct vs_even
     if (!request)
         return;
     if (tracker->marked.begun == 0) {
-        add_request(tracker, replay->changed_site, account, level, size);
+        add_request(tracker, replay->changed_site, account, level, size, event->tid);
         return;
     }
     if (account == tracker->marked_account)

@@ -149,13 +149,15 @@ void vs_trend_judge(const struct vs_trend_axis *axis, const uint64_t *floor, uin
  * whose requests come at regular distances may be the loop's mark. Loops are nested: layers in
  * steps, steps between evaluations. A step is the shortest of them at whose begin the live memory
  * is back at its floor: within a step it rises (forward) and falls (backward). The mark is the call
- * site that requests first after the floor. */
+ * site that requests first after the floor. Threads that take turns at a mark have loops of their own,
+ * which are not found. */
 
 struct vs_loop_request {
     uint64_t event, time_ns;
     uint64_t level; /* allocated by the account before the request */
     uint64_t size;
-    uint32_t site, account;
+    uint32_t site;
+    uint32_t account : 8, thread : 24;
 };
 
 /* The latest requests. Zero-initialise. */

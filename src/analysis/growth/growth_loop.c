@@ -30,6 +30,10 @@
 #define RETURNS_REGULAR 0.9
 #define RETURNS_MIN 8u
 #define RETURNS_FLOOR 0.1
+/* fewer requests of one call site in a row are a list of buffers, if there is no time for work between them */
+#define LONE_MIN 10u
+#define LONE_NS 1000000u
+#define TURNS_MAX 2u /* times that a thread comes back to the mark after another one */
 
 struct loop_symbol {
     uint64_t size;
@@ -97,7 +101,7 @@ static void list_symbols(struct loop_search *search)
             continue;
         uint64_t index = request->site;
         if (search->sized) {
-            uint64_t key = ((index + 1) ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+            uint64_t key = (index << 1 | 1) ^ (request->size + 1) * UINT64_C(0x9e3779b97f4a7c15) << 1;
             const uint64_t *known = vs_map_get(&by_key, key);
             index = known ? *known : vs_xmap_number(&by_key, key, search->all_count);
         }
@@ -298,6 +302,29 @@ static bool repeats_the_same(const struct loop_search *search, const struct loop
     return (double)same >= same_min * (double)all && (double)covered >= COVER_MIN * (double)total;
 }
 
+/* Whether the requests of *mark* are the repetitions of one loop. Where threads take turns at them each
+ * has a loop of its own. */
+static bool is_one_loop(const struct loop_search *search, const struct loop_symbol *mark)
+{
+    struct vs_map threads = {0};
+    const struct vs_loop_request *before = NULL;
+    uint64_t turns = 0, shortest = UINT64_MAX;
+    for (uint32_t at = mark->first, i = 0; i < mark->count; at = search->next[at], i++) {
+        const struct vs_loop_request *request = vs_loop_at(search->requests, at);
+        if (before && request->time_ns - before->time_ns < shortest)
+            shortest = request->time_ns - before->time_ns;
+        if (!before || request->thread != before->thread) {
+            vs_xmap_put(&threads, request->thread + UINT64_C(1), 1);
+            turns++;
+        }
+        before = request;
+    }
+    uint64_t returns = turns - threads.count; /* to a thread that had the mark before */
+    vs_map_free(&threads);
+    return returns <= TURNS_MAX &&
+           (mark->usual_gap > 1 || mark->count >= LONE_MIN || shortest >= LONE_NS);
+}
+
 /* The innermost loop that reaches the floor of all loops around it in each repetition, or NULL. */
 static const struct loop_group *innermost(const struct loop_search *search)
 {
@@ -313,7 +340,7 @@ static const struct loop_group *innermost(const struct loop_search *search)
                        group->mark->count >= RETURNS_MIN &&
                        group->change <= RETURNS_FLOOR * group->height &&
                        group->floor <= RETURNS_FLOOR * group->height;
-        if (same && (returns || repeats_the_same(search, group->mark)))
+        if (same && is_one_loop(search, group->mark) && (returns || repeats_the_same(search, group->mark)))
             return group;
     }
     return NULL;

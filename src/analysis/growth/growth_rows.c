@@ -19,6 +19,7 @@
 #define SURE_SOME 0.6
 #define SURE_HALF 0.5
 #define SURE_LITTLE 0.3 /* there is nothing to tell growth from a program's start */
+#define FOUND_MIN 3u    /* completed steps, if they are not marked */
 #define SPAN_SHORT 0.3  /* of the trace, without steps */
 
 struct kept_block {
@@ -216,7 +217,9 @@ static void doubt_load(const struct judging *judging, bool equal, uint64_t block
     for (uint32_t w = from + 1; w < to; w++)
         freeing += floors->windows[w + 1].freed > floors->windows[w].freed;
     if (2 * freeing < most || !most) {
-        bool works = tracker->kernels && 2 * tracker->kernels >= blocks;
+        /* kernels may run after all that was freed at the end had been allocated */
+        bool works = tracker->kernels && 2 * tracker->kernels >= blocks &&
+                     (judging->steps || row->class != VS_GROWTH_FREED);
         row->confidence *= equal ? (works ? SURE_MOST : SURE_HALF)
                                  : (works ? SURE_SOME : SURE_LITTLE);
     }
@@ -340,6 +343,10 @@ void vs_growth_finish(struct vs_growth_tracker *tracker, struct vs_growth_result
         if (replay->has_end && replay->end.end.reason == VS_END_EXIT && !replay->end.end.status &&
             last && (rows->stride > 1 || 2 * last->requested_bytes >= last[-1].requested_bytes))
             vs_steps_end(&tracker->found, tracker->accounts[tracker->loop.account].live);
+        if (rows->done < FOUND_MIN) {
+            judging.steps = NULL;
+            judging.source = VS_STEPS_NONE;
+        }
     }
     const struct vs_floors *floors = &tracker->floors;
     uint64_t steps_at[VS_FLOOR_WINDOWS + 1];

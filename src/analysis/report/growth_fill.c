@@ -18,9 +18,9 @@ static bool is_large(const struct vs_summary *summary, const struct vs_growth_ro
 
 static bool is_filled(const struct vs_summary *summary, const struct vs_growth_row *row)
 {
-    return row->class == VS_GROWTH_FILLED && row->user_level &&
-           is_large(summary, row, FILLED_SHARE) &&
-           summary->replay->sites.items[row->site].live_bytes <= row->bytes + row->bytes / FILLED_CHANGE;
+    const struct vs_site *site = &summary->replay->sites.items[row->site];
+    return row->class == VS_GROWTH_FILLED && row->user_level && site->allocs > 1 &&
+           is_large(summary, row, FILLED_SHARE) && site->live_bytes <= row->bytes + row->bytes / FILLED_CHANGE;
 }
 
 static bool is_growing(const struct vs_summary *summary, const struct vs_growth_row *row)

@@ -195,6 +195,32 @@ TEST(few_steps_are_weak_evidence)
     assert_true(judged.row->confidence > 0.9);
 }
 
+/* Whether *count* repetitions of requests at *sites* call sites, each freed at once, are a loop. */
+static bool is_loop(uint32_t count, uint32_t sites, uint32_t threads, uint64_t apart_ns)
+{
+    struct vs_loop_requests requests = {0};
+    struct vs_loop loop;
+    for (uint32_t i = 0; i < count * sites; i++) {
+        const struct vs_loop_request request = {.event = i + 1, .time_ns = i * apart_ns, .size = 4096, .site = i % sites,
+                                                .thread = 7 + i / sites % threads};
+        vs_loop_add(&requests, &request);
+    }
+    vs_loop_find(&requests, &loop);
+    vs_loop_free(&requests);
+    return loop.found;
+}
+
+TEST(a_loop_is_of_one_thread_and_more_than_a_list_of_buffers)
+{
+    assert_true(is_loop(100, 3, 1, 1000));
+    assert_false(is_loop(100, 3, 2, 1000));
+    assert_true(is_loop(100, 3, 100, 1000)); /* a thread for each repetition */
+    assert_true(is_loop(3, 3, 1, 1000));
+    assert_false(is_loop(8, 1, 1, 1000)); /* of a graph with eight allocations */
+    assert_true(is_loop(8, 1, 1, 200000000));
+    assert_true(is_loop(20, 1, 1, 1000));
+}
+
 TEST(a_step_has_its_peak_its_growth_and_its_churn)
 {
     struct fed *fed = *state;
