@@ -88,7 +88,9 @@ static bool comparable(struct check_work *work, const char *path, const struct v
         keep_problem(work, path, vs_tool_failure());
     } else if (!report->device_count)
         problem(work, path, "%s: the trace has no device, so there is nothing to check", path);
-    else if (!work->command->budget.allow_uncomputed && vs_uncomputed_text(text, report))
+    else if (!work->command->budget.allow_uncomputed &&
+             (report->uncomputed[VS_UNCOMPUTED_COPIED].count || report->uncomputed[VS_UNCOMPUTED_DECIDED].count) &&
+             vs_uncomputed_text(text, report))
         problem(work, path, "%s: cannot be checked: %s; %s, or, if no size does, add %s", path, text,
                 vs_uncomputed_advice(report), work->command->in_run ? "allow-uncomputed = true to the budget file"
                                                                    : "--allow-uncomputed");

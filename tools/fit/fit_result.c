@@ -187,7 +187,7 @@ int vs_fit_read_result(const struct vs_fit_job *job, const struct vs_fit_process
     for (size_t t = 0; !err && t < run->trace_count; t++)
         for (unsigned i = 0; i < run->traces[t]->read_count; i++) {
             const struct vs_fit_read *read = &run->traces[t]->reads[i];
-            char text[256], size[VS_SIZE_TEXT_MAX] = "managed memory";
+            char text[256], size[VS_SIZE_TEXT_MAX] = "perhaps managed memory";
             if (read->bytes)
                 vs_size_format(size, read->bytes);
             snprintf(text, sizeof text, "%s, after kernel %.200s", size, read->kernel);

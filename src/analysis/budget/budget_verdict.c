@@ -430,16 +430,33 @@ static void note_spread(struct vs_budget_verdict *out)
          sizes.a, sizes.b, more);
 }
 
-/* Allowed: the check refuses the trace otherwise. */
+/* Reads are allowed: the check refuses the trace otherwise. Whether the host reads managed memory is not seen. */
 static void note_uncomputed(struct vs_budget_verdict *out)
 {
-    unsigned long long reads = 0;
+    unsigned long long reads = 0, waits = 0;
     for (size_t i = 0; i < out->run_count; i++)
         for (int what = 0; what < VS_UNCOMPUTED_COUNT; what++)
-            reads += out->runs[i]->report->uncomputed[what].total_count;
+            *(what == VS_UNCOMPUTED_MANAGED ? &waits : &reads) += out->runs[i]->report->uncomputed[what].total_count;
     if (reads)
         note(out, "%llu read%s of values that were not computed %s allowed: the figures are right only if no "
              "size depends on them", reads, reads == 1 ? "" : "s", reads == 1 ? "is" : "are");
+    if (waits)
+        note(out, "the host waited %llu time%s for kernels that computed nothing, and may have read managed "
+             "memory then: the figures are right only if no size depends on it", waits, waits == 1 ? "" : "s");
+}
+
+/* Where no row is about them: a program that ignores them, and ends well, has not done all of its work. */
+static void note_failures(struct vs_budget_verdict *out)
+{
+    uint64_t failed = 0;
+    for (size_t i = 0; i < out->run_count; i++)
+        failed += out->runs[i]->report->failure_total - out->runs[i]->report->failures_recovered;
+    for (size_t i = 0; i < out->count; i++)
+        failed *= out->rows[i].kind != VS_ROW_OOM;
+    if (failed)
+        note(out, "%" PRIu64 " allocation%s failed, and the program did not recover from %s, so these figures "
+             "may be too low; vramscope oom explains %s", failed, failed == 1 ? "" : "s",
+             failed == 1 ? "it" : "them", failed == 1 ? "it" : "the last one");
 }
 
 void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
@@ -469,8 +486,8 @@ void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured *
     note_names(out);
     note_spread(out);
     note_pools(out);
-    if (budget->allow_uncomputed)
-        note_uncomputed(out);
+    note_failures(out);
+    note_uncomputed(out);
 }
 
 void vs_budget_verdict_free(struct vs_budget_verdict *verdict)

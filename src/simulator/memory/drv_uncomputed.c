@@ -173,7 +173,7 @@ static bool report(enum vs_sim_uncomputed what, int device, uint64_t bytes, cons
 {
     vramscope_sim_read_fn *read = atomic_load(&on_read);
     bool counts = read && read((int)what, device, bytes, text);
-    atomic_fetch_add(&reads, counts);
+    atomic_fetch_add(&reads, counts && what != VS_SIM_MANAGED);
     return counts;
 }
 
@@ -240,5 +240,5 @@ VS_SIM_EXPORT void vramscopeSimDecided(const char *text)
     report(VS_SIM_DECIDED, -1, 0, text);
 }
 
-/* vramscopeSimUncomputedReads: how many reads there were in this process. */
+/* vramscopeSimUncomputedReads: how many reads there were in this process, without possible ones of managed memory. */
 VS_SIM_EXPORT uint64_t vramscopeSimUncomputedReads(void) { return atomic_load(&reads); }

@@ -49,15 +49,20 @@ bool vs_uncomputed_text(char *out, const struct vs_report *report)
 
 void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *style)
 {
-    char text[VS_UNCOMPUTED_TEXT_MAX];
-    if (!vs_uncomputed_text(text, report))
-        return;
-    fprintf(style->out, "\n%sread, but not computed%s: sizes that depend on these values may be wrong\n",
-            vs_paint(style, VS_WARN), vs_unpaint(style));
-    for (int what = VS_UNCOMPUTED_COUNT - 1; what >= 0; what--) {
+    static const char *const heads[][2] = {
+        {"read, but not computed", "sizes that depend on these values may be wrong"},
+        {"may have been read, but not computed", "managed memory, where the host waited"}};
+    static const enum vs_uncomputed order[] = {VS_UNCOMPUTED_DECIDED, VS_UNCOMPUTED_COPIED, VS_UNCOMPUTED_MANAGED};
+    const char *const *head = NULL;
+    for (size_t o = 0; o < VS_UNCOMPUTED_COUNT; o++) {
+        enum vs_uncomputed what = order[o];
         const struct vs_report_sites *sites = &report->uncomputed[what];
+        if (sites->count && head != heads[what == VS_UNCOMPUTED_MANAGED]) {
+            head = heads[what == VS_UNCOMPUTED_MANAGED];
+            fprintf(style->out, "\n%s%s%s: %s\n", vs_paint(style, VS_WARN), head[0], vs_unpaint(style), head[1]);
+        }
         char size[VS_SIZE_TEXT_MAX], clipped[1024];
-        const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "managed"};
+        const char *const words[VS_UNCOMPUTED_COUNT] = {size, "decided", "waited"};
         bool narrow = style->width <= 2 * NUMBER_COLUMNS;
         unsigned width = narrow ? NUMBER_COLUMNS : style->width - NUMBER_COLUMNS;
         size_t shown = style->small_sites || sites->count <= SITES_SHOWN ? sites->count
@@ -85,7 +90,8 @@ void vs_uncomputed_lines(const struct vs_report *report, const struct vs_style *
             fprintf(style->out, "%*sand %llu more call sites\n", NUMBER_COLUMNS, "",
                     (unsigned long long)(sites->count + sites->omitted_count - shown));
     }
-    vs_text_lines(style, "  ", "to make them true, %s", vs_uncomputed_advice(report));
+    if (head)
+        vs_text_lines(style, "  ", "to make them true, %s", vs_uncomputed_advice(report));
 }
 
 void vs_uncomputed_warning(const struct vs_report *report, const struct vs_style *style)
