@@ -117,6 +117,7 @@ def workflows(source, build, scratch, env, project):
     component.write_text(re.sub(r"\$\[\[.*?\]\]", "x", text), encoding="utf-8")
     assert subprocess.run([*words[:-1], "vendor.gitlab-ci", "--data-transform", "gitlab-ci", component]).returncode == 0
     shell_of_the_jobs(project, files, env, pythons[-1])
+    wheel_of_each_commit(project, env, pythons[-1])
     comments(project, env, pythons[-1])
 
 
@@ -159,6 +160,27 @@ def shell_of_the_jobs(project, files, env, python):
     assert "peak" in (project / "summary.md").read_text(encoding="utf-8")
     for name in ("memory.sarif", "memory.codequality.json", "memory.metrics", "memory.xml", "tests.xml"):
         assert (project / name).stat().st_size > 0, name
+
+
+def wheel_of_each_commit(project, env, python):
+    """GitLab's job that builds the wheel: again when the branch moved, not otherwise; also of a hash."""
+    content = json.loads(subprocess.run([python, "-c", READER, project / "gitlab/gpu-memory.gitlab-ci.yml"],
+                                        stdout=subprocess.PIPE, text=True, check=True).stdout)
+    script = "\n".join(content["gpu-memory-wheel"]["script"])
+    source = project / "its-source"
+    (source / "scripts").mkdir(parents=True)
+    (source / "scripts/wheel").write_text("#!/bin/sh\nmkdir $1 && echo built && touch $1/v.whl\n", encoding="utf-8")
+    (source / "scripts/wheel").chmod(0o755)
+    commit = ("git init -qb main; git add -A; git -c user.name=a -c user.email=a@b.example commit -qm x --allow-empty;"
+              "git rev-parse HEAD")
+    for revision, built in (("main", 1), ("main", 1), ("main", 0), (None, 0)):
+        if built:
+            hash_ = subprocess.run(commit, shell=True, cwd=source, text=True, check=True,
+                                   stdout=subprocess.PIPE).stdout.strip()
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=project, text=True, stdout=subprocess.PIPE, check=True,
+                              env=dict(env, VRAMSCOPE_REPOSITORY=str(source), VRAMSCOPE_REVISION=revision or hash_))
+        assert done.stdout.count("built") == built and list(project.glob("wheel/*.whl")), (revision, done.stdout)
+        shutil.rmtree(project / "vramscope")
 
 
 class Comments(http.server.BaseHTTPRequestHandler):
