@@ -36,8 +36,8 @@ int vs_replay_sites(const struct vs_replay_job *job, const struct vs_whatif_log 
         regfree(&expression);
         *count += matched;
         if (!matched)
-            return vs_tool_fail(job->who, "%s: no call site matches %s '%s'; `vramscope report` "
-                                "lists them", job->trace, options[i].name, options[i].text);
+            return vs_tool_fail(job->who, "%s: no call site matches %s '%s': name a function, without file and line, "
+                                "of those that `vramscope report` lists", job->trace, options[i].name, options[i].text);
     }
     if (job->free_site && !vs_whatif_recorded(log)->steps)
         return vs_tool_fail(job->who, "%s: --free-site frees at the end of each step, but the trace "

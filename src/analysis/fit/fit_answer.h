@@ -77,6 +77,7 @@ struct vs_fit_device {
     bool tensors;            /* a framework reported its tensors: peak_allocated and holders are theirs */
     uint64_t peak_allocated; /* of tensors, or of the device's blocks */
     uint64_t peak_reserved;  /* held by the framework's allocator, or from the device */
+    const char *policy;      /* vs_replay_policy */
     const char *peak_place;  /* of peak_allocated */
     struct vs_fit_holders holders;
     struct vs_kinds_table kinds; /* of tensors, at the peak */

@@ -218,7 +218,7 @@ static enum vs_err fill_device(struct fit_pass *pass, unsigned index, struct vs_
         .name = vs_text_copy(memory, vs_reader_string(pass->reader, account->name)),
         .uuid = vs_text_copy(memory, vs_reader_string(pass->reader, account->uuid)),
         .total_bytes = account->total_bytes ? account->total_bytes : account->sample_total,
-        .tensors = tensors,
+        .tensors = tensors, .policy = vs_text_copy(memory, vs_replay_policy(pass->replay)),
         .peak_allocated = tensors ? watch->tensors_peak : account->sums.peak.allocated,
         .peak_reserved = tensors ? account->framework.peak.reserved : account->sums.peak.reserved,
         .peak_place = vs_text_copy(memory, vs_place_text(&pass->replay->phases, tensors

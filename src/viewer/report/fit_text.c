@@ -430,6 +430,16 @@ static void put_unanswered(const struct vs_fit_set *set, const struct vs_fit_run
     free(all.items);
 }
 
+/* Whose cache reserved memory includes, where it is not PyTorch's. */
+static void put_policy(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
+                       FILE *out)
+{
+    (void)set, (void)line;
+    if (run->answer == VS_FIT_YES && !run->worst_device->tensors && *run->worst_device->policy)
+        fprintf(out, " with --allocator=%s%s", run->worst_device->policy,
+                strcmp(run->worst_device->policy, "observe") ? "" : ": without the cache of vramscope run");
+}
+
 static void put_retries(const struct vs_fit_set *set, const struct vs_fit_run *run, const struct fit_line *line,
                         FILE *out)
 {
@@ -552,6 +562,7 @@ void vs_fit_text(const struct vs_fit_set *set, const struct vs_style *style)
         {"does not fit", put_if, .answer = VS_FIT_NO},
         {"would need", .make = put_needed},
         {"peak", .make = put_peak},
+        {"reserved", .make = put_policy},
         {"failure", .make = put_failure},
         {"would help (replayed)", .make = put_remedy},
         {"PyTorch emptied its cache", .make = put_retries},
