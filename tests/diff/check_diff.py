@@ -235,6 +235,10 @@ class Check:
                 self.problems.append(f"{a}, {b}: call sites are compared")
             if found["headline"].startswith("no difference:") and not found["sites"]:
                 self.problems.append(f"{a}, {b}: '{found['headline']}', but call sites are not compared")
+        code, text, errors = self.diff("--json", "--fail-on-regression", "wrapped.vst", "both_devices.vst")
+        new = [(one["device"], one["a"], one["culprits"][0]["change"]) for one in json.loads(text)["regressions"]]
+        if code != 1 or new != [(1, 0, "new")]:
+            self.problems.append(f"a device that only B used: exit {code}: {new}{errors}")
         code, text, errors = self.diff("wrapped.vst", "second_device.vst")
         if code or not text.startswith("no difference: ") or errors:  # ranks of a job have a device each
             self.problems.append(f"the only devices of both: exit {code}: {text}{errors}")

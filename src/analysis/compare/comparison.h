@@ -211,7 +211,8 @@ struct vs_regressions {
 };
 
 /* vs_regressions_find: peaks (allocated and reserved, of the program, and of phases where that of the
- * program holds), growth per step and memory live at the end; reserved memory only of one allocator.
+ * program holds), growth per step and memory live at the end; reserved memory only of one allocator; of
+ * devices that the first run did not use the peak.
  * Tolerance: *bytes*, plus *millionths* of the first run's value.
  * Cost: for times that the reports have no list of, reads the traces up to there. */
 void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,

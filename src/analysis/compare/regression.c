@@ -10,6 +10,7 @@
 #include "analysis/budget/culprits.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 
 static bool noted(const struct vs_comparison *comparison, enum vs_compare_doubt doubt)
 {
@@ -79,6 +80,39 @@ static const struct vs_compare_note *only_b_failed(const struct vs_comparison *c
     return of[0] ? NULL : of[1];
 }
 
+/* What B may have where A has *value*. */
+struct accepted_more {
+    uint64_t bytes, millionths;
+};
+
+static void judge(struct vs_comparison *comparison, const struct vs_compared_amount *amount,
+                  const struct accepted_more *accepted, struct vs_regressions *out)
+{
+    uint64_t value = amount->a->value;
+    unsigned __int128 more = (unsigned __int128)value * accepted->millionths / 1000000 + accepted->bytes;
+    uint64_t allowed = more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
+    if (amount->b->value <= allowed || of_whole(out, amount))
+        return;
+    vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
+    struct vs_regression *item = &out->items[out->count++];
+    *item = (struct vs_regression){.amount = amount, .allowed = allowed};
+    find_culprits(comparison, item);
+}
+
+/* The peak of a device that only B used, against none. */
+static void judge_new_device(struct vs_comparison *comparison, const struct vs_quantity *peak,
+                             const struct accepted_more *accepted, struct vs_regressions *out)
+{
+    if (peak->metric != VS_METRIC_ALLOCATED || peak->phase || peak->host ||
+        vs_report_device_of(comparison->a->report, peak->device))
+        return;
+    struct vs_quantity *none = vs_xarena(&comparison->memory, sizeof *none);
+    struct vs_compared_amount *amount = vs_xarena(&comparison->memory, sizeof *amount);
+    *none = (struct vs_quantity){.metric = peak->metric, .device = peak->device, .tensors = peak->tensors, .place = ""};
+    *amount = (struct vs_compared_amount){.a = none, .b = peak};
+    judge(comparison, amount, accepted, out);
+}
+
 void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
                          struct vs_regressions *out)
 {
@@ -96,20 +130,12 @@ void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint6
         vs_distinct_frames(&named, peak ? &peak->changes.b : NULL, true);
         vs_change_labels(&named);
     }
-    for (size_t i = 0; i < comparison->amount_count; i++) {
-        const struct vs_compared_amount *amount = &comparison->amounts[i];
-        if (!judged(comparison, amount))
-            continue;
-        uint64_t value = amount->a->value;
-        unsigned __int128 more = (unsigned __int128)value * millionths / 1000000 + bytes;
-        uint64_t allowed = more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
-        if (amount->b->value <= allowed || of_whole(out, amount))
-            continue;
-        vs_vec_room(&out->items, &out->capacity, out->count + 1, sizeof *out->items);
-        struct vs_regression *item = &out->items[out->count++];
-        *item = (struct vs_regression){.amount = amount, .allowed = allowed};
-        find_culprits(comparison, item);
-    }
+    const struct accepted_more accepted = {bytes, millionths};
+    for (size_t i = 0; i < comparison->amount_count; i++)
+        if (judged(comparison, &comparison->amounts[i]))
+            judge(comparison, &comparison->amounts[i], &accepted, out);
+    for (size_t i = 0; i < comparison->b->count; i++)
+        judge_new_device(comparison, &comparison->b->items[i], &accepted, out);
 }
 
 void vs_regressions_free(struct vs_regressions *regressions)

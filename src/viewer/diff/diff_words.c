@@ -247,8 +247,9 @@ char *vs_diff_note(char *out, const struct vs_comparison *comparison, const stru
                  comparison->a->process, comparison->b->process);
         break;
     case VS_DOUBT_DEVICES:
-        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared; run "
-                 "both on the same devices to compare it", whose, note->device);
+        snprintf(out, VS_DIFF_LINE_MAX, "only %s used device %" PRIu64 ": it is not compared%s; run "
+                 "both on the same devices to compare it", whose, note->device,
+                 note->of_b ? ", but --fail-on-regression takes its peak for a regression" : "");
         break;
     case VS_DOUBT_CAPACITY: {
         const struct vs_report_device *x = vs_report_device_of(a, note->device);
