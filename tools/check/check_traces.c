@@ -8,6 +8,7 @@
 
 #include "analysis/budget/phase_peaks.h"
 #include "analysis/budget/quantity_sites.h"
+#include "base/reading/vs_intern.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
@@ -164,21 +165,50 @@ static bool comes_before(const struct vs_measured *a, const struct vs_measured *
     return x->pid < y->pid; /* started within one tick of the kernel's clock */
 }
 
-/* "train.py", and "train.py #2" for the second of that name. */
-static const char *numbered(struct check_work *work, const char *name)
+/* The *n*th process of *name* in a baseline: "train.py", "train.py #2". */
+static const char *numbered(struct check_work *work, const char *name, size_t n)
 {
-    unsigned same = 1;
+    char text[300];
+    snprintf(text, sizeof text, n > 1 ? "%s #%zu" : "%s", name, n);
+    return vs_xarena_text(&work->memory, text);
+}
+
+/* Gives each program its name in the baseline: that of the one with the same arguments, so that one test of a binary
+ * is compared with itself, or else the next number in the order of their start. Where some are told apart by their
+ * arguments, the others are new ones. */
+static void name_programs(struct check_work *work, const struct vs_baseline *baseline)
+{
+    struct vs_intern stored = {0}, taken = {0}, matched = {0};
+    uint32_t at;
+    if (baseline)
+        vs_baseline_names(baseline, NULL, NULL, &stored);
     for (size_t i = 0; i < work->verdict_count; i++) {
-        size_t length = strlen(name);
-        const char *other = work->verdicts[i].process;
-        same += strncmp(other, name, length) == 0 && (!other[length] || strncmp(other + length, " #", 2) == 0);
+        struct vs_budget_verdict *verdict = &work->verdicts[i];
+        const char *program = verdict->runs[0]->process, *arguments = verdict->runs[0]->arguments;
+        for (size_t n = 1; n <= stored.count && arguments && !verdict->process; n++) {
+            const char *name = numbered(work, program, n), *before = vs_baseline_text(baseline, name, "arguments");
+            if (!before || strcmp(before, arguments) != 0 || vs_intern_find(&taken, name, strlen(name), &at))
+                continue;
+            verdict->process = name;
+            vs_intern_text(&taken, name);
+            vs_intern_text(&matched, program);
+        }
     }
-    if (same == 1)
-        return name;
-    char *text = vs_xarena(&work->memory, strlen(name) + 16);
-    if (text)
-        sprintf(text, "%s #%u", name, same);
-    return text ? text : name;
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        struct vs_budget_verdict *verdict = &work->verdicts[i];
+        const char *program = verdict->runs[0]->process;
+        bool new = vs_intern_find(&matched, program, strlen(program), &at);
+        for (size_t n = 1; !verdict->process; n++) {
+            const char *name = numbered(work, program, n);
+            if (vs_intern_find(&taken, name, strlen(name), &at) || (new && vs_baseline_has(baseline, name)))
+                continue;
+            verdict->process = name;
+            vs_intern_text(&taken, name);
+        }
+    }
+    vs_intern_free(&stored);
+    vs_intern_free(&taken);
+    vs_intern_free(&matched);
 }
 
 int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies)
@@ -242,6 +272,37 @@ static void update_baseline(struct check_work *work)
     raise_code(work, code);
 }
 
+/* Puts the runs of one program side by side, with --take all its traces, and names the programs. */
+static void group_runs(struct check_work *work, const struct vs_baseline *baseline)
+{
+    bool together = work->command->budget.take != VS_TAKE_EACH;
+    struct vs_intern programs = {0}, several = {0};
+    uint32_t at;
+    for (size_t i = 0, placed = 0; i < work->count; i++) {
+        struct vs_measured *run = &work->runs[i];
+        size_t from = placed, known = programs.count;
+        if (vs_intern_text(&programs, run->process) < known) {
+            vs_intern_text(&several, run->process);
+            if (together)
+                continue;
+        }
+        for (size_t k = i; k < work->count && (k == i || together); k++)
+            if (strcmp(work->runs[k].process, run->process) == 0)
+                work->sorted[placed++] = &work->runs[k];
+        work->verdicts[work->verdict_count++] =
+            (struct vs_budget_verdict){.runs = &work->sorted[from], .run_count = placed - from};
+    }
+    for (size_t i = 0; i < work->count; i++) {
+        const char *program = work->runs[i].process;
+        if ((together || !vs_intern_find(&several, program, strlen(program), &at)) &&
+            !(baseline && vs_baseline_text(baseline, program, "arguments")))
+            work->runs[i].arguments = NULL;
+    }
+    name_programs(work, baseline);
+    vs_intern_free(&programs);
+    vs_intern_free(&several);
+}
+
 /* An accepted run is not compared with the one that it replaces; limits still hold. */
 static void compare_and_update(struct check_work *work)
 {
@@ -249,26 +310,12 @@ static void compare_and_update(struct check_work *work)
     struct vs_baseline *before = work->baseline;
     if (work->command->update_baseline)
         work->baseline = NULL;
-    /* With --take all traces of one program are its runs. */
-    bool together = work->command->budget.take != VS_TAKE_EACH;
-    size_t placed = 0;
-    for (size_t i = 0; i < work->count; i++) {
-        size_t from = placed;
-        bool seen = false;
-        for (size_t k = 0; k < placed; k++)
-            seen |= work->sorted[k] == &work->runs[i];
-        if (seen)
-            continue;
-        work->sorted[placed++] = &work->runs[i];
-        for (size_t k = i + 1; together && k < work->count; k++)
-            if (strcmp(work->runs[k].process, work->runs[i].process) == 0)
-                work->sorted[placed++] = &work->runs[k];
-        struct vs_measured **runs = &work->sorted[from];
-        struct vs_budget_verdict *verdict = &work->verdicts[work->verdict_count];
-        const char *name = numbered(work, runs[0]->process);
-        vs_budget_verdict_build(verdict, runs, placed - from, name, &work->command->budget,
-                                work->baseline);
-        work->verdict_count++;
+    group_runs(work, before);
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        struct vs_budget_verdict *verdict = &work->verdicts[i];
+        struct vs_measured **runs = verdict->runs;
+        const char *name = verdict->process;
+        vs_budget_verdict_build(verdict, runs, verdict->run_count, name, &work->command->budget, work->baseline);
         /* A program that was renamed, or the wrong trace, must not pass for lack of figures. */
         if (work->baseline && !work->command->update_baseline && verdict->count == 0 &&
             !vs_baseline_has(work->baseline, verdict->process))
@@ -280,6 +327,8 @@ static void compare_and_update(struct check_work *work)
         if (verdict->exceeded)
             raise_code(work, VS_EXIT_NO);
     }
+    if (work->baseline && !work->problem_count)
+        vs_budget_note_absent(work->verdicts, work->verdict_count, work->baseline);
     work->baseline = before;
     if (work->count && !work->problem_count && vs_budget_unmatched(&work->command->budget, why))
         problem(work, work->runs[0].report->path, "%s", why);

@@ -149,6 +149,29 @@ uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *proce
     return steps;
 }
 
+static const char *text_of(struct json_object *object, const char *key)
+{
+    return json_object_get_string(vs_baseline_member(object, key, json_type_string)); /* NULL of NULL */
+}
+
+const char *vs_baseline_text(const struct vs_baseline *baseline, const char *process, const char *what)
+{
+    return text_of(vs_baseline_process(baseline, process), what);
+}
+
+const char *vs_baseline_gpu(const struct vs_baseline *baseline, const char *process, uint64_t device)
+{
+    char key[VS_DEVICE_KEY_MAX];
+    snprintf(key, sizeof key, "%" PRIu64, device);
+    return text_of(vs_baseline_child(vs_baseline_process(baseline, process), "gpus"), key);
+}
+
+bool vs_baseline_sampled(const struct vs_baseline *baseline, const char *process)
+{
+    uint64_t sample = 1;
+    return vs_baseline_number(vs_baseline_process(baseline, process), "sample", &sample) && sample > 1;
+}
+
 char *vs_baseline_key(const struct vs_quantity *quantity, char *out)
 {
     const char *way = vs_copy_way_name(quantity->way);
@@ -235,24 +258,18 @@ bool vs_baseline_value(const struct vs_baseline *baseline, const char *process,
     return any;
 }
 
-void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                        const struct vs_taken *taken, const char **out, size_t max, size_t *count)
+bool vs_baseline_has_device(const struct vs_baseline *baseline, const char *process, uint64_t device)
 {
-    struct vs_intern occurred = {0};
-    uint32_t number;
-    *count = 0;
-    for (size_t i = 0; i < taken->count; i++)
-        if (taken->items[i].quantity.phase)
-            vs_intern_text(&occurred, taken->items[i].quantity.phase);
-    VS_EACH_MEMBER(vs_baseline_child(vs_baseline_process(baseline, process), "phases"), phase) {
-        const char *name = lh_entry_k(phase);
-        if (vs_intern_find(&occurred, name, strlen(name), &number))
-            continue;
-        if (*count < max)
-            out[*count] = name;
-        ++*count;
-    }
-    vs_intern_free(&occurred);
+    const struct vs_quantity any = {.device = device};
+    return vs_baseline_values(baseline, process, &any) != NULL;
+}
+
+void vs_baseline_names(const struct vs_baseline *baseline, const char *process, const char *what,
+                       struct vs_intern *out)
+{
+    struct json_object *of = process ? vs_baseline_process(baseline, process) : baseline->root;
+    VS_EACH_MEMBER(vs_baseline_child(of, process ? what : "processes"), member)
+        vs_intern_text(out, lh_entry_k(member));
 }
 
 /* --- Updates and writes baselines; see baseline.h. --- */
@@ -328,6 +345,34 @@ static void keep_reserved(struct json_object *before, struct json_object *now, b
     }
 }
 
+static void put_text(struct json_object *object, const char *key, const char *text)
+{
+    struct json_object *value = json_object_new_string(text);
+    if (!value || json_object_object_add(object, key, value))
+        vs_out_of_memory();
+}
+
+/* What else the figures depend on. */
+static void put_setting(struct json_object *process, const struct vs_measured *run)
+{
+    static const char *const members[] = {"arguments", "allocator", "sample", "gpus"};
+    const struct vs_report *report = run->report;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        json_object_object_del(process, members[i]);
+    if (run->arguments)
+        put_text(process, "arguments", run->arguments);
+    if (*report->policy)
+        put_text(process, "allocator", report->policy);
+    if (report->recording.sample > 1)
+        vs_baseline_put(process, "sample", report->recording.sample);
+    for (size_t i = 0; i < report->device_count; i++) {
+        char key[VS_DEVICE_KEY_MAX];
+        snprintf(key, sizeof key, "%" PRIu64, report->devices[i].device);
+        if (report->devices[i].name)
+            put_text(vs_baseline_object(process, "gpus"), key, report->devices[i].name);
+    }
+}
+
 /* The parts of a process of a baseline, before an update. */
 struct former_process {
     struct json_object *devices, *phases, *sites;
@@ -343,6 +388,7 @@ void vs_baseline_update(struct vs_baseline *baseline, const char *process,
     struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
     readings |= vs_baseline_has_readings(baseline, process);
     vs_baseline_put(at, "steps", taken->steps);
+    put_setting(at, taken->first);
     const struct former_process before = {
         .devices = json_object_get(vs_baseline_child(at, "devices")),
         .phases = json_object_get(vs_baseline_child(at, "phases")),

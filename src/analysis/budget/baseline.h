@@ -11,6 +11,7 @@
 
 #include "analysis/budget/culprits.h"
 #include "analysis/budget/quantities.h"
+#include "base/reading/vs_intern.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
 /* Call sites below this part of their quantity are not stored, unless they make that part of the copies; of a
@@ -33,6 +34,12 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process);
 
 /* vs_baseline_steps: steps of the process's run; 0 when unknown. */
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process);
+
+/* vs_baseline_text: what the process's run had as its "arguments", "allocator"; NULL when unknown.
+ * vs_baseline_gpu: the name of its *device*, likewise. vs_baseline_sampled: whether it had --sample. */
+const char *vs_baseline_text(const struct vs_baseline *baseline, const char *process, const char *what);
+const char *vs_baseline_gpu(const struct vs_baseline *baseline, const char *process, uint64_t device);
+bool vs_baseline_sampled(const struct vs_baseline *baseline, const char *process);
 
 /* vs_baseline_has_copies: whether a program of it copied: the lines that copy are of use then. */
 bool vs_baseline_has_copies(const struct vs_baseline *baseline);
@@ -67,10 +74,12 @@ bool vs_baseline_sites(const struct vs_baseline *baseline, const char *process,
 void vs_baseline_most(const struct vs_baseline *baseline, const char *process, uint64_t device,
                       struct vs_arena *memory, struct vs_named_sites *out);
 
-/* vs_baseline_absent: the phases of *process* that are in the baseline and not in *taken*: *count* how
- * many, the first *max* in *out*. Cost: sorts the phases. */
-void vs_baseline_absent(const struct vs_baseline *baseline, const char *process,
-                        const struct vs_taken *taken, const char **out, size_t max, size_t *count);
+/* vs_baseline_has_device: whether it has quantities of that device of the process. */
+bool vs_baseline_has_device(const struct vs_baseline *baseline, const char *process, uint64_t device);
+
+/* vs_baseline_names: adds the names of the "devices" or "phases" of *process*, or with NULL those of the processes. */
+void vs_baseline_names(const struct vs_baseline *baseline, const char *process, const char *what,
+                       struct vs_intern *out);
 
 /* vs_baseline_update: replaces the steps, devices, phases and sites of *process* with those of *taken*. The
  * sites of unused memory stay where only they differ. *readings*: with the readings of the device, which

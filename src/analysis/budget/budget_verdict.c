@@ -12,10 +12,11 @@
 #include "analysis/budget/verdict_sites.h"
 #include "base/reading/vs_intern.h"
 #include "base/reading/vs_vec.h"
+#include "base/reading/vs_xalloc.h"
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
-#define ABSENT_NOTED 3
+#define NAMES_NOTED 3
 #define ERROR_OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
 
 static void note(struct vs_budget_verdict *out, const char *format, ...) VS_PRINTF(2, 3);
@@ -105,6 +106,9 @@ static void compare(struct vs_budget_verdict *out, const struct vs_taken_quantit
                                 .runs = taken->runs, .lowest = taken->lowest,
                                 .highest = taken->highest, .of_baseline = !limit};
     row.has_baseline = baseline && !like->host && vs_baseline_value(baseline, out->process, like, &row.baseline);
+    bool whole = !like->phase && !like->host && like->metric <= VS_METRIC_LIVE_AT_END;
+    row.new_device = !limit && whole && !vs_baseline_has_device(baseline, out->process, like->device);
+    row.has_baseline |= row.new_device;
     if (!limit && !row.has_baseline)
         return;
     row.from = limit ? limit->from : budget->baseline;
@@ -244,6 +248,98 @@ static void note_missing(struct vs_budget_verdict *out, const struct vs_baseline
         note(out, "%s not compared with the baseline: %s", what, missing);
 }
 
+/* A note with the names of *all* that are not *known*. */
+static void note_others(struct vs_budget_verdict *out, const char *what, const struct vs_intern *all,
+                        const struct vs_intern *known, const char *advice)
+{
+    char text[800] = "";
+    size_t others = 0, used = 0;
+    uint32_t at;
+    for (size_t i = 0; i < all->count; i++) {
+        const char *name = all->items[i];
+        if (vs_intern_find(known, name, all->lengths[i], &at) || ++others > NAMES_NOTED)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s'%.200s'", used ? ", " : "", name);
+    }
+    if (others > NAMES_NOTED)
+        snprintf(text + used, sizeof text - used, " and %zu more", others - NAMES_NOTED);
+    if (others)
+        note(out, "%s: %s%s", what, text, advice);
+}
+
+/* What only the run has, and what only the baseline has: phases, or devices. */
+static void note_apart(struct vs_budget_verdict *out, const struct vs_baseline *baseline, bool phases)
+{
+    struct vs_intern now = {0}, before = {0};
+    vs_baseline_names(baseline, out->process, phases ? "phases" : "devices", &before);
+    for (size_t i = 0; i < out->taken.count; i++) {
+        const struct vs_quantity *quantity = &out->taken.items[i].quantity;
+        char device[24];
+        snprintf(device, sizeof device, "%" PRIu64, quantity->device);
+        if (!phases || quantity->phase)
+            vs_intern_text(&now, phases ? quantity->phase : device);
+    }
+    note_others(out, phases ? "phases and tests that are not in the baseline, and so not compared"
+                            : "devices that are not in the baseline, and so compared with 0 B", &now, &before,
+                phases ? "; add them with --update-baseline" : "; if they are intended, add them with --update-baseline");
+    note_others(out, phases ? "phases and tests of the baseline that did not occur"
+                            : "devices of the baseline that were not used", &before, &now, "");
+    vs_intern_free(&now);
+    vs_intern_free(&before);
+}
+
+void vs_budget_note_absent(struct vs_budget_verdict *verdicts, size_t count, const struct vs_baseline *baseline)
+{
+    struct vs_intern now = {0}, before = {0};
+    vs_baseline_names(baseline, NULL, NULL, &before);
+    for (size_t i = 0; i < count; i++)
+        vs_intern_text(&now, verdicts[i].process);
+    if (count)
+        note_others(&verdicts[count - 1], "programs of the baseline without a trace here, and so not compared",
+                    &before, &now, "");
+    vs_intern_free(&now);
+    vs_intern_free(&before);
+}
+
+/* A baseline of other arguments, allocator, GPU or part of the allocations. */
+static void note_setting(struct vs_budget_verdict *out, const struct vs_baseline *baseline)
+{
+    const struct vs_measured *run = out->runs[0];
+    const struct vs_report *report = run->report;
+    const char *arguments = vs_baseline_text(baseline, out->process, "arguments");
+    const char *allocator = vs_baseline_text(baseline, out->process, "allocator");
+    if (run->arguments && arguments && strcmp(run->arguments, arguments) != 0)
+        note(out, "compared with '%.200s' of the baseline, which had other arguments: %.300s", out->process, arguments);
+    out->other_allocator = allocator && *report->policy && strcmp(allocator, report->policy) != 0;
+    if (out->other_allocator)
+        note(out, "recorded with the allocator %.60s, the baseline with %.60s: reserved memory and readings of "
+             "the device are not compared; record with the same --allocator", report->policy, allocator);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct vs_report_device *device = &report->devices[i];
+        const char *gpu = vs_baseline_gpu(baseline, out->process, device->device);
+        if (gpu && device->name && strcmp(gpu, device->name) != 0)
+            note(out, "device %" PRIu64 " is %.100s, in the baseline %.100s: its readings are not compared, and "
+                 "libraries may choose other algorithms", device->device, device->name, gpu);
+    }
+    bool now = report->recording.sample > 1;
+    out->sampled = now || vs_baseline_sampled(baseline, out->process);
+    if (out->sampled)
+        note(out, "%s was recorded with --sample: call sites and the peaks of phases are estimates, and not "
+             "compared with the baseline", now ? "this run" : "the baseline");
+}
+
+static bool comparable(const struct vs_budget_verdict *out, const struct vs_baseline *baseline,
+                       const struct vs_taken_quantity *taken)
+{
+    const struct vs_quantity *quantity = &taken->quantity;
+    const struct vs_report_device *device = vs_report_device_of(taken->run->report, quantity->device);
+    const char *gpu = vs_baseline_gpu(baseline, out->process, quantity->device);
+    bool reading = vs_baseline_is_reading(quantity);
+    bool other_gpu = gpu && device && device->name && strcmp(gpu, device->name) != 0;
+    return !(out->sampled && quantity->phase) && !(reading && other_gpu) &&
+           !(out->other_allocator && (reading || quantity->metric == VS_METRIC_RESERVED));
+}
+
 static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget *budget,
                            const struct vs_baseline *baseline)
 {
@@ -258,9 +354,11 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
     if (steps != taken->steps)
         note(out, "the baseline has %" PRIu64 " steps and this run %" PRIu64
              ": totals of the whole run differ for that reason", steps, taken->steps);
+    note_setting(out, baseline);
     for (size_t i = 0; i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
-        if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device))
+        if (vs_baseline_kept(quantity) && on_device(budget, &any, quantity->device) &&
+            comparable(out, baseline, &taken->items[i]))
             compare(out, &taken->items[i], NULL, budget, baseline);
     }
     if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
@@ -268,13 +366,9 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
              budget->baseline);
     note_missing(out, baseline, VS_METRIC_COPIES, "copies are");
     note_missing(out, baseline, VS_METRIC_GROWTH, "growth per step is");
-    const char *phases[ABSENT_NOTED];
-    size_t absent = 0;
-    vs_baseline_absent(baseline, out->process, taken, phases, ABSENT_NOTED, &absent);
-    for (size_t i = 0; i < absent && i < ABSENT_NOTED; i++)
-        note(out, "phase '%s' of the baseline did not occur", phases[i]);
-    if (absent > ABSENT_NOTED)
-        note(out, "%zu more phases of the baseline did not occur", absent - ABSENT_NOTED);
+    if (!budget->only.one_device)
+        note_apart(out, baseline, false);
+    note_apart(out, baseline, true);
 }
 
 bool vs_exit_status(const struct vs_report *report, uint64_t *status)

@@ -23,6 +23,7 @@ struct vs_budget_row {
     bool exceeded;
     bool has_baseline;    /* there is a value in the baseline */
     uint64_t baseline;
+    bool new_device;      /* the baseline does not have the device: it is compared with 0 */
     uint64_t runs, lowest, highest; /* over all runs */
     bool wide;            /* they differ by more than the tolerance */
     struct vs_measured *run; /* whose value is taken */
@@ -55,6 +56,8 @@ struct vs_budget_verdict {
     size_t following;      /* exceeded rows that follow from others */
     const char *notes[16]; /* sentences that do not change the result */
     size_t note_count;
+    bool other_allocator;  /* than that of the baseline */
+    bool sampled;          /* this run or that of the baseline, so that call sites are estimates */
     struct vs_arena memory;
 };
 
@@ -64,6 +67,9 @@ struct vs_budget_verdict {
 void vs_budget_verdict_build(struct vs_budget_verdict *out, struct vs_measured **runs, size_t count,
                       const char *process, struct vs_budget *budget,
                       const struct vs_baseline *baseline);
+
+/* vs_budget_note_absent: after all runs: adds a note with the programs of *baseline* that are not among *verdicts*. */
+void vs_budget_note_absent(struct vs_budget_verdict *verdicts, size_t count, const struct vs_baseline *baseline);
 
 /* vs_budget_unmatched: after all runs: a limit that nothing was compared with, because it names a
  * phase, test, process or device that does not occur, or a quantity that was not measured; why in *why*

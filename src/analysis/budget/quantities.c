@@ -17,6 +17,8 @@
 #include "base/reading/vs_xalloc.h"
 #include "base/vs_text.h"
 
+#define ARGUMENTS_MAX 1000 /* bytes that are kept */
+
 const char *vs_test_name(const char *phase)
 {
     size_t prefix = strlen(VS_TEST_PREFIX);
@@ -273,7 +275,10 @@ void vs_measure(struct vs_measured *out, const struct vs_phase_peaks *peaks)
     out->phases_full = vs_phase_peaks_full(peaks);
     out->copies_missing = copies_missing(out->report);
     out->growth_missing = growth_missing(out->report);
-    vs_process_name(out->report->exe, out->report->cmdline, name, sizeof name - sizeof rank);
+    const char *arguments = vs_process_words(out->report->exe, out->report->cmdline, name, sizeof name - sizeof rank);
+    char text[ARGUMENTS_MAX];
+    snprintf(text, sizeof text, "%s", arguments);
+    out->arguments = vs_xarena_text(&out->memory, vs_text_clean(text));
     out->program = vs_xarena_text(&out->memory, name);
     strcat(name, vs_job_rank_text(rank, &out->report->job));
     out->process = vs_xarena_text(&out->memory, name);
@@ -352,7 +357,7 @@ void vs_taken_build(struct vs_arena *memory, struct vs_measured **runs, size_t c
     size_t most = 0, all = 0;
     for (size_t i = 0; i < count; i++)
         most += runs[i]->count;
-    *out = (struct vs_taken){0};
+    *out = (struct vs_taken){.first = runs[0]};
     uint64_t *steps = vs_xcalloc(count + 1, sizeof *steps);
     for (size_t i = 0; i < count; i++)
         steps[i] = runs[i]->steps;

@@ -38,6 +38,7 @@ struct vs_measured {
     struct vs_report *report;  /* owned */
     const char *program;       /* its name, or of Python its script's */
     const char *process;       /* the same, in a job of several with the rank: "train.py rank 1" */
+    const char *arguments;     /* of the program; NULL where they are not needed to tell it from others */
     struct vs_quantity *items; /* in a fixed order: by device, the whole program first */
     size_t count, capacity;
     uint64_t steps;
@@ -78,6 +79,7 @@ struct vs_taken {
     struct vs_taken_quantity *items; /* in the order of the first run; those of later runs follow */
     size_t count;
     uint64_t steps; /* chosen likewise */
+    const struct vs_measured *first; /* run */
 };
 
 /* vs_taken_build: *count* runs (at least one). Of two middle values the worse is taken. *memory* owns

@@ -6,6 +6,7 @@
  * - its amount: a limit of the same quantity is exceeded too; or it is requested or reserved memory, and the
  *   program's peak rose by as much;
  * - its time: it is the peak of a phase, and that is the program's peak;
+ * - its device: the baseline does not have it, so that its peak exceeds the baseline as well;
  * - its lines: a row before it names all lines that made the difference;
  * - the line of the whole program: a phase's peak may have moved to another time, at which other blocks are live
  *   than in the baseline. The line that a row of the whole program names is the reason in the phase too, if its
@@ -166,6 +167,8 @@ static bool follows_by_amount(struct fold_state *state, const struct vs_budget_r
     const struct fold_excess *device = device_of(state, quantity->device);
     if (!device || quantity->metric == VS_METRIC_DEVICE)
         return false;
+    if (row->new_device)
+        return device->has[VS_METRIC_ALLOCATED] && quantity->metric != VS_METRIC_ALLOCATED;
     if (quantity->metric == VS_METRIC_FREE)
         return device->has[VS_METRIC_DEVICE];
     if (quantity->phase)

@@ -190,7 +190,7 @@ static void accuse_one(struct vs_budget_verdict *out, struct vs_budget_row *row,
     row->listed = baseline && is_worse(row) &&
                   vs_baseline_sites(baseline, out->process, &quantity, VS_SITES_ALL, &run->memory, &stored.before,
                                     &stored.least);
-    bool known = row->listed && are_comparable(row, &stored.before);
+    bool known = row->listed && (!out->sampled || vs_metric_of_copies(metric)) && are_comparable(row, &stored.before);
     stored.steps = known ? vs_baseline_steps(baseline, out->process) : 0;
     /* few of the sites that are live at the peak grow, or are live at the end */
     bool few = metric == VS_METRIC_GROWTH || (metric == VS_METRIC_LIVE_AT_END && !row->quantity.phase);
@@ -237,7 +237,7 @@ static bool stored_lists(const struct vs_budget_verdict *out, struct vs_budget_r
                                     &before->unused, &before->least_unused);
     if (row->listed)
         limit_least(row, &stored, before);
-    return row->listed && are_comparable(row, &before->live) && are_comparable(row, &before->unused);
+    return row->listed && !out->sampled && are_comparable(row, &before->live) && are_comparable(row, &before->unused);
 }
 
 /* The bytes by which the limit is exceeded. */

@@ -211,13 +211,12 @@ static bool takes_word(const char *option)
     return strcmp(option, "-W") == 0 || strcmp(option, "-X") == 0;
 }
 
-char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t size)
+const char *vs_process_words(const char *exe, const char *cmdline, char *out, size_t size)
 {
     const char *program = vs_text_base_name(exe);
     snprintf(out, size, "%s", program);
-    char *line = is_python(program) ? vs_xstrdup(cmdline) : NULL;
-    char *rest = line, *word = line ? strtok_r(line, " ", &rest) : NULL; /* the interpreter */
-    while (word && (word = strtok_r(NULL, " ", &rest)) != NULL) {
+    char *line = vs_xstrdup(cmdline), *rest = line, *word = strtok_r(line, " ", &rest); /* the interpreter */
+    while (word && is_python(program) && (word = strtok_r(NULL, " ", &rest)) != NULL) {
         bool module = strcmp(word, "-m") == 0;
         if (module || takes_word(word))
             word = strtok_r(NULL, " ", &rest);
@@ -229,6 +228,13 @@ char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t si
             break;
         }
     }
+    const char *arguments = cmdline + (rest - line);
     free(line);
+    return arguments;
+}
+
+char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t size)
+{
+    vs_process_words(exe, cmdline, out, size);
     return out;
 }

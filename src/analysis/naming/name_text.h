@@ -43,4 +43,7 @@ const char *vs_function_qualified(const char *function);
  * otherwise the name of the executable; in *out* (*size* bytes). Returns out. */
 char *vs_process_name(const char *exe, const char *cmdline, char *out, size_t size);
 
+/* vs_process_words: the same. Returns what follows that name in *cmdline*: its arguments. */
+const char *vs_process_words(const char *exe, const char *cmdline, char *out, size_t size);
+
 #endif
