@@ -121,7 +121,10 @@ bool vs_tool_usable(const char *who, const char *path, enum vs_condition conditi
 {
     if (partial || condition == VS_TRACE_COMPLETE || condition == VS_TRACE_LIVE)
         return true;
-    vs_tool_fail(who, "%s: %s; add %s to use the readable events", path, condition_text, flag);
+    if (strstr(condition_text, VS_NOTHING_READABLE))
+        vs_tool_fail(who, "%s: %s; record the program again", path, condition_text);
+    else
+        vs_tool_fail(who, "%s: %s; add %s to use the readable events", path, condition_text, flag);
     return false;
 }
 

@@ -346,6 +346,7 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
     static const struct vs_budget_scope any;
     const struct vs_taken *taken = &out->taken;
     if (!vs_baseline_has(baseline, out->process)) {
+        out->uncompared = true;
         note(out, "%s has no process '%s' yet; add it with --update-baseline",
              budget->baseline, out->process);
         return;
@@ -435,8 +436,8 @@ static void number_rows(struct vs_budget_verdict *out, bool from)
         struct vs_budget_row *row = &out->rows[i];
         const struct vs_quantity *quantity = &row->quantity;
         char key[VS_QUANTITY_KEY_MAX + 4608];
-        snprintf(key, sizeof key, "%d %d %d %" PRIu64 " %d %d%s%.4096s%s%s", row->kind,
-                 row->of_baseline, quantity->metric, quantity->device, quantity->way,
+        snprintf(key, sizeof key, "%d %d %d %d %" PRIu64 " %d %d%s%.4096s%s%s", row->kind,
+                 row->of_baseline, quantity->metric, quantity->host, quantity->device, quantity->way,
                  quantity->per_step,
                  from && row->from ? "\n" : "", from && row->from ? row->from : "",
                  quantity->phase ? "\t" : "", quantity->phase ? quantity->phase : "");

@@ -106,6 +106,7 @@ void vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *si
         char *name = vs_xarena(memory, bytes);
         items[i] = (struct vs_named_site){
             .name = memcpy(name, text, bytes), .count = site->count, .site = site,
+            .families = UINT32_C(1) << site->family,
             .frame = frame < site->frame_count ? frame : 0,
             .bytes = metric == VS_METRIC_GROWTH ? site->growth_per_step : site->bytes};
     }
@@ -115,6 +116,7 @@ void vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *si
         if (count && vs_named_site_order(&items[count - 1], &items[i]) == 0) {
             items[count - 1].bytes += items[i].bytes;
             items[count - 1].count += items[i].count;
+            items[count - 1].families |= items[i].families;
         } else {
             items[count++] = items[i];
         }
@@ -125,7 +127,8 @@ void vs_named_sites_of(struct vs_arena *memory, const struct vs_report_sites *si
 struct vs_culprit vs_culprit_of(const struct vs_named_site *named)
 {
     const struct vs_report_site *site = named->site;
-    struct vs_culprit out = {.bytes = named->bytes, .count = named->count, .site = site};
+    struct vs_culprit out = {.bytes = named->bytes, .count = named->count, .site = site,
+                             .families = named->families};
     if (site->line) {
         out.function = site->line;
         out.file = site->line_file;

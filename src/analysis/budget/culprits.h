@@ -29,6 +29,7 @@ struct vs_culprit {
     unsigned or_line;            /* of NEW: another line of the file may be the new one instead, and this
                                   * one the old: they allocate the same; 0: none */
     const struct vs_report_site *site; /* its heaviest */
+    uint32_t families; /* bit set of enum vs_family: the types of memory that the line allocates */
 };
 
 /* A call site by its stable name. */
@@ -36,6 +37,7 @@ struct vs_named_site {
     const char *name;  /* "forward (net.py) < train (train.py)" */
     uint64_t bytes, count;
     const struct vs_report_site *site; /* NULL: of a baseline */
+    uint32_t families; /* as above */
     size_t frame; /* of the site's, whose line names it: the innermost, or after vs_distinct_frames that one */
     bool changed;  /* it is new, or holds another amount than before */
     uint64_t more; /* set by vs_mark_changed: its excess over that amount, in the metric's unit */

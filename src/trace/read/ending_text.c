@@ -61,7 +61,7 @@ const char *vs_reader_recorder_text(char *out, uint64_t recorder)
 const char *vs_reader_readable_text(const struct vs_reader *r, char *out)
 {
     if (!r->events)
-        snprintf(out, VS_ENDING_TEXT_MAX, "no event before it is readable");
+        snprintf(out, VS_ENDING_TEXT_MAX, VS_NOTHING_READABLE);
     else
         snprintf(out, VS_ENDING_TEXT_MAX, "the %s before it %s readable",
                  vs_number_text(r->events, "event"), r->events == 1 ? "is" : "are");

@@ -68,6 +68,7 @@ enum vs_err vs_reader_extent(struct vs_reader *reader, struct vs_extent *out) VS
  * vs_reader_seek_event (or a smaller one, where unknown kinds come before it). */
 uint64_t vs_reader_event_number(const struct vs_reader *reader);
 
+#define VS_NOTHING_READABLE "no event before it is readable" /* in the text of a trace without events */
 /* vs_reader_condition: meaningful after VS_ERR_END. *text* (may be NULL, VS_READER_WHY_MAX bytes)
  * receives a sentence ("the trace ends early: frame 12 at byte 88,123 fails its checksum; 41,200
  * events before it are good"). */

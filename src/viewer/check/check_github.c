@@ -22,17 +22,39 @@ static void message(FILE *out, const char *text)
     escaped(out, text, "%\r\n");
 }
 
+/* All limits that hold, and the notes, in one command: GitHub shows ten of a kind per step. */
+static void notice(const struct vs_check_result *result, FILE *out)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const char *before = "::notice title=GPU memory budget::", *end = "";
+    for (size_t i = 0; i < result->count; i++) {
+        const struct vs_budget_verdict *verdict = &result->items[i];
+        for (size_t k = 0; k < verdict->count + verdict->note_count; k++) {
+            const struct vs_budget_row *row = k < verdict->count ? &verdict->rows[k] : NULL;
+            if (row && (row->of_baseline || row->exceeded))
+                continue;
+            fputs(before, out);
+            message(out, row ? vs_check_trace(row) : verdict->runs[0]->report->path);
+            fputs(": ", out);
+            message(out, row ? vs_check_sentence(text, row) : verdict->notes[k - verdict->count]);
+            before = "%0A";
+            end = "\n";
+        }
+    }
+    fputs(end, out);
+}
+
 void vs_check_github(const struct vs_check_result *result, FILE *out)
 {
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = 0; k < result->items[i].count; k++) {
             const struct vs_budget_row *row = &result->items[i].rows[k];
-            if (row->of_baseline && (!row->exceeded || row->follows))
+            if (!row->exceeded || row->follows)
                 continue;
             struct vs_check_line lines[VS_CHECK_LINES_MAX];
             char text[VS_CHECK_LINE_MAX];
-            const struct vs_culprit *place = row->exceeded ? vs_check_place(result, row) : NULL;
-            fprintf(out, "::%s title=GPU memory budget", row->exceeded ? "error" : "notice");
+            const struct vs_culprit *place = vs_check_place(result, row);
+            fputs("::error title=GPU memory budget", out);
             if (place) {
                 fputs(",file=", out);
                 escaped(out, vs_check_path(result, place->file), "%\r\n:,");
@@ -41,12 +63,16 @@ void vs_check_github(const struct vs_check_result *result, FILE *out)
             fputs("::", out);
             message(out, vs_check_trace(row));
             fputs(": ", out);
+            if (*vs_check_program(text, row)) {
+                message(out, text);
+                fputs(": ", out);
+            }
             message(out, vs_check_sentence(text, row));
-            if (row->exceeded && *vs_check_point(text, row)) {
+            if (*vs_check_point(text, row)) {
                 fputs(", ", out);
                 message(out, text);
             }
-            size_t count = row->exceeded ? vs_check_lines(row, lines) : 0;
+            size_t count = vs_check_lines(row, lines);
             for (size_t n = 0; n < count; n++) {
                 fputs("%0A", out);
                 if (!n) {
@@ -57,6 +83,7 @@ void vs_check_github(const struct vs_check_result *result, FILE *out)
             }
             fputc('\n', out);
         }
+    notice(result, out);
     for (size_t i = 0; i < result->problem_count; i++) {
         fputs("::error title=GPU memory budget::", out);
         message(out, result->problems[i].text);

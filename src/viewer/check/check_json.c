@@ -69,7 +69,8 @@ void vs_check_json(const struct vs_check_result *result, FILE *out)
         const struct vs_budget_verdict *verdict = &result->items[i];
         uint64_t status;
         vs_json_members(&json, VS_J_TEXT("trace", verdict->runs[0]->report->path),
-                        VS_J_TEXT("process", verdict->process));
+                        VS_J_TEXT("process", verdict->process),
+                        VS_J_TEXT("arguments", verdict->runs[0]->arguments));
         for (size_t k = 0; vs_json_next(&json, "runs", k, verdict->run_count); k++)
             vs_json_string(&json, NULL, verdict->runs[k]->report->path);
         bool known = vs_exit_status(verdict->runs[0]->report, &status);

@@ -33,6 +33,11 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vramscope check\">\n", out);
     for (size_t i = 0; i < result->count; i++) {
         const struct vs_budget_verdict *verdict = &result->items[i];
+        bool unusable = false; /* it has a suite of its own below */
+        for (size_t k = 0; k < result->problem_count; k++)
+            unusable |= strcmp(result->problems[k].trace, verdict->runs[0]->report->path) == 0;
+        if (unusable && !verdict->count)
+            continue;
         fputs("  <testsuite name=\"", out);
         xml_text(out, verdict->runs[0]->report->path);
         fprintf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n", verdict->count, verdict->exceeded);
@@ -55,6 +60,11 @@ void vs_check_junit(const struct vs_check_result *result, FILE *out)
                 fprintf(out, "<failure type=\"%s\" message=\"", vs_check_rule(text, row));
                 xml_text(out, vs_check_sentence(text, row));
                 fputs("\">", out);
+                if (*vs_check_program(text, row)) {
+                    xml_text(out, "program: ");
+                    xml_text(out, text);
+                    fputc('\n', out);
+                }
                 if (*vs_check_point(text, row)) {
                     xml_text(out, text);
                     fputc('\n', out);

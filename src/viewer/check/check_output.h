@@ -29,14 +29,14 @@ struct vs_check_result {
 
 /* vs_check_text: one line per limit, for an exceeded one also by how much, when, and which lines
  * made the difference; the limits of a baseline that hold are one line. *failures_only*: nothing of
- * programs whose limits all hold, and only exceeded limits of the others. */
+ * programs whose limits all hold, unless the baseline does not have them, and only exceeded limits of the others. */
 void vs_check_text(const struct vs_check_result *result, bool failures_only, const struct vs_style *style);
 
 /* vs_check_json: schema "vramscope.check/4". */
 void vs_check_json(const struct vs_check_result *result, FILE *out);
 
-/* vs_check_github: one workflow command (::error or ::notice) per limit, with the file and line of
- * the first culprit. */
+/* vs_check_github: a workflow command ::error per exceeded limit, with the file and line of the first
+ * culprit, and one ::notice with the limits that hold and the notes. */
 void vs_check_github(const struct vs_check_result *result, FILE *out);
 
 /* vs_check_junit: one <testsuite> per program, one <testcase> per limit. */

@@ -108,6 +108,8 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
             struct vs_check_line lines[VS_CHECK_LINES_MAX];
 
             const char *verb, *options;
+            if (*vs_check_program(text, row))
+                vs_text_lines(style, "      ", "program: %s", text);
             if (row->kind == VS_ROW_QUANTITY && row->of_baseline)
                 vs_text_lines(style, "      ", "the limit is %s%s%s", row->from,
                               result->tolerance ? " + " : "", result->tolerance ? result->tolerance : "");
@@ -146,7 +148,7 @@ static void one_program(const struct vs_check_result *result, const struct vs_st
                  result->tolerance ? result->tolerance : "");
         verdict_line(style, false, path, text);
     }
-    for (size_t i = 0; i < verdict->note_count && (verdict->exceeded || !failures_only); i++)
+    for (size_t i = 0; i < verdict->note_count && (verdict->exceeded || verdict->uncompared || !failures_only); i++)
         vs_text_lines(style, "note  ", "%s: %s", path, verdict->notes[i]);
 }
 

@@ -9,6 +9,8 @@
 #include "base/vs_size.h"
 #include "base/vs_text.h"
 
+#define PROGRAM_COLUMNS 100
+
 /* "peak allocated", as the report calls it. */
 static const char *label(char *out, size_t size, const struct vs_quantity *quantity)
 {
@@ -117,6 +119,16 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row)
     return out;
 }
 
+char *vs_check_program(char *out, const struct vs_budget_row *row)
+{
+    char text[VS_CHECK_LINE_MAX];
+    const struct vs_measured *run = row->run;
+    if (!run->arguments)
+        return strcpy(out, "");
+    snprintf(text, sizeof text, "%.200s %.1000s", run->program, run->arguments);
+    return vs_text_clip(out, text, PROGRAM_COLUMNS);
+}
+
 char *vs_check_point(char *out, const struct vs_budget_row *row)
 {
     const struct vs_quantity *quantity = &row->quantity;
@@ -178,10 +190,14 @@ char *vs_check_chain(char *out, const struct vs_culprit *culprit)
         site.wrappers = i;
         break;
     }
-    if (site.family == VS_FAMILY_DEVICE || site.level != VS_LEVEL_DEVICE)
+    if (culprit->families == 1 << VS_FAMILY_DEVICE || site.level != VS_LEVEL_DEVICE)
         return vs_text_label(out, &site);
     char text[VS_CHAIN_TEXT_MAX];
-    snprintf(out, VS_CHAIN_TEXT_MAX, "%s: %.4000s", vs_family_name(site.family), vs_text_label(text, &site));
+    size_t used = 0;
+    for (unsigned f = 0; f < VS_FAMILY_COUNT; f++) /* "async + managed: " */
+        if (culprit->families >> f & 1)
+            used += (size_t)snprintf(out + used, VS_CHAIN_TEXT_MAX - used, "%s%s", used ? " + " : "", vs_family_name(f));
+    snprintf(out + used, VS_CHAIN_TEXT_MAX - used, ": %.3800s", vs_text_label(text, &site));
     return out;
 }
 

@@ -15,6 +15,9 @@ char *vs_check_sentence(char *out, const struct vs_budget_row *row);
 /* vs_check_subject: "device 0: phase 'forward': peak allocated". */
 char *vs_check_subject(char *out, const struct vs_budget_row *row);
 
+/* vs_check_program: "truth 30 0", cut off, where several traces are of one program and its arguments tell which; "". */
+char *vs_check_program(char *out, const struct vs_budget_row *row);
+
 /* vs_check_point: "at 33.41 ms, step 1 / backward"; "" where there is none. */
 char *vs_check_point(char *out, const struct vs_budget_row *row);
 

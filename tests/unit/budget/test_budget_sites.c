@@ -84,6 +84,11 @@ static const struct budget_case cases[] = {
      "alloc 10 45M", "max-reserved 50MiB",
      "0/held false; 0/bytes 60M; 0/sites/total_bytes 49M; 0/cached_sites/total_bytes 11M; "
      "0/culprits/0/cached false; 0/culprits/0/bytes 45M"},
+    /* A line that allocates memory of two types has both: the first one was said to be all of it. */
+    {"a_line_has_all_its_types_of_memory", NULL, 
+     "at @one < line 10; alloc 0 64M async; at @two < line 10; alloc 100 16M managed", "max-peak 1MiB",
+     "0/culprits count 1; 0/culprits/0/text /opt/demo/train.py:10: 80.0 MiB in 2 blocks: async + managed: line "
+     "(train.py:10)"},
     /* The framework's segments are blocks of the device there. Without the cache the limit would
      * hold. */
     {"cached_memory_of_a_framework_is_not_live", NULL, /* the last one holds no tensors */
