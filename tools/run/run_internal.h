@@ -151,8 +151,8 @@ bool vs_run_names_replaced(const char *pattern);
 void vs_run_names_take(struct vs_run_names *names, char *trace);
 
 /* vs_run_names_warn: prints on standard error that *trace* could not have its requested name
- * because a file that is not of this run has it. */
-void vs_run_names_warn(const struct vs_run_names *names, const char *trace);
+ * because a file that is not of this run has it. Returns whether another trace of this run has it. */
+bool vs_run_names_warn(const struct vs_run_names *names, const char *trace);
 
 /* vs_run_names_warn_ranks: prints on standard error which traces of other ranks are left from an
  * earlier run: reading all files of the pattern would mix them with this run's. */

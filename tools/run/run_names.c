@@ -130,12 +130,13 @@ void vs_run_names_take(struct vs_run_names *names, char *trace)
     }
 }
 
-void vs_run_names_warn(const struct vs_run_names *names, const char *trace)
+bool vs_run_names_warn(const struct vs_run_names *names, const char *trace)
 {
     char wanted[PATH_MAX];
-    if (wanted_name(names, trace, wanted) && !access(wanted, F_OK) &&
-        !is_of_this_run(names, wanted))
+    bool other = wanted_name(names, trace, wanted), ours = other && is_of_this_run(names, wanted);
+    if (other && !ours && !access(wanted, F_OK))
         vs_tool_fail("vramscope", "%s is from an earlier run; this run's trace is %s", wanted, trace);
+    return ours;
 }
 
 /* Whether *entry* is a name from *pattern*, whose one percent sign is that of %r, for any rank. */

@@ -222,6 +222,8 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
     struct failed_processes failed = {0};
     struct shown_ranks ranks = {0};
     char line[PATH_MAX + 16], *program;
+    unsigned others = 0; /* traces that another one of this run kept from their name */
+    size_t other = 0;
     FILE *manifest = fopen(names->manifest, "r");
     *out = (struct vs_run_summary){0};
     while (manifest && vs_run_manifest_line(manifest, line, sizeof line)) {
@@ -258,12 +260,17 @@ void vs_run_summarise(struct vs_run_names *names, bool quiet, bool symbolize,
                 break;
             *(char **)vs_vec_push(&out->paths, &out->path_count, &out->path_capacity,
                                   sizeof *out->paths) = vs_xstrdup(line);
-            vs_run_names_warn(names, line); /* also when quiet: it reports the trace's path */
+            /* also when quiet: it reports the trace's path */
+            if (vs_run_names_warn(names, line) && quiet && !others++)
+                other = out->path_count - 1;
             out->traces++;
         }
     }
     if (manifest)
         fclose(manifest);
+    if (others)
+        vs_tool_fail("vramscope", "%u more trace%s of this run: %s%s", others, others == 1 ? "" : "s",
+                     out->paths[other], others == 1 ? "" : ", …");
     if (out->traces)
         vs_run_names_warn_ranks(names);
     if (list.count && out->traces > 1)

@@ -55,7 +55,8 @@ static int recover_main(int argc, char **argv)
     if (left_out)
         vs_tool_print("dropped: the last %s bytes of %s, which are not readable",
                       vs_count_text(left_out), path);
-    vs_tool_print("%s is complete now", output ? output : path);
+    vs_tool_print("%s is complete now; if its program was killed, vramscope check still needs --partial",
+                  output ? output : path);
     return vs_tool_finish(argv[0], stdout, VS_EXIT_OK);
 }
 
