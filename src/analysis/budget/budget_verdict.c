@@ -196,16 +196,22 @@ static bool is_unknown(const struct vs_budget_verdict *out, const struct vs_take
     return taken->quantity.unknown || (taken->quantity.metric == VS_METRIC_GROWTH && taken->runs < out->run_count);
 }
 
-/* Why *limit* cannot be checked: more may have been in use between two readings. NULL: it can. */
+/* Why *limit* cannot be checked: more may have been in use between two readings, or in allocations that
+ * were left out. NULL: it can. */
 static const char *in_doubt(struct vs_budget_verdict *out, const struct vs_budget_limit *limit,
                             const struct vs_quantity *quantity)
 {
-    bool low = limit->metric == VS_METRIC_FREE;
-    if ((limit->metric != VS_METRIC_DEVICE && !low) ||
+    bool low = limit->metric == VS_METRIC_FREE, peak = limit->metric == VS_METRIC_ALLOCATED;
+    if ((limit->metric != VS_METRIC_DEVICE && !low && !peak) ||
         (low ? quantity->value < limit->amount || quantity->possible >= limit->amount
              : quantity->value > limit->amount || quantity->possible <= limit->amount))
         return NULL;
     struct vs_size_pair sizes = vs_sizes_apart(quantity->value, quantity->possible);
+    if (peak)
+        return vs_xarena_printf(&out->memory, "the peak of tensors and other memory on device %" PRIu64 " is between %s and "
+                                "%s: which memory holds tensors is not known of allocations that were not recorded "
+                                "(--sample, --min-size, a size limit, a pause); limit max-tensors, which is exact, or record "
+                                "all allocations", quantity->device, sizes.a, sizes.b);
     return vs_xarena_printf(&out->memory, "%s device %" PRIu64 " %s %s, and possibly %s between two readings; the trace "
                             "does not show whether managed memory was on the device, or how far stream-ordered pools "
                             "grew; limit max-allocated instead", low ? "free memory of" : "memory in use on",

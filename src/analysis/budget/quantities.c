@@ -37,13 +37,22 @@ static struct vs_quantity *add(struct vs_measured *out, const struct vs_quantity
     return item;
 }
 
+/* Which memory of the device holds tensors is not known of allocations that were left out: at most all of
+ * it may be in use at the user's level. */
+static uint64_t possible(const struct vs_measured *out, const struct vs_report_device *device, uint64_t bytes,
+                         bool tensors)
+{
+    bool estimate = tensors && out->growth_missing && device->peak_allocated.bytes > bytes;
+    return estimate ? device->peak_allocated.bytes : bytes;
+}
+
 static void add_peak(struct vs_measured *out, const struct vs_report_device *device,
                      enum vs_metric metric, const struct vs_report_peak *peak, bool tensors)
 {
     struct vs_quantity quantity = {.metric = metric, .device = device->device, .tensors = tensors,
                                    .with_others = tensors && peak->bytes > device->framework_peak_allocated,
-                                   .value = peak->bytes, .event = peak->event,
-                                   .time_ns = peak->time_ns, .place = peak->place};
+                                   .value = peak->bytes, .possible = possible(out, device, peak->bytes, tensors),
+                                   .event = peak->event, .time_ns = peak->time_ns, .place = peak->place};
     add(out, &quantity);
 }
 
@@ -253,6 +262,7 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
             .metric = (enum vs_metric)m, .device = device->device,
             .phase = path, .range = name, .nested = row->nested,
             .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
+            .possible = possible(out, device, from->peak[m].bytes, tensors && m == VS_METRIC_ALLOCATED),
             .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
             .place = vs_xarena_text(&out->memory, vs_phase_peaks_place(peaks, &from->peak[m], place))};
         add(out, &quantity);

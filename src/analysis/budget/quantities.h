@@ -25,7 +25,8 @@ struct vs_quantity {
     bool with_others;    /* and memory that does not hold tensors, such as NCCL's, adds to the value */
     bool unknown;        /* not measured in this run; *value* is 0 */
     uint64_t value;
-    uint64_t possible;   /* of DEVICE and FREE: what it may have been between two readings */
+    uint64_t possible;   /* of DEVICE and FREE: what it may have been between two readings; of tensors'
+                          * ALLOCATED where allocations were left out: the most that it can have been */
     uint64_t event;      /* 1-based number in the trace at which it was reached; 0: none */
     uint64_t time_ns;    /* since the start */
     uint64_t from_ns;    /* memory kept by a phase: when that was opened, by the trace's clock */
