@@ -182,30 +182,24 @@ static void name_programs(struct check_work *work, const struct vs_baseline *bas
     uint32_t at;
     if (baseline)
         vs_baseline_names(baseline, NULL, NULL, &stored);
-    for (size_t i = 0; i < work->verdict_count; i++) {
-        struct vs_budget_verdict *verdict = &work->verdicts[i];
-        const char *program = verdict->runs[0]->process, *arguments = verdict->runs[0]->arguments;
-        for (size_t n = 1; n <= stored.count && arguments && !verdict->process; n++) {
-            const char *name = numbered(work, program, n), *before = vs_baseline_text(baseline, name, "arguments");
-            if (!before || strcmp(before, arguments) != 0 || vs_intern_find(&taken, name, strlen(name), &at))
-                continue;
-            verdict->process = name;
-            vs_intern_text(&taken, name);
-            vs_intern_text(&matched, program);
+    for (int by_start = 0; by_start < 2; by_start++)
+        for (size_t i = 0; i < work->verdict_count; i++) {
+            struct vs_budget_verdict *verdict = &work->verdicts[i];
+            const char *program = verdict->runs[0]->process, *arguments = verdict->runs[0]->arguments;
+            bool new = vs_intern_find(&matched, program, strlen(program), &at);
+            for (size_t n = 1; !verdict->process && (by_start || n <= stored.count); n++) {
+                const char *name = numbered(work, program, n);
+                const char *before = baseline ? vs_baseline_text(baseline, name, "arguments") : NULL;
+                bool same = before && arguments && strcmp(before, arguments) == 0;
+                if (vs_intern_find(&taken, name, strlen(name), &at) ||
+                    (by_start ? new && vs_baseline_has(baseline, name) : !same))
+                    continue;
+                verdict->process = name;
+                vs_intern_text(&taken, name);
+                if (same)
+                    vs_intern_text(&matched, program);
+            }
         }
-    }
-    for (size_t i = 0; i < work->verdict_count; i++) {
-        struct vs_budget_verdict *verdict = &work->verdicts[i];
-        const char *program = verdict->runs[0]->process;
-        bool new = vs_intern_find(&matched, program, strlen(program), &at);
-        for (size_t n = 1; !verdict->process; n++) {
-            const char *name = numbered(work, program, n);
-            if (vs_intern_find(&taken, name, strlen(name), &at) || (new && vs_baseline_has(baseline, name)))
-                continue;
-            verdict->process = name;
-            vs_intern_text(&taken, name);
-        }
-    }
     vs_intern_free(&stored);
     vs_intern_free(&taken);
     vs_intern_free(&matched);

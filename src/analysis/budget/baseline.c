@@ -159,11 +159,13 @@ const char *vs_baseline_text(const struct vs_baseline *baseline, const char *pro
     return text_of(vs_baseline_process(baseline, process), what);
 }
 
-const char *vs_baseline_gpu(const struct vs_baseline *baseline, const char *process, uint64_t device)
+const char *vs_baseline_other_gpu(const struct vs_baseline *baseline, const char *process,
+                                  const struct vs_report_device *device)
 {
     char key[VS_DEVICE_KEY_MAX];
-    snprintf(key, sizeof key, "%" PRIu64, device);
-    return text_of(vs_baseline_child(vs_baseline_process(baseline, process), "gpus"), key);
+    snprintf(key, sizeof key, "%" PRIu64, device->device);
+    const char *gpu = text_of(vs_baseline_child(vs_baseline_process(baseline, process), "gpus"), key);
+    return gpu && device->name && strcmp(gpu, device->name) != 0 ? gpu : NULL;
 }
 
 bool vs_baseline_sampled(const struct vs_baseline *baseline, const char *process)
@@ -355,10 +357,7 @@ static void put_text(struct json_object *object, const char *key, const char *te
 /* What else the figures depend on. */
 static void put_setting(struct json_object *process, const struct vs_measured *run)
 {
-    static const char *const members[] = {"arguments", "allocator", "sample", "gpus"};
     const struct vs_report *report = run->report;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        json_object_object_del(process, members[i]);
     if (run->arguments)
         put_text(process, "arguments", run->arguments);
     if (*report->policy)
@@ -381,20 +380,18 @@ struct former_process {
 void vs_baseline_update(struct vs_baseline *baseline, const char *process,
                         const struct vs_taken *taken, bool readings)
 {
-    static const char *const replaced[] = {"devices", "phases", "sites"};
-    struct json_object *schema = json_object_new_string(VS_BASELINE_SCHEMA);
-    if (!schema || json_object_object_add(baseline->root, "schema", schema))
-        vs_out_of_memory();
+    static const char *const replaced[] = {"devices", "phases", "sites", "arguments", "allocator", "sample", "gpus"};
+    put_text(baseline->root, "schema", VS_BASELINE_SCHEMA);
     struct json_object *at = vs_baseline_object(vs_baseline_object(baseline->root, "processes"), process);
     readings |= vs_baseline_has_readings(baseline, process);
     vs_baseline_put(at, "steps", taken->steps);
-    put_setting(at, taken->first);
     const struct former_process before = {
         .devices = json_object_get(vs_baseline_child(at, "devices")),
         .phases = json_object_get(vs_baseline_child(at, "phases")),
         .sites = json_object_get(vs_baseline_child(at, "sites"))};
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
         json_object_object_del(at, replaced[i]); /* a phase or device that is gone must not stay */
+    put_setting(at, taken->first);
     for (size_t i = 0; i < taken->count; i++) {
         const struct vs_quantity *quantity = &taken->items[i].quantity;
         if (vs_baseline_kept(quantity) && (readings || !vs_baseline_is_reading(quantity)))

@@ -36,9 +36,10 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process);
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process);
 
 /* vs_baseline_text: what the process's run had as its "arguments", "allocator"; NULL when unknown.
- * vs_baseline_gpu: the name of its *device*, likewise. vs_baseline_sampled: whether it had --sample. */
+ * vs_baseline_other_gpu: the name of the GPU that it had as *device*, if that is another one; else NULL. vs_baseline_sampled: whether it had --sample. */
 const char *vs_baseline_text(const struct vs_baseline *baseline, const char *process, const char *what);
-const char *vs_baseline_gpu(const struct vs_baseline *baseline, const char *process, uint64_t device);
+const char *vs_baseline_other_gpu(const struct vs_baseline *baseline, const char *process,
+                                  const struct vs_report_device *device);
 bool vs_baseline_sampled(const struct vs_baseline *baseline, const char *process);
 
 /* vs_baseline_has_copies: whether a program of it copied: the lines that copy are of use then. */

@@ -322,8 +322,8 @@ static void note_setting(struct vs_budget_verdict *out, const struct vs_baseline
              "the device are not compared; record with the same --allocator", report->policy, allocator);
     for (size_t i = 0; i < report->device_count; i++) {
         const struct vs_report_device *device = &report->devices[i];
-        const char *gpu = vs_baseline_gpu(baseline, out->process, device->device);
-        if (gpu && device->name && strcmp(gpu, device->name) != 0)
+        const char *gpu = vs_baseline_other_gpu(baseline, out->process, device);
+        if (gpu)
             note(out, "device %" PRIu64 " is %.100s, in the baseline %.100s: its readings are not compared, and "
                  "libraries may choose other algorithms", device->device, device->name, gpu);
     }
@@ -338,11 +338,10 @@ static bool comparable(const struct vs_budget_verdict *out, const struct vs_base
                        const struct vs_taken_quantity *taken)
 {
     const struct vs_quantity *quantity = &taken->quantity;
-    const struct vs_report_device *device = vs_report_device_of(taken->run->report, quantity->device);
-    const char *gpu = vs_baseline_gpu(baseline, out->process, quantity->device);
     bool reading = vs_baseline_is_reading(quantity);
-    bool other_gpu = gpu && device && device->name && strcmp(gpu, device->name) != 0;
-    return !(out->sampled && quantity->phase) && !(reading && other_gpu) &&
+    const struct vs_report *report = taken->run->report;
+    return !(out->sampled && quantity->phase) &&
+           !(reading && vs_baseline_other_gpu(baseline, out->process, vs_report_device_of(report, quantity->device))) &&
            !(out->other_allocator && (reading || quantity->metric == VS_METRIC_RESERVED));
 }
 

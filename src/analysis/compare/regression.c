@@ -80,16 +80,12 @@ static const struct vs_compare_note *only_b_failed(const struct vs_comparison *c
     return of[0] ? NULL : of[1];
 }
 
-/* What B may have where A has *value*. */
-struct accepted_more {
-    uint64_t bytes, millionths;
-};
-
-static void judge(struct vs_comparison *comparison, const struct vs_compared_amount *amount,
-                  const struct accepted_more *accepted, struct vs_regressions *out)
+/* *bytes*, *millionths*: how much more B may have. */
+static void judge(struct vs_comparison *comparison, const struct vs_compared_amount *amount, uint64_t bytes,
+                  uint64_t millionths, struct vs_regressions *out)
 {
     uint64_t value = amount->a->value;
-    unsigned __int128 more = (unsigned __int128)value * accepted->millionths / 1000000 + accepted->bytes;
+    unsigned __int128 more = (unsigned __int128)value * millionths / 1000000 + bytes;
     uint64_t allowed = more > UINT64_MAX - value ? UINT64_MAX : value + (uint64_t)more;
     if (amount->b->value <= allowed || of_whole(out, amount))
         return;
@@ -100,8 +96,8 @@ static void judge(struct vs_comparison *comparison, const struct vs_compared_amo
 }
 
 /* The peak of a device that only B used, against none. */
-static void judge_new_device(struct vs_comparison *comparison, const struct vs_quantity *peak,
-                             const struct accepted_more *accepted, struct vs_regressions *out)
+static void judge_new_device(struct vs_comparison *comparison, const struct vs_quantity *peak, uint64_t bytes,
+                             uint64_t millionths, struct vs_regressions *out)
 {
     if (peak->metric != VS_METRIC_ALLOCATED || peak->phase || peak->host ||
         vs_report_device_of(comparison->a->report, peak->device))
@@ -110,7 +106,7 @@ static void judge_new_device(struct vs_comparison *comparison, const struct vs_q
     struct vs_compared_amount *amount = vs_xarena(&comparison->memory, sizeof *amount);
     *none = (struct vs_quantity){.metric = peak->metric, .device = peak->device, .tensors = peak->tensors, .place = ""};
     *amount = (struct vs_compared_amount){.a = none, .b = peak};
-    judge(comparison, amount, accepted, out);
+    judge(comparison, amount, bytes, millionths, out);
 }
 
 void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint64_t millionths,
@@ -130,12 +126,11 @@ void vs_regressions_find(struct vs_comparison *comparison, uint64_t bytes, uint6
         vs_distinct_frames(&named, peak ? &peak->changes.b : NULL, true);
         vs_change_labels(&named);
     }
-    const struct accepted_more accepted = {bytes, millionths};
     for (size_t i = 0; i < comparison->amount_count; i++)
         if (judged(comparison, &comparison->amounts[i]))
-            judge(comparison, &comparison->amounts[i], &accepted, out);
+            judge(comparison, &comparison->amounts[i], bytes, millionths, out);
     for (size_t i = 0; i < comparison->b->count; i++)
-        judge_new_device(comparison, &comparison->b->items[i], &accepted, out);
+        judge_new_device(comparison, &comparison->b->items[i], bytes, millionths, out);
 }
 
 void vs_regressions_free(struct vs_regressions *regressions)
