@@ -201,6 +201,9 @@ def verbs(runs):
     assert runs.verb("check", "--max-peak", str(peak - 1), trace).returncode == 1
     unsure = runs.verb("check", "--max-peak", str(peak), trace)
     assert unsure.returncode == 2 and "limit max-tensors, which is exact" in unsure.stderr, unsure
+    base = os.path.join(runs.scratch.name, "base.json")
+    assert runs.verb("check", "--baseline", base, "--update-baseline", trace).returncode == 0
+    assert "it may exceed the baseline" in " ".join(runs.verb("check", "--baseline", base, trace).stdout.split())
     assert runs.verb("check", "--max-tensors", str(tensors), trace).returncode == 0
     assert runs.verb("check", "--max-tensors", str(tensors - 1), trace).returncode == 1
     export = runs.verb("export", trace, "-f", "chrome", "-o",

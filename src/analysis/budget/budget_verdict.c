@@ -118,6 +118,10 @@ static void compare(struct vs_budget_verdict *out, const struct vs_taken_quantit
                 : more < row.baseline            ? row.baseline - more : 0;
     row.exceeded = like->metric == VS_METRIC_FREE ? row.quantity.value < row.limit
                                                   : row.quantity.value > row.limit;
+    bool unsure = !limit && like->metric == VS_METRIC_ALLOCATED && !row.exceeded && like->possible > row.limit;
+    out->unsure |= unsure;
+    if (unsure)
+        return;
     uint64_t allowed = with_tolerance(row.lowest, budget, is_bytes(like->metric));
     row.wide = row.highest > allowed;
     add_row(out, &row);
@@ -367,6 +371,9 @@ static void check_baseline(struct vs_budget_verdict *out, const struct vs_budget
             comparable(out, baseline, &taken->items[i]))
             compare(out, &taken->items[i], NULL, budget, baseline);
     }
+    if (out->unsure)
+        note(out, "a peak of tensors and other memory is not compared: it may exceed the baseline in allocations that were "
+             "not recorded");
     if (budget->device_readings && !vs_baseline_has_readings(baseline, out->process))
         note(out, "%s has no readings of the device; add them with --device-readings --update-baseline",
              budget->baseline);

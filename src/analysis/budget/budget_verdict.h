@@ -56,6 +56,7 @@ struct vs_budget_verdict {
     size_t following;      /* exceeded rows that follow from others */
     const char *notes[16]; /* sentences that do not change the result */
     size_t note_count;
+    bool unsure;           /* whether a peak of the baseline holds, as allocations were not recorded */
     bool uncompared;       /* the baseline does not have the process */
     bool other_allocator;  /* than that of the baseline */
     bool sampled;          /* this run or that of the baseline, so that call sites are estimates */
