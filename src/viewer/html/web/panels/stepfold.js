@@ -12,7 +12,7 @@ const POSITIONS = 160; // of a curve
 const CURVE_VALUES = 4e6; // of all curves: with more steps each has fewer positions
 const ODD = 5; // times the usual deviation from the median
 const LONGER_MIN_NS = 2e5; // the least deviation of durations that counts as usual: the clock is noisy
-const WARM_UP_PART = 4; // at most a quarter of the steps
+const WARM_UP_PART = 4; // at most a quarter of the steps, the first one always
 /** Steps that a trace must have. */
 export const STEPS_LEAST = 3;
 
@@ -131,7 +131,7 @@ function judge(fold) {
         step.odd = step.why.length ? Math.max(...Object.values(far).map(Math.abs)) : 0;
     }
     const first = judged.findIndex((step) => !step.odd);
-    fold.warmUp = first > 0 && first <= judged.length / WARM_UP_PART ? first : 0;
+    fold.warmUp = first > 0 && first <= Math.max(1, judged.length / WARM_UP_PART) ? first : 0;
     judged.slice(0, fold.warmUp).forEach((step) => Object.assign(step, {odd: 0, warmUp: true}));
 }
 
