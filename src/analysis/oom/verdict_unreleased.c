@@ -58,5 +58,5 @@ static void explain(struct vs_oom *oom)
 
 const struct vs_verdict vs_verdict_unreleased = {
     .name = "framework_cache",
-    .words = "PyTorch's cache: it keeps unused memory, and a library asked the device for more",
+    .words = "PyTorch's cache: it keeps unused memory, and another request needs it from the device",
     .noun = "PyTorch's unused segments", .recovers = recovers, .has_run = true, .explain = explain};
