@@ -20,8 +20,8 @@ _Static_assert(sizeof(struct vs_live) == 96, "fields of a live allocation; its e
 _Static_assert(sizeof(struct vs_failure) == 184, "fields of a failure");
 _Static_assert(sizeof(struct vs_phase) == 104, "fields of a phase");
 _Static_assert(sizeof(struct vs_steps) == 80, "fields of the steps");
-_Static_assert(sizeof(struct vs_replay) == 49352,
-               "fields of a replay, of its window, end, first failures and peaks none");
+_Static_assert(sizeof(struct vs_replay) == 49376,
+               "fields of a replay, of its window, end, first failures, peaks and raised peaks none");
 
 /* Passes each of *fields*, up to NULL. */
 static void u64s(struct vs_state_record *r, uint64_t *const *fields)

@@ -129,7 +129,9 @@ static void list_rows(struct site_numbers *sites, const struct vs_timeline *time
             .site = key->stack ? &sites->list.items[key->stack - 1] : NULL,
             .api = vs_summary_name(summary, key->api),
             .until = key->until_stack ? &sites->list.items[key->until_stack - 1] : NULL,
-            .phase = vs_summary_place(summary, (struct vs_place){.phase = key->phase}), .sums = named.items[i].sums};
+            .phase = vs_summary_place(summary, key->phase == VS_PHASE_AFTER_LAST
+                                                   ? summary->replay->phases.after_last
+                                                   : (struct vs_place){.phase = key->phase}), .sums = named.items[i].sums};
         out->omitted_ns -= items[i].sums.time_ns;
     }
     out->items = items;

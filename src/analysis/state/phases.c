@@ -85,6 +85,7 @@ static void step_begin(struct vs_phases *phases, uint32_t tid, uint64_t range,
 {
     struct vs_steps *steps = &phases->steps;
     steps->open = true;
+    phases->raised_count = 0;
     steps->tid = tid;
     steps->range = range;
     steps->number = name->numbered ? name->number : steps->begun + 1;
@@ -280,10 +281,17 @@ struct vs_place vs_phases_place_inside(const struct vs_phases *phases, uint32_t 
 }
 
 /* Returns false where there was a peak as high: those of outer phases are not lower. */
-static bool raise_peak(uint64_t **peaks, unsigned *count, unsigned device, uint64_t allocated)
+static bool raise_peak(struct vs_phases *phases, struct vs_phase *phase, bool user, unsigned device,
+                       uint64_t allocated)
 {
+    uint64_t **peaks = user ? &phase->user_peaks : &phase->peaks;
+    unsigned *count = user ? &phase->user_count : &phase->peak_count;
     if (device < *count && allocated <= (*peaks)[device])
         return false;
+    if (phases->steps.open && phases->steps.done)
+        VS_VEC_ADD(phases->raised, phases->raised_count, phases->raised_capacity,
+                   (struct vs_phase_raise){(uint32_t)(phase - phases->items), device, user,
+                                           device < *count ? (*peaks)[device] : 0});
     if (device >= *count) {
         *peaks = vs_xrealloc(*peaks, device + 1, sizeof **peaks);
         memset(*peaks + *count, 0, (device + 1 - *count) * sizeof **peaks);
@@ -296,7 +304,7 @@ static bool raise_peak(uint64_t **peaks, unsigned *count, unsigned device, uint6
 void vs_phases_raise(struct vs_phases *phases, uint32_t phase, unsigned device, uint64_t allocated)
 {
     struct vs_phase *p = &phases->items[phase];
-    while (raise_peak(&p->peaks, &p->peak_count, device, allocated) && p != phases->items)
+    while (raise_peak(phases, p, false, device, allocated) && p != phases->items)
         p = &phases->items[p->parent];
 }
 
@@ -304,7 +312,7 @@ void vs_phases_user_level(struct vs_phases *phases, uint32_t phase, unsigned dev
                           uint64_t allocated)
 {
     struct vs_phase *p = &phases->items[phase];
-    while (raise_peak(&p->user_peaks, &p->user_count, device, allocated) && p != phases->items)
+    while (raise_peak(phases, p, true, device, allocated) && p != phases->items)
         p = &phases->items[p->parent];
 }
 
@@ -313,7 +321,7 @@ void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t ba
     for (size_t i = 0; i < phases->count; i++) {
         struct vs_phase *p = &phases->items[i];
         uint64_t peak = device < p->peak_count ? p->peaks[device] : 0;
-        (void)raise_peak(&p->user_peaks, &p->user_count, device, peak > backing ? peak - backing : 0);
+        (void)raise_peak(phases, p, true, device, peak > backing ? peak - backing : 0);
     }
 }
 
@@ -347,6 +355,11 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
             else
                 close_range(phases, &thread->ranges[i], time_ns);
         }
+    }
+    for (size_t i = drop ? phases->raised_count : 0; i-- > 0;) {
+        const struct vs_phase_raise *raise = &phases->raised[i];
+        const struct vs_phase *p = &phases->items[raise->phase];
+        (raise->user ? p->user_peaks : p->peaks)[raise->device] = raise->before;
     }
 }
 
@@ -399,7 +412,7 @@ void vs_phases_window(struct vs_phases *phases, uint64_t time_ns)
     steps->done = 0;
     if (steps->open)
         steps->time_ns = time_ns;
-    phases->unmatched_pops = 0;
+    phases->unmatched_pops = phases->raised_count = 0;
 }
 
 /* Ends a text that is too long with "...", not within a character. Returns its new length. */
@@ -480,6 +493,7 @@ void vs_phases_free(struct vs_phases *phases)
         free(phases->threads[i].ranges);
     free(phases->items);
     free(phases->threads);
+    free(phases->raised);
     vs_map_free(&phases->by_key);
     vs_map_free(&phases->by_tid);
     vs_map_free(&phases->open_steps);

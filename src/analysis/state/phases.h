@@ -50,6 +50,14 @@ struct vs_phase {
     uint64_t user_allocs, user_bytes;
 };
 
+/* A peak of a phase before a step raised it. */
+struct vs_phase_raise {
+    uint32_t phase;
+    unsigned device;
+    bool user; /* of user_peaks */
+    uint64_t before;
+};
+
 struct vs_range {
     uint64_t domain;
     uint64_t time_ns;
@@ -91,6 +99,8 @@ struct vs_phases {
     uint32_t main_tid;      /* 0 until known */
     struct vs_map open_steps; /* start/end ranges with a step's name: range id -> number + 1 */
     struct vs_steps steps;
+    struct vs_phase_raise *raised; /* by the latest step unless it is the first: it may turn out to be none */
+    size_t raised_count, raised_capacity;
     struct vs_arena names;
     uint64_t unmatched_pops;
     struct vs_place after_last; /* the step that was only prepared (vs_phases_prepared); 0: none */
@@ -159,7 +169,7 @@ void vs_phases_prepared(struct vs_phases *phases);
 bool vs_phases_after_last(const struct vs_phases *phases, struct vs_place place);
 
 /* vs_phases_finish: count the time of ranges that are still open; *drop*: without the open step and
- * the ranges in it (vs_replay_step_prepared). Call once. */
+ * the ranges in it, whose peaks are taken back (vs_replay_step_prepared). Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);
 
 /* vs_phases_restore: add *phase* as number *index*: 0, of which only the figures are used, or the

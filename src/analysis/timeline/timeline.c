@@ -46,6 +46,7 @@ struct device_work {
 
 struct vs_timeline {
     uint64_t from_ns, to_ns;
+    uint64_t after_last_ns; /* the steps end here; 0: not known yet, or none was only prepared */
     uint64_t second_step_ns, second_step; /* begin of the second marked step; 0: there is none so far */
     struct vs_work_calls calls;
     struct past waits, places, pauses;
@@ -136,6 +137,8 @@ static const struct host_time *wait_before(const struct vs_timeline *t, uint32_t
 static uint32_t phase_at(const struct vs_timeline *t, uint64_t time_ns)
 {
     size_t after = past_at(&t->places, time_ns + 1);
+    if (t->after_last_ns && time_ns >= t->after_last_ns)
+        return VS_PHASE_AFTER_LAST;
     return after ? t->places.items[after - 1].phase : 0;
 }
 
@@ -427,6 +430,8 @@ void vs_timeline_until(struct vs_timeline *t, uint64_t to_ns)
 
 void vs_timeline_finish(struct vs_timeline *t, const struct vs_replay *replay)
 {
+    if (vs_replay_step_prepared(replay))
+        t->after_last_ns = replay->phases.steps.time_ns;
     vs_sorted_rows_leave(&t->held, t, 0);
     for (unsigned i = 0; i < VS_DEVICES_MAX; i++)
         if (t->devices[i].works)

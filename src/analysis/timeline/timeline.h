@@ -23,6 +23,7 @@
 #define VS_LINK_LEAST_BYTES (UINT64_C(1) << 20) /* a copy that shows the bandwidth of the link */
 #define VS_SMALL_COPY_BYTES UINT64_C(65536) /* takes about as long as one of a byte */
 #define VS_NEAR_MAX 4
+#define VS_PHASE_AFTER_LAST UINT32_MAX /* vs_phases.after_last */
 
 enum vs_size_class { VS_COPY_SMALL, VS_COPY_TO_1MIB, VS_COPY_TO_16MIB, VS_COPY_LARGE, VS_SIZE_CLASSES };
 
@@ -48,7 +49,7 @@ struct vs_timeline_key {
                             * enum vs_uncomputed */
     uint32_t memory, size; /* of copies: of the host, pageable, pinned or unknown (enum vs_memory_kind) */
     uint32_t cause;        /* of gaps */
-    uint32_t phase;        /* of gaps */
+    uint32_t phase;        /* of gaps; VS_PHASE_AFTER_LAST of those held back until the end */
     uint16_t ended_by;     /* of gaps: the event's kind of the work */
     uint16_t later;        /* of gaps and copies: they began after the begin of the second step */
     uint64_t name;         /* of kernels; of a gap's end where its call is unknown: string id */

@@ -83,7 +83,8 @@ void vs_growth_steps_lines(const struct vs_report *report, const struct vs_style
         vs_size_format(a, steps->kept.lowest_peak);
         vs_size_format(b, steps->kept.highest_peak);
         bool same = strcmp(a, b) == 0;
-        int used = snprintf(text, sizeof text, "%s%s%s%s", same ? "each peaks at " : "peaks from ",
+        int used = snprintf(text, sizeof text, "%s%s%s%s", !same               ? "peaks from "
+                            : steps->done == 1 ? "peaks at " : "each peaks at ",
                             same ? "" : a, same ? "" : " to ", b);
         /* Whether every step keeps as much as the others, and allocates as much. */
         int64_t low = steps->kept.lowest_net, high = steps->kept.highest_net;

@@ -81,7 +81,7 @@ static const char *cause_text(char *out, const struct vs_report_work *gap)
     char until[4 * SITE_COLUMNS + 32] = "", name[200];
     bool copy = gap->kind == VS_WAIT_COPY || gap->kind == VS_WAIT_ASYNC_COPY;
     const char *wait = gap->kind == VS_WAIT_FREE ? "freed memory" : copy ? "was copying" : "waited";
-    const char *in = *gap->phase ? ", in " : "";
+    const char *in = !*gap->phase ? "" : strcmp(gap->phase, VS_AFTER_LAST_STEP) == 0 ? ", " : ", in ";
     if (gap->until)
         snprintf(until, sizeof until, " until %s", site_words(gap->until));
     else
@@ -142,7 +142,7 @@ static void work_rows(const struct vs_style *style, const struct vs_report_works
         if (work->site)
             vs_text_chain(style, VS_ROW_COLUMNS, work->site);
         else if (what == VS_ROWS_COPIES)
-            fprintf(style->out, "%s, line not recorded (--copy-stacks)\n", vs_copy_kind_name(work->kind));
+            fprintf(style->out, "%s, line not recorded (run --copy-stacks)\n", vs_copy_kind_name(work->kind));
         else
             fprintf(style->out, "at further call sites\n");
         if (steps && steps->count && work->site && work->sums.step_count)

@@ -321,6 +321,7 @@ TEST(memory_after_the_last_step_is_in_no_step)
         measure_trace(&t, VS_END_EXIT, ends[i].status, 0);
         const struct vs_report_device *device = &t.run.report->devices[0];
         assert_string_equal(device->peak_allocated.place, ends[i].place);
+        assert_int_equal(t.run.report->phases[1].peaks[0], i ? 8 * MIB : MIB); /* of step / forward */
         assert_string_equal(device->held.by[VS_BY_STEP].rows[0].label, ends[i].by_step);
         assert_string_equal(device->held.by[VS_BY_PHASE].rows[0].label, ends[i].by_phase);
         set_limits(&t.budget, "max-peak 1MiB phase step / forward");
