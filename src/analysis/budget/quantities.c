@@ -226,6 +226,7 @@ static void add_device(struct vs_measured *out, const struct vs_report_device *d
     add_peak(out, device, VS_METRIC_RESERVED, &device->peak_reserved, false);
     struct vs_quantity quantity = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device, .tensors = tensors,
+        .with_others = tensors && device->user_allocated > device->framework_allocated,
         .value = tensors ? device->user_allocated : device->allocated + device->lost_bytes,
         .time_ns = out->report->duration_ns};
     add(out, &quantity);
@@ -255,6 +256,8 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
     const struct vs_report_device *device = &out->report->devices[index];
     const struct vs_phase_device *from = &row->devices[index];
     bool tensors = device->level == VS_LEVEL_FRAMEWORK;
+    /* Those of a phase are not kept apart. */
+    bool others = tensors && device->peak_user.bytes > device->framework_peak_allocated;
     const char *path = vs_xarena_text(&out->memory, row->path), *name = vs_xarena_text(&out->memory, row->name);
     char place[VS_PLACE_TEXT_MAX];
     for (int m = VS_METRIC_ALLOCATED; m <= VS_METRIC_RESERVED; m++) {
@@ -262,6 +265,7 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
             .metric = (enum vs_metric)m, .device = device->device,
             .phase = path, .range = name, .nested = row->nested,
             .tensors = tensors && m == VS_METRIC_ALLOCATED, .value = from->peak[m].bytes,
+            .with_others = others && m == VS_METRIC_ALLOCATED,
             .possible = possible(out, device, from->peak[m].bytes, tensors && m == VS_METRIC_ALLOCATED),
             .event = from->peak[m].event, .time_ns = from->peak[m].time_ns,
             .place = vs_xarena_text(&out->memory, vs_phase_peaks_place(peaks, &from->peak[m], place))};
@@ -269,7 +273,7 @@ static void add_phase(struct vs_measured *out, const struct vs_phase_peaks *peak
     }
     struct vs_quantity kept = {
         .metric = VS_METRIC_LIVE_AT_END, .device = device->device,
-        .phase = path, .range = name, .nested = row->nested, .tensors = tensors, .value = from->kept,
+        .phase = path, .range = name, .nested = row->nested, .tensors = tensors, .with_others = others, .value = from->kept,
         .from_ns = from->kept_from_ns,
         .event = from->kept_event, .time_ns = from->kept_ns, .place = path};
     add(out, &kept);

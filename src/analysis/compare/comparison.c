@@ -286,7 +286,8 @@ void vs_compare(struct vs_comparison *out, struct vs_measured *a, struct vs_meas
                             (x->stage == VS_RECORDING_TOTALS) == (y->stage == VS_RECORDING_TOTALS);
     note_doubts(out);
     compare_amounts(out);
-    add_count(out, VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps);
+    if (a->report->steps.found == b->report->steps.found) /* else they are not the same thing */
+        add_count(out, VS_COUNT_STEPS, VS_NO_DEVICE, NULL, a->steps, b->steps);
     add_count(out, VS_COUNT_FAILED, VS_NO_DEVICE, NULL, a->report->failure_total, b->report->failure_total);
     for (size_t i = 0; i < a->report->device_count; i++) {
         const struct vs_report_device *other = vs_report_device_of(b->report, a->report->devices[i].device);

@@ -171,14 +171,20 @@ enum vs_err vs_scaling_fit(struct vs_scaling_run *runs, size_t count, size_t nam
         out->used += runs[i].used;
     if (distinct(runs, count) < 2 || !fit_curve(runs, count, names, &out->allocated))
         return VS_ERR_ARG;
-    /* Reserved memory comes in segments and jumps: a curve of its own would follow the jumps. */
-    out->reserved_ratio = 1;
+    /* Reserved memory comes in segments and jumps: a curve of its own would follow the jumps. What smaller runs
+     * reserve beyond the largest run's share, such as a library's workspace, does not grow. */
+    const struct vs_scaling_run *largest = NULL;
     for (size_t i = 0; i < count; i++)
-        if (runs[i].used && runs[i].allocated > 0 && runs[i].reserved / runs[i].allocated > out->reserved_ratio)
-            out->reserved_ratio = runs[i].reserved / runs[i].allocated;
+        if (runs[i].used && (!largest || runs[i].x[0] * runs[i].x[1] > largest->x[0] * largest->x[1]))
+            largest = &runs[i];
+    out->reserved_ratio = largest->allocated > 0 ? fmax(largest->reserved / largest->allocated, 1) : 1;
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].used)
+            out->reserved_more = fmax(out->reserved_more, runs[i].reserved - runs[i].allocated * out->reserved_ratio);
     out->reserved = out->allocated;
     for (size_t i = 0; i < out->reserved.terms; i++)
         out->reserved.coefficients[i] *= out->reserved_ratio;
+    out->reserved.coefficients[0] += out->reserved_more; /* the constant term */
     return VS_OK;
 }
 

@@ -36,8 +36,9 @@ struct vs_scaling {
                          * left out */
     bool places_mixed;  /* likewise, but all had to be used */
     struct vs_scaling_curve allocated;
-    struct vs_scaling_curve reserved; /* allocated times the highest ratio of the runs used */
-    double reserved_ratio;
+    /* Allocated times the ratio of the largest run, and as many more bytes as another run needs then. */
+    struct vs_scaling_curve reserved;
+    double reserved_ratio, reserved_more;
 };
 
 /* vs_scaling_fit: *names* arguments (1 or 2), *count* runs. The curve is a straight line (with two

@@ -22,8 +22,8 @@ static const char *label(char *out, size_t size, const struct vs_quantity *quant
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
         text = quantity->with_others ? "peak of tensors and memory outside PyTorch" : "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
-        text = quantity->tensors ? "tensors live at its end" : "live at its end";
-    else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = quantity->tensors && !quantity->with_others ? "tensors live at its end" : "live at its end";
+    else if (quantity->tensors && !quantity->with_others && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = "tensors live at the end";
     else if (quantity->host)
         text = quantity->metric == VS_METRIC_GROWTH ? "page-locked memory, growth per step"

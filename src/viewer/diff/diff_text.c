@@ -452,7 +452,10 @@ void vs_diff_text(const struct vs_diff_result *result, const struct vs_style *st
             snprintf(text, sizeof text, " (%.300s%s%s%s)", runs[i]->process,
                      runs[i]->steps ? ", " : "",
                      runs[i]->steps ? vs_count_format(steps, runs[i]->steps) : "",
-                     !runs[i]->steps ? "" : runs[i]->steps == 1 ? " step" : " steps");
+                     !runs[i]->steps              ? ""
+                     : runs[i]->report->steps.found ? " steps found in repeating requests"
+                     : runs[i]->steps == 1        ? " step"
+                                                  : " steps");
             vs_text_path(style, i ? "  B  " : "  A  ", report->path, text);
         }
     }

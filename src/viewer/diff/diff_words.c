@@ -68,10 +68,12 @@ char *vs_diff_label(char *out, const struct vs_quantity *quantity, bool brief)
     if (quantity->tensors && quantity->metric == VS_METRIC_ALLOCATED)
         text = quantity->with_others ? "peak of tensors and others" : "peak of tensors";
     else if (quantity->phase && quantity->metric == VS_METRIC_LIVE_AT_END)
-        text = quantity->tensors ? "tensors live at its end" : "live at its end";
-    else if (quantity->tensors && quantity->metric == VS_METRIC_LIVE_AT_END)
+        text = quantity->tensors && !quantity->with_others ? "tensors live at its end" : "live at its end";
+    else if (quantity->tensors && !quantity->with_others && quantity->metric == VS_METRIC_LIVE_AT_END)
         text = "tensors live at the end";
-    if (brief && strncmp(text, "peak ", 5) == 0)
+    if (brief && quantity->with_others && quantity->metric == VS_METRIC_ALLOCATED)
+        text = "peak live"; /* as in the phases of a report */
+    else if (brief && strncmp(text, "peak ", 5) == 0)
         text += strncmp(text, "peak of ", 8) == 0 ? 8 : 5;
     snprintf(out, VS_DIFF_LINE_MAX, "%.1500s%s%s%s", quantity->phase ? quantity->phase : "",
              quantity->phase ? ": " : "", text, copies ? where[quantity->way] : "");

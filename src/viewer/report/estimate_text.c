@@ -215,6 +215,14 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
             snprintf(text + n, sizeof text - (size_t)n, " (within %.2f %% of the runs)",
                      100 * curve->error);
         vs_text_wrapped(style, "", text);
+        double predicted = a->has_at ? vs_scaling_at(curve, a->at) : 0;
+        if (predicted > 0) {
+            n = snprintf(text, sizeof text, "at");
+            for (size_t k = 0; k < a->scaling.names; k++)
+                n += snprintf(text + n, sizeof text - (size_t)n, " %s=%.0f", a->names[k], a->at[k]);
+            vs_text_lines(style, "", "%s: %s allocated, %s reserved", text, vs_size_text((uint64_t)predicted),
+                          vs_size_text(vs_estimate_need(a)));
+        }
         print_gpus(a, style);
         fputc('\n', style->out);
         if (a->scaling.places_differ)
@@ -226,10 +234,13 @@ void vs_estimate_text(const struct vs_estimate_answer *a, const struct vs_style 
         if (a->scaling.used == 2)
             vs_text_wrapped(style, "", "Two runs always give a straight line; a third one shows "
                                        "whether the growth is linear.");
-        double more = 100 * (a->scaling.reserved_ratio - 1);
-        if (more > 0)
-            vs_text_lines(style, "assumed: ", "larger values use the same algorithms; up to %.1f "
-                          "%% more is reserved than allocated, as in these runs.", more);
+        double share = 100 * (a->scaling.reserved_ratio - 1), more = a->scaling.reserved_more;
+        char parts[64] = "";
+        if (share > 0)
+            snprintf(parts, sizeof parts, "%.1f %%%s", share, more >= 1 ? " and " : "");
+        if (share > 0 || more >= 1)
+            vs_text_lines(style, "assumed: ", "larger values use the same algorithms; %s%s more is reserved than "
+                          "allocated, as in these runs.", parts, more >= 1 ? vs_size_text((uint64_t)more) : "");
         else
             vs_text_wrapped(style, "assumed: ", "larger values use the same algorithms, and no "
                             "more is reserved than allocated, as in these runs.");
@@ -282,7 +293,8 @@ static void put_runs(struct vs_json *json, const struct vs_estimate_answer *a)
             vs_json_uint(json, NULL, curve->powers[i][k]);
     }
     vs_json_end_object(json);
-    vs_json_ratio(json, "reserved_ratio", a->scaling.reserved_ratio);
+    vs_json_members(json, VS_J_RATIO("reserved_ratio", a->scaling.reserved_ratio),
+                    VS_J_UINT("reserved_more_bytes", (uint64_t)a->scaling.reserved_more));
 }
 
 static void put_largest(struct vs_json *json, const char *key, uint64_t largest)

@@ -295,6 +295,23 @@ TEST(diff_has_a_tolerance_and_refuses_what_it_cannot_compare)
             {"--nonsense trace.vst trace.vst", ""}, {"--color=x trace.vst trace.vst", ""});
 }
 
+/* Memory that holds no tensors was "tensors live at the end", and steps of two kinds were compared. */
+TEST(diff_names_tensors_and_steps_as_what_they_are)
+{
+    static const char *const steps[] = {"step i+1; tensor 20 2M of 20M 40M; drop 20; pop",
+                                        "tensor 20 2M of 20M 40M; tensor 30 4M of 20M 40M; drop 20; drop 30"};
+    for (int found = 0; found < 2; found++) {
+        vs_builder_open(&b, "observe");
+        vs_trace(&b, "device 1G Test GPU; at request_segment 37 < main 44; alloc 0 40M; at train 31 < main 44; "
+                     "tensor 0 %dM of 10M 40M; at handle 7 < main 8; alloc 5000 %dM; at train 33 < main 44; "
+                     "repeat 40 { %s }", 8 + found, 8 + found, steps[found]);
+        end_as(found ? "found.vst" : "marked.vst", VS_END_EXIT, 0);
+    }
+    expect(0, "(train_demo, 40 steps)|(train_demo, 40 steps found in repeating requests)|\n  peak of tensors and others |"
+              "\n  live at the end |\n  step: peak live ", "diff marked.vst found.vst");
+    assert_null(strstr(out, "\n  steps "));
+}
+
 TEST(diff_says_how_many_call_sites_moved)
 {
     for (int renamed = 0; renamed < 2; renamed++) {
@@ -770,8 +787,9 @@ TEST(estimate_finds_the_largest_batch_from_runs)
     write_batch("four", 4, false);
     write_batch("refused", 8, true);
     expect(0, "peak allocated = 2.00 GiB + 1.00 GiB x batch|"
+              "at batch=16: 18.00 GiB allocated, 18.00 GiB reserved\n|"
               "largest batch: 17\n", /* 400 MiB for the context */
-           "estimate --capacity 20GiB --find batch batch=2:two batch=4:four");
+           "estimate --capacity 20GiB --find batch --at batch=16 batch=2:two batch=4:four");
     expect_json(1, "estimate --capacity 20GiB --at batch=18 batch=2:two batch=4:four --json");
     assert_int_equal(json_number(json, "/needed_bytes"), 20 * GIB);
     REFUSES("estimate", {"batch=2:two batch=8:refused", "ran out of memory, so its peak is unknown"},
