@@ -108,7 +108,7 @@ static bool alike(const struct vs_report *a, const struct vs_report *b, char dif
         const char *what;
         uint64_t a, b;
     } rows[] = {{"peak", x->peak_user.bytes, y->peak_user.bytes},
-                {"reserved", x->peak_reserved.bytes, y->peak_reserved.bytes},
+                {"reserved on the device", x->peak_reserved.bytes, y->peak_reserved.bytes},
                 {"live at the end", x->user_allocated, y->user_allocated}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (apart(rows[i].a, rows[i].b) > rows[i].a / 100)

@@ -41,6 +41,7 @@ struct vs_tree_member {
     uint64_t peak_allocated, peak_reserved; /* its own, over its devices */
     uint64_t device;                 /* number of the device with the highest use; VS_TREE_NONE: none */
     uint64_t tensors;                /* peak of a framework's tensors there; with has_tensors */
+    uint64_t tensors_reserved;       /* likewise of what it reserved for them; 0: not reported */
     uint64_t device_used, device_total; /* highest use of that device, and its size; 0: never read */
     bool has_tensors;
     bool has_process, has_end;

@@ -216,6 +216,7 @@ static void end_stream(struct summing *s, size_t m)
         member->device = account->device;
         member->has_tensors = account->framework.peak.allocated > 0;
         member->tensors = account->framework.peak.allocated;
+        member->tensors_reserved = account->framework.peak.reserved;
         member->device_used = account->use_known.used;
         member->device_total =
             account->use_known.total ? account->use_known.total : account->total_bytes;

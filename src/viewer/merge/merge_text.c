@@ -187,7 +187,7 @@ void vs_merge_text(const struct vs_merge *merge, const struct vs_style *style)
     }
     if (left_out)
         fprintf(style->out, "  %zu others, alike (--full lists them)\n", left_out);
-    vs_text_lines(style, "  ", "peak: memory in use on the device, buffers of libraries such as NCCL included");
+    vs_text_lines(style, "  ", "peak: tensors and buffers of libraries such as NCCL; reserved: with cached memory");
 }
 
 static void put_spread(struct vs_json *json, const char *key, const struct vs_merge *merge,

@@ -224,7 +224,8 @@ static void put_members(const struct rows *rows, bool ranks, const struct vs_sty
                 snprintf(gpu, sizeof gpu, "%" PRIu64, m->device);
             fprintf(out, "  %4s  %3s  %10s  %10s  %11s  %10s", rank, gpu,
                     vs_size_text(tensors ? m->tensors : m->peak_allocated),
-                    vs_size_text(m->peak_reserved), used ? vs_size_text(used) : "-",
+                    vs_size_text(tensors && m->tensors_reserved ? m->tensors_reserved : m->peak_reserved),
+                    used ? vs_size_text(used) : "-",
                     used ? vs_size_text(total > used ? total - used : 0) : "-");
         } else {
             fputs("  ", out);

@@ -516,6 +516,10 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         device_peaks(device, style);
         framework_lines(device, style);
         family_table(device->family, live_heading(report), style);
+        if (device->framework_retries + device->framework_ooms &&
+            device->family[VS_FAMILY_DEVICE].failures > device->framework_ooms)
+            vs_text_lines(style, "    ", "after a failed call PyTorch empties its cache and tries again; %s of its "
+                          "allocations failed", device->framework_ooms ? vs_count_text(device->framework_ooms) : "none");
         vs_balance_text(style, device,
                         part->window || part->point ? part->to_ns : report->duration_ns,
                         strncmp(when, "at ", 3) == 0 ? when + 3 : "the end so far");

@@ -219,7 +219,7 @@ TEST(traces_of_different_jobs_are_remarked_and_of_two_ranks_the_larger)
         assert_true(!jobs[i].said || strstr(text, jobs[i].said));
         assert_true(!strstr(text, "peak 100.0 MiB; rank 0: 150.0 MiB, 1.50 times that") == (i < 3));
         assert_true(!strstr(text, "what differs: vramscope diff") == (i < 3));
-        assert_non_null(strstr(text, "\n  peak: memory in use on the device, buffers of libraries such as NCCL included\n"));
+        assert_non_null(strstr(text, "\n  peak: tensors and buffers of libraries such as NCCL; reserved: with cached memory\n"));
         free(text);
         vs_merge_free(merge);
     }
