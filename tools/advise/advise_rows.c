@@ -165,6 +165,12 @@ void vs_search_rows(struct vs_search *search, struct vs_advice *advice)
                                  .torch = search->survey.torch ? search->survey.torch : "",
                                  .runs = trials->runs, .cached = trials->cached,
                                  .steps_run = search->job->fit.steps};
+    uint64_t made = 0; /* the program may end before */
+    for (size_t i = 0; i < trials->count; i++)
+        if (trials->items[i]->run.worst && trials->items[i]->run.worst->steps > made)
+            made = trials->items[i]->run.worst->steps;
+    if (made && made < advice->steps_run)
+        advice->steps_run = made;
     for (size_t i = 0; i < trials->count; i++) {
         struct vs_trial *trial = trials->items[i];
         struct vs_trial *asked = vs_trial_of(trials, trial->set, search->gpu, false);

@@ -57,6 +57,7 @@ static const char usage[] =
     "                      t4-16g,capacity=2GiB,devices=2\n"
     "  --no-kernels        record memory only, no kernels, copies or waits\n"
     "  --kernels=api       record each call of CUDA as well\n"
+    "  --copy-stacks       record the line of each copy (--kernels=api: included)\n"
     "  --stacks=none       record no call stacks\n"
     "  --sample N, --min-size SIZE, --max-trace-size SIZE\n"
     "                      for long runs: record 1 allocation in N, only those of at\n"

@@ -70,7 +70,7 @@ struct vs_advice {
     size_t absent_count, spared_count;
     const char *torch;           /* release; "" */
     size_t runs, cached;         /* of the program; of these read from the cache */
-    unsigned long long steps_run; /* --steps */
+    unsigned long long steps_run; /* --steps, or less where every run ended before */
 };
 
 /* All GPUs of one command. */

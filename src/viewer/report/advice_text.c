@@ -107,8 +107,9 @@ static void print_answer(const struct vs_advice *advice, const struct vs_style *
     const struct vs_advice_row *nearest = &rows[advice->nearest];
     if (advice->answer == VS_FIT_YES && advice->plan) {
         const struct vs_advice_row *plan = &rows[advice->plan];
-        vs_text_lines(style, "", "fits with: %s; %s left in %llu steps%s", plan->label,
-                      vs_size_text((uint64_t)plan->headroom), advice->steps_run, plan->if_assumed ? ", if the assumed sizes hold" : "");
+        vs_text_lines(style, "", "fits with: %s; %s left in %llu step%s%s", plan->label,
+                      vs_size_text((uint64_t)plan->headroom), advice->steps_run,
+                      advice->steps_run == 1 ? "" : "s", plan->if_assumed ? ", if the assumed sizes hold" : "");
         if (advice->margin_bytes)
             vs_text_lines(style, "", "margin asked for: %s", vs_size_text(advice->margin_bytes));
     } else if (advice->answer != VS_FIT_YES && advice->nearest)
@@ -171,8 +172,8 @@ static void print_notes(const struct vs_advice *advice, const struct vs_style *s
     if (has_costs(advice))
         vs_text_wrapped(style, "", "compute, copies: estimates, of a step compared with the program as it "
                         "is: time of kernels by the GPU's peak figures, bytes between host and GPU");
-    fprintf(style->out, "%zu run%s of %llu steps\n", advice->runs, advice->runs == 1 ? "" : "s",
-            advice->steps_run);
+    fprintf(style->out, "%zu run%s of %llu step%s\n", advice->runs, advice->runs == 1 ? "" : "s",
+            advice->steps_run, advice->steps_run == 1 ? "" : "s");
     if (advice->cached)
         fprintf(style->out, "%zu of them from the cache (--no-cache runs them again)\n", advice->cached);
 }

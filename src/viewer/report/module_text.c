@@ -177,6 +177,8 @@ static void print(struct vs_arena *memory, const struct module_node *node, const
     size_t count;
     struct module_node **order = children_of(memory, node, by_bytes, &count);
     struct module_node own = *node, small = {.count = 0};
+    const struct module_node *smallest = NULL;
+    uint64_t rest = indent > 2 ? least : 1; /* models, and the modules of one, add up to all */
     for (size_t i = 0; i < count; i++) {
         own.bytes -= order[i]->bytes;
         for (int k = 0; k < VS_KIND_COUNT; k++)
@@ -198,16 +200,19 @@ static void print(struct vs_arena *memory, const struct module_node *node, const
         if (order[i]->bytes >= least) {
             print(memory, order[i], model && only ? name : "", indent, least, all, style);
         } else {
+            smallest = order[i];
             small.bytes += order[i]->bytes;
             small.count += order[i]->count;
             for (int k = 0; k < VS_KIND_COUNT; k++)
                 small.kinds[k] += order[i]->kinds[k];
         }
     }
-    if (model && count && own.bytes >= least)
+    if (model && count && own.bytes >= rest)
         print_row(style, "itself", indent, &own, 1, all);
-    if (small.bytes >= least && small.count)
-        print_row(style, vs_xarena_printf(memory, "%s smaller", vs_count_text(small.count)), indent, &small, 1, all);
+    if (small.bytes >= rest && small.count)
+        print_row(style, small.count == 1
+                             ? vs_xarena_printf(memory, "%.*s", smallest->length, smallest->name)
+                             : vs_xarena_printf(memory, "%s smaller", vs_count_text(small.count)), indent, &small, 1, all);
 }
 
 void vs_modules_text(const struct vs_held *held, const struct vs_style *style)
