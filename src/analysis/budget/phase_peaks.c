@@ -90,6 +90,12 @@ static void raise(struct vs_phase_peaks *peaks, const struct vs_replay *replay, 
     const struct vs_account *sums = replay->accounts[account];
     if (!device || !sums)
         return;
+    const struct vs_steps *steps = &replay->phases.steps;
+    if (steps->open && (!device->before || device->raised_by != steps->time_ns)) {
+        device->raised_by = steps->time_ns;
+        device->before = device->before ? device->before : vs_xarena(&peaks->memory, sizeof device->peak);
+        memcpy(device->before, device->peak, sizeof device->peak);
+    }
     uint64_t allocated = sums->sums.now.allocated;
     uint64_t now[3] = {vs_user_sums(replay, account).allocated, sums->sums.now.requested,
                        sums->sums.now.reserved};
@@ -214,6 +220,13 @@ static enum vs_err observe(void *context, struct vs_replay *replay, const struct
                 *bytes = *bytes > user->backing ? *bytes - user->backing : 0;
         }
     }
+    for (size_t i = 1; replay->phases.after_last.phase && !peaks->after_last.phase && i < peaks->count; i++)
+        for (size_t a = 0; a < peaks->rows[i].count; a++) {
+            struct vs_phase_device *device = &peaks->rows[i].devices[a];
+            if (device->before && device->raised_by == replay->phases.steps.time_ns &&
+                vs_phases_in(&replay->phases, (uint32_t)i, replay->phases.after_last.phase))
+                memcpy(device->peak, device->before, sizeof device->peak);
+        }
     peaks->after_last = replay->phases.after_last;
     if (event->kind == VS_EVENT_range_push)
         opened(peaks, replay, event->tid, event->range_push.domain);

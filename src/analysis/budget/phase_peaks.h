@@ -22,6 +22,8 @@ struct vs_phase_device {
     /* By enum vs_metric. Of all times at the highest reserved, the one with most allocated, as in
      * struct vs_account. */
     struct vs_phase_peak peak[3];
+    struct vs_phase_peak *before; /* of 3: before the step that raised them last; NULL: none did */
+    uint64_t raised_by;           /* when that began */
     uint64_t kept;      /* the largest increase over one of its ranges */
     uint64_t kept_event, kept_ns; /* when that range was closed */
     uint64_t kept_from_ns; /* when it was opened, by the trace's clock */

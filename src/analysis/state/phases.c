@@ -335,12 +335,15 @@ void vs_phases_prepared(struct vs_phases *phases)
 
 bool vs_phases_after_last(const struct vs_phases *phases, struct vs_place place)
 {
-    uint32_t at = place.phase;
-    if (!phases->after_last.phase || !place.step_known || place.step != phases->after_last.step)
-        return false;
-    while (at && at != phases->after_last.phase)
-        at = phases->items[at].parent;
-    return at;
+    return phases->after_last.phase && place.step_known && place.step == phases->after_last.step &&
+           vs_phases_in(phases, place.phase, phases->after_last.phase);
+}
+
+bool vs_phases_in(const struct vs_phases *phases, uint32_t phase, uint32_t outer)
+{
+    while (phase && phase != outer)
+        phase = phases->items[phase].parent;
+    return phase;
 }
 
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
@@ -359,6 +362,8 @@ void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop)
     for (size_t i = drop ? phases->raised_count : 0; i-- > 0;) {
         const struct vs_phase_raise *raise = &phases->raised[i];
         const struct vs_phase *p = &phases->items[raise->phase];
+        if (!vs_phases_in(phases, raise->phase, phases->after_last.phase))
+            continue; /* around the step, or of another thread */
         (raise->user ? p->user_peaks : p->peaks)[raise->device] = raise->before;
     }
 }

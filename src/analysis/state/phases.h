@@ -168,6 +168,9 @@ void vs_phases_user_split(struct vs_phases *phases, unsigned device, uint64_t ba
 void vs_phases_prepared(struct vs_phases *phases);
 bool vs_phases_after_last(const struct vs_phases *phases, struct vs_place place);
 
+/* vs_phases_in: whether *phase* is *outer*, not 0, or inside it. */
+bool vs_phases_in(const struct vs_phases *phases, uint32_t phase, uint32_t outer);
+
 /* vs_phases_finish: count the time of ranges that are still open; *drop*: without the open step and
  * the ranges in it, whose peaks are taken back (vs_replay_step_prepared). Call once. */
 void vs_phases_finish(struct vs_phases *phases, uint64_t time_ns, bool drop);

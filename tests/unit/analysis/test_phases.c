@@ -110,19 +110,24 @@ TEST(a_step_that_was_only_prepared_is_not_counted)
 {
     for (int well = 0; well < 2; well++) {
         begin(NULL);
-        uint32_t step = 0, forward = 0;
+        uint32_t epoch = vs_phases_push(&phases, 1, "epoch", 0, 10).phase, step = 0, forward = 0;
         for (uint64_t i = 1; i <= 3; i++) {
             char name[16];
             snprintf(name, sizeof name, "step %u", (unsigned)i);
             step = vs_phases_push(&phases, 1, name, 0, 10 * i).phase;
             forward = vs_phases_push(&phases, 1, "forward", 0, 10 * i).phase;
+            vs_phases_level(&phases, forward, 0, 100 * i);
             if (i < 3) {
                 vs_phases_pop(&phases, 1, 0, 10 * i + 10);
                 vs_phases_pop(&phases, 1, 0, 10 * i + 10);
             }
         }
+        if (well)
+            vs_phases_prepared(&phases);
         vs_phases_finish(&phases, 1000, well);
         assert_int_equal(phases.steps.done, 2);
+        assert_int_equal(phases.items[forward].peaks[0], well ? 200 : 300);
+        assert_int_equal(phases.items[epoch].peaks[0], 300); /* around the steps */
         assert_int_equal(phases.items[step].times, well ? 2 : 3); /* otherwise it failed there */
         assert_int_equal(phases.items[forward].times, well ? 2 : 3);
         assert_int_equal(phases.items[step].time_ns, well ? 20 : 990);

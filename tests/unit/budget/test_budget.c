@@ -326,7 +326,9 @@ TEST(memory_after_the_last_step_is_in_no_step)
         assert_string_equal(device->held.by[VS_BY_PHASE].rows[0].label, ends[i].by_phase);
         set_limits(&t.budget, "max-peak 1MiB phase step / forward");
         judge(&t, NULL);
-        assert_string_equal(t.verdict.rows[t.verdict.count - 1].quantity.place, ends[i].place);
+        const struct vs_quantity *judged = &t.verdict.rows[t.verdict.count - 1].quantity;
+        assert_int_equal(judged->value, i ? 8 * MIB : MIB);
+        assert_string_equal(judged->place, i ? ends[i].place : "step 1 / forward");
         end(NULL);
     }
 }
