@@ -312,6 +312,25 @@ TEST(diff_names_tensors_and_steps_as_what_they_are)
     assert_null(strstr(out, "\n  steps "));
 }
 
+/* Beside the tensors of a rank stood what the device reserved, with NCCL's memory; and four failed calls beside one
+ * failed allocation. */
+TEST(ranks_have_the_frameworks_reserved_memory_and_failed_calls_are_explained)
+{
+    for (unsigned rank = 0; rank < 2; rank++) {
+        vs_builder_open(&b, "observe");
+        vs_trace(&b, "option RANK %u; option WORLD_SIZE 2; device 1G Test GPU; "
+                     "at @/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so; alloc 0 40M; "
+                     "at train 31 < main 44; tensor 0 8M of 8M 40M; at @/env/lib/libnccl.so.2; alloc 5000 70M; "
+                     "at @/env/lib/python3.11/site-packages/torch/lib/libc10_cuda.so; "
+                     "fail 32M free 3M; fail 32M free 3M; at train 31 < main 44; raise 30M", rank);
+        end_as(rank ? "rank1.vst" : "rank0.vst", VS_END_EXIT, 1);
+    }
+    expect(0, "tensors    reserved|0    0     8.0 MiB    40.0 MiB|1    0     8.0 MiB    40.0 MiB",
+           "report rank0.vst rank1.vst");
+    expect(0, "after a failed call PyTorch empties its cache and tries again; 1 of its\n    allocations failed\n",
+           "report rank0.vst");
+}
+
 TEST(diff_says_how_many_call_sites_moved)
 {
     for (int renamed = 0; renamed < 2; renamed++) {
