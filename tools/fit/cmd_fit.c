@@ -102,7 +102,7 @@ static int answer(struct vs_fit_job *job)
     vs_fit_signals_begin();
     status = job->ranks ? vs_fit_ranks(job, &set) : vs_fit_search(job, &set);
     vs_fit_folder_remove(job);
-    if (!status && !vs_fit_interrupted()) {
+    if (!status && (!vs_fit_interrupted() || set.answered)) {
         struct vs_style style = vs_tool_style(&job->colour, stdout);
         if (job->json)
             vs_fit_json(&set, stdout);

@@ -133,6 +133,7 @@ static int start(const struct vs_fit_job *job, size_t slot, struct vs_fit_proces
     process->slot = slot;
     process->steps = process->steps ? process->steps : job->steps;
     process->watched = process->signals = 0;
+    process->until = process->longest_ns ? process->began + process->longest_ns : 0;
     pid_t pid = fork();
     if (pid == 0) {
         int nothing = open("/dev/null", O_RDONLY);
@@ -165,6 +166,11 @@ static bool has_ended(const struct vs_fit_job *job, struct vs_fit_process *proce
     if (ended == 0 || (ended < 0 && errno == EINTR)) {
         if (process->steps)
             vs_fit_watch_steps(process, process->steps);
+        if (process->until && vs_clock_ns() >= process->until) {
+            kill(process->pid, process->late ? SIGKILL : SIGTERM);
+            process->late = true;
+            process->until += VS_FIT_SIGNAL_NS;
+        }
         vs_fit_watch_host(job, process);
         return false;
     }

@@ -24,6 +24,8 @@
 /* Added to a GPU's name: more memory than any. */
 #define VS_FIT_MORE_MEMORY ",capacity=1TiB"
 
+#define VS_FIT_SIGNAL_NS UINT64_C(20000000000) /* until the next, stronger signal */
+
 struct vs_fit_job {
     const char *who; /* "vramscope fit" */
     char *gpus[VS_FIT_GPUS_MAX]; /* as given; owned */
@@ -80,6 +82,8 @@ struct vs_fit_process {
     char folder[PATH_MAX + 256];
     size_t slot; /* below VS_FIT_GPUS_MAX, no other running process has it */
     unsigned long long steps; /* as of the job */
+    uint64_t longest_ns, until; /* its run is ended after that time, at that time; 0: never */
+    bool late;
     int pid;
     uint64_t began, looked, sent; /* looked, sent: of --steps: at the traces, the last signal */
     uint64_t watched;             /* the host's memory */

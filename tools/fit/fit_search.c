@@ -13,7 +13,11 @@
 #include "base/vs_size.h"
 #include "tools/fit/fit_internal.h"
 
-#define STEPS_WHOLE 3 /* beyond the one that failed */
+/* Of the run with more memory: steps beyond the one that failed, and its time beyond some times that of
+ * the run that failed: without steps it may have no end. */
+#define STEPS_WHOLE 3
+#define TIMES_WHOLE 3
+#define LONGER_NS UINT64_C(60000000000)
 
 /* The search on one GPU. Invariant by halves: all values before *low* fit, none from *high* on does. */
 struct fit_lane {
@@ -103,6 +107,7 @@ static void want_whole(struct fit_lane *lane, const struct vs_fit_run *run)
     lane->wants_whole = true;
     if (!lane->process.steps)
         lane->process.steps = run->worst->steps + STEPS_WHOLE;
+    lane->process.longest_ns = TIMES_WHOLE * run->wall_ns + LONGER_NS;
 }
 
 static void end_whole(const struct fit_grid *grid, struct fit_lane *lane)
@@ -161,6 +166,9 @@ int vs_fit_search(const struct vs_fit_job *job, struct vs_fit_set *set)
         grid.lanes[g].high = values;
     }
     int status = vs_fit_run_all(job, &grid, start_lane, end_lane);
+    set->answered = true;
+    for (size_t g = 0; g < job->gpu_count; g++)
+        set->answered &= grid.lanes[g].low >= grid.lanes[g].high;
     bool stopped = false;
     for (size_t i = 0; i < count; i++) { /* those that were needed */
         struct vs_fit_run run = set->runs[i];

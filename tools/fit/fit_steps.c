@@ -14,7 +14,6 @@
 #include "trace/read/reader.h"
 
 #define LOOK_NS UINT64_C(500000000) /* between two looks at the traces */
-#define SIGNAL_NS UINT64_C(20000000000) /* until the next, stronger signal */
 
 /* Steps completed in the trace at *path*, which may be unfinished. */
 static uint64_t steps_in(const char *path)
@@ -49,7 +48,7 @@ void vs_fit_watch_steps(struct vs_fit_process *process, uint64_t wanted)
         if (least >= wanted)
             kill(process->pid, signals[process->signals++]);
         process->looked = process->sent = vs_clock_ns();
-    } else if (process->signals && process->signals < 3 && now - process->sent >= SIGNAL_NS) {
+    } else if (process->signals && process->signals < 3 && now - process->sent >= VS_FIT_SIGNAL_NS) {
         kill(process->pid, signals[process->signals++]);
         process->sent = now;
     }

@@ -99,7 +99,9 @@ def _remember(site, text):
 
         def explain(kind, error, trace):
             earlier(kind, error, trace)
-            if issubclass(kind, Exception) and kind.__name__ != "OutOfMemoryError":
+            if (sys.stderr is not None and issubclass(kind, Exception)
+                    and not issubclass(kind, (OSError, ImportError, MemoryError))
+                    and kind.__name__ != "OutOfMemoryError"):
                 print("vramscope: the latest value that the simulated GPU did not compute: "
                       f"{': '.join(_latest)}. The error above may follow from it; --values=SIZE "
                       "computes larger tensors.", file=sys.stderr)

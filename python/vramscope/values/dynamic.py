@@ -6,6 +6,8 @@ it reads back), and the driver answers a count that it reads back directly. If t
 another shape than the CPU's, it is replaced by memory of that shape, and counted as assumed. Data
 that is not known gives the largest possible shape.
 """
+import itertools
+import math
 import threading
 
 from . import blame, driver, notes
@@ -77,12 +79,16 @@ def _most(plan, args, shape):
     """The largest shape that a result of *shape* may have, whatever the values; None if it has it, or that is
     not known."""
     place, counted = 0, args[0]
+    if plan.name == "masked_select":  # of what both broadcast to, which has the larger of their sizes
+        sizes = itertools.zip_longest(*(reversed(t.shape) for t in args[:2]), fillvalue=1)
+        most = [math.prod(map(max, sizes))]
+        return most if most != shape else None
     if plan.indices:
         given = [i for i, index in enumerate(args[1]) if index is not None]
         place, counted = given[0], args[1][given[0]]
         if len(given) > 1:
             return None
-    elif plan.name not in _COUNTED and plan.name != "masked_select" or plan.name.startswith("unique_dim"):
+    elif plan.name not in _COUNTED or plan.name.startswith("unique_dim"):
         return None
     most = shape[:place] + [counted.numel()] + shape[place + 1:]
     return most if most != shape else None

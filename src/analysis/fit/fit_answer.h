@@ -243,6 +243,7 @@ struct vs_fit_set {
     const char *vary; /* the name that varies, "--batch"; "" for {} alone; NULL: nothing varies */
     char *const *program; /* the command, NULL-terminated, as given */
     const char *kept; /* folder of the traces; NULL: not kept */
+    bool answered;    /* every run that the answer needs has ended, also if a signal came */
     unsigned long long ranks; /* of the whole job, of which each run is one; 0: runs are whole jobs */
 };
 

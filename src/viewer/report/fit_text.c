@@ -304,7 +304,8 @@ static void put_needed(const struct vs_fit_set *set, const struct vs_fit_run *ru
     struct vs_size_pair two = vs_sizes_apart(run->needed, run->worst_device->total_bytes);
     fprintf(out, ": %s instead of %s, %s more", two.a, two.b, vs_size_text(vs_fit_lacks(run)));
     if (run->needed_steps)
-        fprintf(out, ", in its first %s steps", vs_count_text(run->needed_steps));
+        fprintf(out, ", in its first %s step%s", vs_count_text(run->needed_steps),
+                run->needed_steps == 1 ? "" : "s");
     if (run->worst_device->tensors)
         fputs("; vramscope advise finds what makes it fit", out);
 }
