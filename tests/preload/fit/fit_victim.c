@@ -15,7 +15,7 @@
 #include "vramscope_client.h"
 
 #define PIECE 64
-#define PIECES_MAX 4096
+#define PIECES_MAX 8192 /* 512 GiB */
 
 static void *pieces[PIECES_MAX];
 static int count;
