@@ -111,6 +111,16 @@ def load():
     runtime = ctypes.CDLL(next(l.split()[-1] for l in open("/proc/self/maps") if "libcudart.so" in l))
     error = runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(900 << 20))
     assert error == 0, error''', "load()", 0),
+    "library_after_the_steps": (("framework_cache",), "measure", '''def step(i, out):
+    pass
+def measure():
+    import ctypes
+    runtime = ctypes.CDLL(next(l.split()[-1] for l in open("/proc/self/maps") if "libcudart.so" in l))
+    error = runtime.cudaMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(600 << 20))
+    assert error == 0, error
+def fit():
+    train(depth=2, batch=81920)
+    measure()''', "fit()", 4),
     "cache_of_another_stream": (("other_cache",), "on_the_side", '''def step(i, out):
     pass
 def on_the_side():
@@ -291,6 +301,7 @@ EVIDENCE = {  # what a program computes and keeps is not one of its inputs
     "losses_kept_by_an_evaluation": ("look at evaluate (losses_kept_by_an_evaluation.py:18)",
                                      "remedy the result of evaluate (losses", ".item()", "under torch.no_grad()"),
     "one_evaluation_with_gradients": ("1. run it under torch.no_grad()", "at evaluate (one"),
+    "library_after_the_steps": ("1. call torch.cuda.empty_cache() before this line",),
     "results_joined_by_an_evaluation": ("replaced by a larger one each time: 160.0 MiB more",
                                         "remedy keep the result of each repetition on the host"),
     "copies_after_the_training": ("after 3 completed steps", "free the gradients before it"),

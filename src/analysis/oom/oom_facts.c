@@ -486,8 +486,10 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
             vs_library_same_caller(replay->reader, row->stack, failure->stack))
             oom->new_line = false;
     }
-    /* with a backward pass it is a step of another loop; a single spike says more */
-    if (!oom->new_line || (stretch->epoch == epoch && stretch->passes) || oom->spike_count == 1)
+    /* with a backward pass it is a step of another loop; a single spike says more, and so do unused
+     * segments that PyTorch could have returned to a library's request */
+    bool unused = oom->missing && oom->cache.unreleased >= oom->missing;
+    if (!oom->new_line || (stretch->epoch == epoch && stretch->passes) || oom->spike_count == 1 || unused)
         return;
     struct vs_oom_part *parts = vs_xcalloc(history->site_count + 1, sizeof *parts);
     uint64_t known = 0, all = 0, graph = 0, copies = 0;
