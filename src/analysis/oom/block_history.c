@@ -77,8 +77,9 @@ static void on_birth(struct vs_history *h, const struct vs_replay *replay,
     /* small requests of the same line, of labels beside outputs, are not compared with those that grow */
     if (site->allocs == 1 || live->requested / SMALL_BESIDE > site->last) {
         site->first = site->last = live->requested;
-        site->rises = site->falls = 0;
+        site->rises = site->falls = site->repeats = 0;
     }
+    site->repeats += live->requested > site->last / SMALL_BESIDE;
     site->falls += live->requested < site->last && live->requested > site->last / SMALL_BESIDE;
     if (live->requested > site->last) {
         site->last = live->requested;

@@ -421,7 +421,7 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     oom->growth_stacks.count = 0; /* a replay without the buffer would say nothing */
     oom->growth_replaced = oom->growth_pins = true;
     oom->growth_count = 1;
-    oom->growth_times = oom->growth_repeats = site->rises + 1;
+    oom->growth_times = oom->growth_repeats = site->repeats; /* and the failed one, without the first */
     oom->growth_each = (request - site->first) / oom->growth_repeats;
     oom->growth_per_step = 0;
 }

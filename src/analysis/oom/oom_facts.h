@@ -51,6 +51,7 @@ struct vs_history_site {
     uint64_t largest_late;                /* largest after the program first freed memory */
     uint64_t first, last;                 /* requests, without rounding: the first and the largest */
     uint64_t rises, falls;                /* requests larger than all before, smaller than the largest */
+    uint64_t repeats;                     /* requests from the first on, without much smaller ones */
 };
 
 /* The requests of one level since the latest begin or end of a marked step (vs_replay_epoch). A call

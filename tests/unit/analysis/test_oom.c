@@ -94,9 +94,9 @@ static const struct oom_case cases[] = {
      "it: 1 step per 20 MiB"},
     {"a_buffer_that_a_larger_one_replaces_after_the_steps_is_growth",
      START STEPS(3, "10M", "") "step 3; at site_log; repeat 5 { alloc 200i+2200 34i+34M; alloc 9000 1M; "
-     "free 200i+2000; free 9000 }; fail 204M free 178M",
+     "free 200i+2100; free 9000; alloc 200i+2300 34i+34M; free 200i+2200 }; fail 204M free 178M",
      "verdict growth; growth/bytes 170M; " GUILTY "site_log; remedies/0/kind free_growth; evidence has "
-     "34.0 MiB more in each of 5 repetitions, which come after 3 completed steps; evidence has 374.0 MiB"},
+     "17.0 MiB more in each of 10 repetitions, which come after 3 completed steps; evidence has 374.0 MiB"},
     {"growth_over_few_steps_says_so", START STEPS(4, "60M", LEAK("20M")) FORWARD(4, 4,
      "60M") "fail 60M free 28M",
      "verdict growth; evidence_against is only 4 steps were completed"},
