@@ -257,10 +257,11 @@ static void run_statement(struct vs_builder *b, const char *text, size_t size, u
         enum vs_family f = family(&s);
         bool known = next_is(&s, "free");
         uint64_t free_bytes = known ? bytes(&s) : 0;
+        const char *api = next_is(&s, "by") ? needed(&s) : "cudaMalloc";
         vs_builder_event(b, EVENT(alloc_failed, .requested = requested, .family = f,
                                   .device = b->device, .context = 1 + b->device, .stack = b->stack,
                                   .error = next_is(&s, "error") ? sum(&s, needed(&s)) : 2,
-                                  .api = vs_builder_string(b, "cudaMalloc"),
+                                  .api = vs_builder_string(b, api),
                                   .device_free_bytes = free_bytes,
                                   .device_total_bytes = known ? b->total_bytes : 0));
     } else if (!strcmp(verb, "segment")) {

@@ -137,6 +137,11 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
     const struct vs_replay *replay = summary->replay;
     const struct vs_failure *failure = scene->failure;
     fill_device(oom, replay, failure, &scene->reading);
+    if (vs_oom_pool_is_fixed(scene)) {
+        oom->beside_pool = oom->free_bytes;
+        oom->free_bytes = 0;
+        oom->need = oom->failure.requested; /* no pages of the device */
+    }
     /* With the option `limit`: if the limit was reached before the device's end, the figures are
      * those of a device of that size. The limit counts the same bytes as the recording's reserved,
      * without managed memory, which may leave the device. */
@@ -177,7 +182,7 @@ static void examine(struct vs_oom *oom, struct vs_oom_scene *scene, uint64_t lim
         oom->missing_unknown = !oom->missing && !oom->free_known;
     }
     if (!oom->failure.host && oom->free_known && !oom->limit) {
-        struct vs_reading reading = {oom->free_bytes, oom->total, failure->event, failure->time_ns,
+        struct vs_reading reading = {oom->free_bytes + oom->beside_pool, oom->total, failure->event, failure->time_ns,
                                      failure->place};
         vs_balance_build(summary, failure->account, &reading, &oom->balance);
     }

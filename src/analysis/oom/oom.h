@@ -114,6 +114,7 @@ struct vs_oom {
     bool free_known;        /* reported by the device */
     uint64_t reserved, allocated, cached, largest_hole, holes, empty_bytes;
     uint64_t outside;       /* context, modules, other processes: total - free - reserved */
+    uint64_t beside_pool;   /* free on the device, but not for requests to a pool with a limit of its own */
     uint64_t limit;         /* the option limit, when it was reached before the device's end: total,
                              * free_bytes and outside are then those of the limit; otherwise 0 */
     uint64_t device_total, device_free; /* then the device's own; 0 when unknown */

@@ -191,6 +191,11 @@ static uint32_t highest(const uint64_t *sums, size_t count)
     return site;
 }
 
+bool vs_oom_pool_is_fixed(const struct vs_oom_scene *scene)
+{
+    return strcmp(vs_reader_string(scene->summary->replay->reader, scene->failure->api), "TensorFlow") == 0;
+}
+
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_replay *replay = scene->summary->replay;
@@ -201,7 +206,7 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     struct census c = {
         .out = out, .request = oom->failure.requested,
         .request_stream = oom->failure.framework ? scene->framework_stream : scene->failure->stream,
-        .comparable = framework == oom->failure.framework, .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
+        .comparable = framework == (oom->failure.framework || vs_oom_pool_is_fixed(scene)), .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
         .withheld = vs_xcalloc(sites + 1, sizeof *c.withheld)};
     const struct vs_history *history = scene->history;
     unsigned account = scene->failure->account;

@@ -198,6 +198,10 @@ struct vs_oom_part {
 void vs_oom_list_sites(struct vs_oom *oom, const struct vs_oom_scene *scene, struct vs_oom_part *parts,
                        const struct vs_report_site *request, struct vs_report_sites *out);
 
+/* vs_oom_pool_is_fixed: whether the request was made to a pool with a limit of its own below the device's end
+ * (TensorFlow's): what is free beside it is not for its requests. */
+bool vs_oom_pool_is_fixed(const struct vs_oom_scene *scene);
+
 /* vs_oom_cache_facts: counts the cached memory, which the missing bytes depend on. Called before them. */
 void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene);
 

@@ -391,6 +391,9 @@ void vs_oom_explain_missing(struct vs_oom *oom)
     if (oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(oom->need, available(oom));
+    if (oom->beside_pool)
+        vs_oom_evidence(oom, "%s's pool does not grow beyond its %s; %s of the device is free beside it",
+                        oom->failure.api, vs_size_text(oom->cache.segment_bytes), vs_size_text(oom->beside_pool));
     if (oom->need_at_least)
         vs_oom_evidence(oom, "it needs more than the %s available; the driver does not say how much",
                         two.b);

@@ -344,6 +344,12 @@ static const struct oom_case cases[] = {
      "verdict framework_cache; causes/0/bytes 240M; " GUILTY "site_spike; "
      "remedies/0/kind leave_room; remedies/0/fits true; remedies/0/text has (0.632); "
      "remedies/1/kind empty_cache"},
+    /* What TensorFlow leaves beside its pool is not for its requests. */
+    {"memory_beside_a_full_pool_is_not_free_for_its_requests",
+     SMALL "at site_weights; alloc 0 400M; repeat 20 { at site_activation; tensor 500 10M; at site_leak; "
+     "tensor 20i 20M; drop 500 }; at site_spike; fail 20M free 100M by TensorFlow",
+     "verdict growth; device_bytes/free 0; device_bytes/missing 20M; evidence is "
+     "TensorFlow's pool does not grow beyond its 400.0 MiB;; 100.0 MiB of the device is free beside it"},
     {"segments_of_pytorch_that_were_all_in_use_cannot_be_smaller",
      SMALL "at site_leak; repeat 10 { alloc 40i 40M; tensor 40i 40M }; "
      "repeat 6 { drop 40i }; at site_spike; fail 100M free 24M",
