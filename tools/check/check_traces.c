@@ -2,6 +2,7 @@
  *
  * Reads the traces of a check, groups the runs of one program, compares them and updates the
  * baseline. All traces stay open until the documents are written. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "analysis/budget/phase_peaks.h"
 #include "analysis/budget/quantity_sites.h"
 #include "base/reading/vs_intern.h"
+#include "base/reading/vs_vec.h"
 #include "base/reading/vs_xalloc.h"
 #include "tools/check/check_command.h"
 #include "tools/common/command.h"
@@ -166,43 +168,114 @@ static bool comes_before(const struct vs_measured *a, const struct vs_measured *
 }
 
 /* The *n*th process of *name* in a baseline: "train.py", "train.py #2". */
-static const char *numbered(struct check_work *work, const char *name, size_t n)
+static const char *numbered(struct check_work *work, const char *name, uint64_t n)
 {
     char text[300];
-    snprintf(text, sizeof text, n > 1 ? "%s #%zu" : "%s", name, n);
+    snprintf(text, sizeof text, n > 1 ? "%s #%" PRIu64 : "%s", name, n);
     return vs_xarena_text(&work->memory, text);
+}
+
+static uint32_t program_number(const struct vs_intern *programs, const struct vs_measured *run)
+{
+    uint32_t number = 0;
+    vs_intern_find(programs, run->process, strlen(run->process), &number);
+    return number;
+}
+
+/* The traces and stored processes of one program. */
+struct named_program {
+    size_t verdicts, told_apart; /* stored with arguments */
+    uint64_t last;               /* number that was given */
+    bool matched;                /* by arguments */
+};
+
+/* A process of a baseline, or of the traces. */
+struct numbered_process {
+    uint32_t program;
+    const char *arguments; /* as in a baseline */
+    uint64_t number;       /* 3 of "train.py #3"; of a trace its verdict's */
+    const char *name;
+};
+
+/* The stored processes with arguments, of *programs*. Entries may have been deleted: their numbers have gaps. */
+static struct numbered_process *told_apart(const struct vs_baseline *baseline, const struct vs_intern *programs,
+                                           struct named_program *of, struct vs_intern *stored, size_t *count)
+{
+    if (baseline)
+        vs_baseline_names(baseline, NULL, NULL, stored);
+    struct numbered_process *out = vs_xcalloc(stored->count + 1, sizeof *out);
+    for (size_t i = 0; i < stored->count; i++) {
+        const char *name = stored->items[i], *mark = strrchr(name, '#');
+        struct numbered_process process = {
+            .name = name, .number = 1, .arguments = vs_baseline_text(baseline, name, "arguments")};
+        bool found = vs_intern_find(programs, name, strlen(name), &process.program);
+        if (!found && mark > name && mark[-1] == ' ') {
+            char *end;
+            process.number = strtoull(mark + 1, &end, 10);
+            found = !*end && vs_intern_find(programs, name, (size_t)(mark - 1 - name), &process.program);
+        }
+        if (!found || !process.arguments)
+            continue;
+        of[process.program].told_apart++;
+        out[(*count)++] = process;
+    }
+    VS_SORT(out, *count, VS_UP(program), VS_UP(arguments), VS_UP(number));
+    return out;
 }
 
 /* Gives each program its name in the baseline: that of the one with the same arguments, so that one test of a binary
  * is compared with itself, or else the next number in the order of their start. Where some are told apart by their
- * arguments, the others are new ones. */
-static void name_programs(struct check_work *work, const struct vs_baseline *baseline)
+ * arguments, the others are new ones; likewise those of an update with fewer traces than the baseline has. */
+static void name_programs(struct check_work *work, const struct vs_baseline *baseline,
+                          const struct vs_intern *programs, struct named_program *of)
 {
-    struct vs_intern stored = {0}, taken = {0}, matched = {0};
+    struct vs_intern names = {0}, taken = {0};
+    size_t stored_count = 0, count = 0;
     uint32_t at;
-    if (baseline)
-        vs_baseline_names(baseline, NULL, NULL, &stored);
-    for (int by_start = 0; by_start < 2; by_start++)
-        for (size_t i = 0; i < work->verdict_count; i++) {
-            struct vs_budget_verdict *verdict = &work->verdicts[i];
-            const char *program = verdict->runs[0]->process, *arguments = verdict->runs[0]->arguments;
-            bool new = vs_intern_find(&matched, program, strlen(program), &at);
-            for (size_t n = 1; !verdict->process && (by_start || n <= stored.count); n++) {
-                const char *name = numbered(work, program, n);
-                const char *before = baseline ? vs_baseline_text(baseline, name, "arguments") : NULL;
-                bool same = before && arguments && strcmp(before, arguments) == 0;
-                if (vs_intern_find(&taken, name, strlen(name), &at) ||
-                    (by_start ? new && vs_baseline_has(baseline, name) : !same))
-                    continue;
-                verdict->process = name;
-                vs_intern_text(&taken, name);
-                if (same)
-                    vs_intern_text(&matched, program);
-            }
+    struct numbered_process *stored = told_apart(baseline, programs, of, &names, &stored_count);
+    struct numbered_process *traces = vs_xcalloc(work->verdict_count + 1, sizeof *traces);
+    for (size_t i = 0; i < work->count; i++) {
+        struct vs_measured *run = &work->runs[i];
+        at = program_number(programs, run);
+        if (of[at].verdicts == 1 && !of[at].told_apart)
+            run->arguments = NULL;
+    }
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        const struct vs_measured *run = work->verdicts[i].runs[0];
+        char text[VS_BASELINE_ARGUMENTS_MAX];
+        if (run->arguments)
+            traces[count++] = (struct numbered_process){
+                .program = program_number(programs, run), .number = i,
+                .arguments = vs_xarena_text(&work->memory, vs_baseline_arguments(text, run->arguments))};
+    }
+    VS_SORT(traces, count, VS_UP(program), VS_UP(arguments), VS_UP(number));
+    for (size_t i = 0, k = 0; i < count && k < stored_count;) {
+        int order = vs_then(VS_ORDER(traces[i].program, stored[k].program),
+                            strcmp(traces[i].arguments, stored[k].arguments));
+        if (order == 0) {
+            work->verdicts[traces[i].number].process = vs_xarena_text(&work->memory, stored[k].name);
+            vs_intern_text(&taken, stored[k].name);
+            of[traces[i].program].matched = true;
         }
-    vs_intern_free(&stored);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        struct vs_budget_verdict *verdict = &work->verdicts[i];
+        struct named_program *program = &of[program_number(programs, verdict->runs[0])];
+        bool new = program->matched ||
+                   (work->command->update_baseline && program->verdicts < program->told_apart);
+        while (!verdict->process) {
+            const char *name = numbered(work, verdict->runs[0]->process, ++program->last);
+            if (!vs_intern_find(&taken, name, strlen(name), &at) && !(new && vs_baseline_has(baseline, name)))
+                verdict->process = name;
+        }
+        vs_intern_text(&taken, verdict->process);
+    }
+    free(stored);
+    free(traces);
+    vs_intern_free(&names);
     vs_intern_free(&taken);
-    vs_intern_free(&matched);
 }
 
 int vs_check_baseline_readable(const struct vs_check_command *command, bool *copies)
@@ -250,9 +323,14 @@ static void update_baseline(struct check_work *work)
         return;
     }
     struct vs_baseline *baseline = work->baseline ? work->baseline : vs_baseline_new();
-    for (size_t i = 0; i < work->verdict_count; i++)
-        vs_baseline_update(baseline, work->verdicts[i].process, &work->verdicts[i].taken,
-                           work->command->budget.device_readings);
+    const char *replaced = NULL; /* the first process that had other arguments */
+    size_t replaced_count = 0;
+    for (size_t i = 0; i < work->verdict_count; i++) {
+        const struct vs_budget_verdict *verdict = &work->verdicts[i];
+        if (vs_baseline_other_arguments(baseline, verdict->process, verdict->runs[0]) && !replaced_count++)
+            replaced = verdict->process;
+        vs_baseline_update(baseline, verdict->process, &verdict->taken, work->command->budget.device_readings);
+    }
     int code = VS_EXIT_OK;
     if (!vs_tool_may_overwrite(who, path) || !vs_whole_file_open(who, path, false, &file))
         code = VS_EXIT_UNUSABLE;
@@ -262,6 +340,9 @@ static void update_baseline(struct check_work *work)
     }
     if (!code && work->command->out)
         fprintf(stderr, "%s: %s now has this run; commit it with the change that explains it\n", who, path);
+    if (!code && work->command->out && replaced)
+        fprintf(stderr, "%s: %zu of its processes had other arguments and %s replaced: '%s'%s\n", who,
+                replaced_count, replaced_count == 1 ? "was" : "were", replaced, replaced_count == 1 ? "" : ", …");
     work->baseline = baseline;
     raise_code(work, code);
 }
@@ -270,31 +351,24 @@ static void update_baseline(struct check_work *work)
 static void group_runs(struct check_work *work, const struct vs_baseline *baseline)
 {
     bool together = work->command->budget.take != VS_TAKE_EACH;
-    struct vs_intern programs = {0}, several = {0};
-    uint32_t at;
+    struct vs_intern programs = {0};
+    struct named_program *of = vs_xcalloc(work->count + 1, sizeof *of);
     for (size_t i = 0, placed = 0; i < work->count; i++) {
         struct vs_measured *run = &work->runs[i];
-        size_t from = placed, known = programs.count;
-        if (vs_intern_text(&programs, run->process) < known) {
-            vs_intern_text(&several, run->process);
-            if (together)
-                continue;
-        }
+        size_t from = placed;
+        struct named_program *program = &of[vs_intern_text(&programs, run->process)];
+        if (program->verdicts && together)
+            continue;
+        program->verdicts++;
         for (size_t k = i; k < work->count && (k == i || together); k++)
             if (strcmp(work->runs[k].process, run->process) == 0)
                 work->sorted[placed++] = &work->runs[k];
         work->verdicts[work->verdict_count++] =
             (struct vs_budget_verdict){.runs = &work->sorted[from], .run_count = placed - from};
     }
-    for (size_t i = 0; i < work->count; i++) {
-        const char *program = work->runs[i].process;
-        if ((together || !vs_intern_find(&several, program, strlen(program), &at)) &&
-            !(baseline && vs_baseline_text(baseline, program, "arguments")))
-            work->runs[i].arguments = NULL;
-    }
-    name_programs(work, baseline);
+    name_programs(work, baseline, &programs, of);
+    free(of);
     vs_intern_free(&programs);
-    vs_intern_free(&several);
 }
 
 /* An accepted run is not compared with the one that it replaces; limits still hold. */

@@ -90,6 +90,35 @@ static bool has_rest(const char *text, size_t length, size_t end)
     return end < length;
 }
 
+static const char *text_of(struct json_object *object, const char *key)
+{
+    return json_object_get_string(vs_baseline_member(object, key, json_type_string)); /* NULL of NULL */
+}
+
+static void put_text(struct json_object *object, const char *key, const char *text)
+{
+    struct json_object *value = json_object_new_string(text);
+    if (!value || json_object_object_add(object, key, value))
+        vs_out_of_memory();
+}
+
+const char *vs_baseline_arguments(char out[VS_BASELINE_ARGUMENTS_MAX], const char *arguments)
+{
+    vs_text_hex(stpcpy(out, "fnv1a:"), vs_text_hash(VS_TEXT_HASH_START, arguments));
+    return out;
+}
+
+/* Earlier versions stored the text. */
+static void hide_arguments(struct json_object *root)
+{
+    VS_EACH_MEMBER(vs_baseline_child(root, "processes"), process) {
+        char hash[VS_BASELINE_ARGUMENTS_MAX];
+        const char *text = text_of(lh_entry_v(process), "arguments");
+        if (text && !vs_text_begins(text, "fnv1a:0x"))
+            put_text(lh_entry_v(process), "arguments", vs_baseline_arguments(hash, text));
+    }
+}
+
 enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *why)
 {
     char *text;
@@ -119,7 +148,7 @@ enum vs_err vs_baseline_read(const char *path, struct vs_baseline **out, char *w
     if (err)
         vs_baseline_free(baseline);
     else
-        *out = baseline;
+        hide_arguments((*out = baseline)->root);
     return err;
 }
 
@@ -149,14 +178,17 @@ uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *proce
     return steps;
 }
 
-static const char *text_of(struct json_object *object, const char *key)
-{
-    return json_object_get_string(vs_baseline_member(object, key, json_type_string)); /* NULL of NULL */
-}
-
 const char *vs_baseline_text(const struct vs_baseline *baseline, const char *process, const char *what)
 {
     return text_of(vs_baseline_process(baseline, process), what);
+}
+
+bool vs_baseline_other_arguments(const struct vs_baseline *baseline, const char *process,
+                                 const struct vs_measured *run)
+{
+    char hash[VS_BASELINE_ARGUMENTS_MAX];
+    const char *before = vs_baseline_text(baseline, process, "arguments");
+    return run->arguments && before && strcmp(vs_baseline_arguments(hash, run->arguments), before) != 0;
 }
 
 const char *vs_baseline_other_gpu(const struct vs_baseline *baseline, const char *process,
@@ -347,19 +379,13 @@ static void keep_reserved(struct json_object *before, struct json_object *now, b
     }
 }
 
-static void put_text(struct json_object *object, const char *key, const char *text)
-{
-    struct json_object *value = json_object_new_string(text);
-    if (!value || json_object_object_add(object, key, value))
-        vs_out_of_memory();
-}
-
 /* What else the figures depend on. */
 static void put_setting(struct json_object *process, const struct vs_measured *run)
 {
     const struct vs_report *report = run->report;
+    char hash[VS_BASELINE_ARGUMENTS_MAX];
     if (run->arguments)
-        put_text(process, "arguments", run->arguments);
+        put_text(process, "arguments", vs_baseline_arguments(hash, run->arguments));
     if (*report->policy)
         put_text(process, "allocator", report->policy);
     if (report->recording.sample > 1)

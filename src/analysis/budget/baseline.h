@@ -12,6 +12,7 @@
 #include "analysis/budget/culprits.h"
 #include "analysis/budget/quantities.h"
 #include "base/reading/vs_intern.h"
+#include "base/vs_text.h"
 
 #define VS_BASELINE_SCHEMA "vramscope.baseline/1"
 /* Call sites below this part of their quantity are not stored, unless they make that part of the copies; of a
@@ -35,9 +36,17 @@ bool vs_baseline_has(const struct vs_baseline *baseline, const char *process);
 /* vs_baseline_steps: steps of the process's run; 0 when unknown. */
 uint64_t vs_baseline_steps(const struct vs_baseline *baseline, const char *process);
 
+/* vs_baseline_arguments: the arguments of a program as a baseline has them: a hash, since they may contain
+ * passwords and the file is committed. Returns out. */
+#define VS_BASELINE_ARGUMENTS_MAX (sizeof "fnv1a:" + VS_TEXT_HEX_MAX)
+const char *vs_baseline_arguments(char out[VS_BASELINE_ARGUMENTS_MAX], const char *arguments);
+
 /* vs_baseline_text: what the process's run had as its "arguments", "allocator"; NULL when unknown.
- * vs_baseline_other_gpu: the name of the GPU that it had as *device*, if that is another one; else NULL. vs_baseline_sampled: whether it had --sample. */
+ * vs_baseline_other_arguments: whether both are known and differ. vs_baseline_other_gpu: the name of the GPU
+ * that it had as *device*, if that is another one; else NULL. vs_baseline_sampled: whether it had --sample. */
 const char *vs_baseline_text(const struct vs_baseline *baseline, const char *process, const char *what);
+bool vs_baseline_other_arguments(const struct vs_baseline *baseline, const char *process,
+                                 const struct vs_measured *run);
 const char *vs_baseline_other_gpu(const struct vs_baseline *baseline, const char *process,
                                   const struct vs_report_device *device);
 bool vs_baseline_sampled(const struct vs_baseline *baseline, const char *process);

@@ -316,10 +316,10 @@ static void note_setting(struct vs_budget_verdict *out, const struct vs_baseline
 {
     const struct vs_measured *run = out->runs[0];
     const struct vs_report *report = run->report;
-    const char *arguments = vs_baseline_text(baseline, out->process, "arguments");
     const char *allocator = vs_baseline_text(baseline, out->process, "allocator");
-    if (run->arguments && arguments && strcmp(run->arguments, arguments) != 0)
-        note(out, "compared with '%.200s' of the baseline, which had other arguments: %.300s", out->process, arguments);
+    if (vs_baseline_other_arguments(baseline, out->process, run))
+        note(out, "compared with '%.200s' of the baseline, which had other arguments than '%.300s'", out->process,
+             run->arguments);
     out->other_allocator = allocator && *report->policy && strcmp(allocator, report->policy) != 0;
     if (out->other_allocator)
         note(out, "recorded with the allocator %.60s, the baseline with %.60s: reserved memory and readings of "
