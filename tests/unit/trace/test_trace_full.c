@@ -7,6 +7,7 @@
 
 #include "trace/record/recorder_internal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -20,8 +21,9 @@ static _Atomic long failing_after = -1; /* or once this many bytes were written 
 static _Atomic bool failing_index;      /* only writes of an index, which an end has, fail */
 static _Atomic bool stuck;              /* writes do not fail, but do not return */
 static _Atomic bool held;               /* a write is in progress */
+static _Atomic bool no_live;            /* FILE.live finds no room */
 
-/* Replaces the C library's function in this whole program. */
+/* Replace the C library's functions in this whole program. */
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset);
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
 {
@@ -40,6 +42,23 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset)
         }
     }
     return syscall(SYS_pwrite64, fd, from, bytes, offset);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t bytes);
+int fallocate(int fd, int mode, off_t offset, off_t bytes)
+{
+    if (failing && failing_after >= 0 && offset + bytes > failing_after) {
+        errno = failing;
+        return -1;
+    }
+    return (int)syscall(SYS_fallocate, fd, mode, offset, bytes);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t bytes)
+{
+    __typeof__(&posix_fallocate) real =
+        (__typeof__(&posix_fallocate))dlsym(RTLD_NEXT, "posix_fallocate");
+    return no_live ? ENOSPC : real(fd, offset, bytes);
 }
 
 /* --- recorded and read events --- */
@@ -375,6 +394,33 @@ TEST(all_of_the_live_file_counts_where_space_is_short)
     pages_free = 0;
     assert_int_equal(plain, VS_WINDOW_BYTES_DEFAULT);
     assert_int_equal(counting, VS_WINDOW_BYTES_DEFAULT / 2);
+}
+
+static long room;
+
+static int fill_a_disk(void)
+{
+    failing_after = room;
+    failing = ENOSPC;
+    no_live = true;
+    struct vs_recorder *r = open_recorder(path, 1, 0);
+    bool stopped = record_until_stopped(r);
+    vs_recorder_close(r, VS_END_EXIT, 0);
+    return stopped ? 0 : 1;
+}
+
+/* Without FILE.live, each frame leaves room for the end. The steps are smaller than the end, and
+ * together longer than a frame: without that room, some of these disks end within the end. */
+TEST(a_full_disk_without_a_live_file_has_a_complete_trace)
+{
+    for (room = 12000; room <= 17000; room += 250) {
+        assert_int_equal(run_child(fill_a_disk, "full.vst"), 0);
+        assert_int_equal(lines_said(), 2); /* no FILE.live, too */
+        assert_non_null(strstr(child_said, strerror(ENOSPC)));
+        uint64_t events = read_events(VS_TRACE_COMPLETE);
+        assert_int_equal(status, ENOSPC);
+        assert_in_range(events, (room - 6000) / 30, tally->calls - 1000);
+    }
 }
 
 /* --- files that disappear --- */
