@@ -2,11 +2,12 @@
  *
  * A trace with unrecorded allocations gives the same balances, peaks and counts as one with all of
  * them: one random program is recorded with every combination of options, and the replays are
- * compared. Estimates by site are unbiased over the seeds. Several threads, and a limit of the trace's size:
+ * compared. Estimates by site are unbiased over the seeds. Peaks of a trace of limited size:
  * tests/preload/check_sampling.py. */
 #define _GNU_SOURCE
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,7 +135,7 @@ static struct vs_recorder *open_trace(const char *path, struct vs_recorder_confi
     struct vs_recorder *r = NULL;
     config.path = path;
     config.flush_ms = 1000;
-    config.compression = 1;
+    config.compression = !config.limit_bytes; /* a limit is reached sooner */
     assert_int_equal(vs_recorder_open(&config, &r), VS_OK);
     return r;
 }
@@ -356,6 +357,49 @@ TEST(memory_of_graphs_is_exact_when_sampled)
             record_graphs(&part, parts[i], seed);
             same_account(part.replay->accounts[0], whole.replay->accounts[0]);
         }
+    }
+}
+
+/* --- threads --- */
+
+static struct vs_recorder *shared;
+
+static void *work(void *arg)
+{
+    uint64_t number = (uintptr_t)arg;
+    struct program p = {.recorder = shared, .random = number, .next_addr = number << 32};
+    for (unsigned i = 0; i < 24000; i++) {
+        if (!p.count || (p.count < LIVE_MAX && vs_random(&p.random) % 2))
+            make(&p);
+        else
+            drop(&p);
+    }
+    while (p.count)
+        drop(&p);
+    return NULL;
+}
+
+/* Several threads allocate and free while the limit ends the recording of single allocations. */
+TEST(threads_end_with_nothing_live_when_a_limit_is_reached)
+{
+    pthread_t threads[4];
+    shared = open_trace(file("threads"),
+                        (struct vs_recorder_config){.limit_bytes = UINT64_C(1) << 20});
+    for (uintptr_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(i + 1)), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    vs_recorder_close(shared, VS_END_EXIT, 0);
+    read_trace(&part, file("threads"));
+    assert_int_equal(part.replay->recording.stage, VS_RECORDING_TOTALS);
+    for (unsigned i = 0; i <= part.replay->account_count; i++) {
+        unsigned k = i < part.replay->account_count ? i : VS_HOST_INDEX;
+        const struct vs_account *a = part.replay->accounts[k];
+        assert_int_equal(a->sums.now.allocated, 0);
+        assert_int_equal(a->sums.now.requested, 0);
+        assert_int_equal(a->framework.now.allocated, 0);
+        for (int f = 0; f < VS_FAMILY_COUNT; f++)
+            assert_int_equal(a->sums.family[f].allocs, a->sums.family[f].frees);
     }
 }
 
