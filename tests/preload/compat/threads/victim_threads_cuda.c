@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Threads and CUDA: racing at the first call, ending with live memory, with default streams of
- * their own. */
+ * Threads and CUDA: racing at the first call, ending with live memory, killed just after a call,
+ * with default streams of their own. */
 #include "victim_memory.h"
 
 VICTIM("threads")
@@ -91,6 +91,38 @@ CASE(ends_with_memory_live, "threads end with live memory, which other threads f
         }
     }
 }
+
+static int calls;
+
+/* The last thread whose last call returned kills the process at once: all of them are in the trace. */
+static void *call_until_killed(void *arg)
+{
+    static _Atomic int ready;
+    void *kept[8] = {0};
+    for (int i = 0; i < calls; i++) {
+        void **p = &kept[i * 5 % 13 % 8];
+        if (*p)
+            give(*p);
+        *p = *p ? NULL : take(((size_t)(intptr_t)arg + 1) * KIB);
+    }
+    if (++ready == 4)
+        kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+static void be_killed(int after)
+{
+    calls = after;
+    in_threads(4, call_until_killed, NULL);
+}
+
+#define KILLED_AFTER(n, text)                                                                    \
+    CASE_OF(killed_after_##n, be_killed(n), "killed by SIGKILL when 4 threads have made " text, \
+            VF_TORN | VF_DIES | VF_SHARED_ONLY)
+KILLED_AFTER(1, "1 call each")
+KILLED_AFTER(60, "60 calls each")
+KILLED_AFTER(3000, "3,000 calls each")
 
 static void *own_stream(void *arg)
 {
