@@ -474,7 +474,8 @@ static void larger_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         oom->larger_site = vs_oom_name_site(oom, scene, first->site, first->size, 1);
 }
 
-#define KNOWN_PART 10 /* of new lines: so much of known ones may be live */
+#define OTHER_PART 10 /* of new lines: so much may be live of known ones, and of activations where no
+                       * backward pass is to come */
 
 static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
 {
@@ -513,16 +514,27 @@ static void after_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
         copies += live->kind == VS_KIND_PARAMETERS ? live->size : 0;
     }
     all += oom->failure.requested;
-    if (known <= all / KNOWN_PART) { /* an average of weights is updated after the optimizer's step */
+    bool grows = oom->growth_repeats && oom->growth_bytes > all / 2; /* which says more */
+    bool forward = false; /* copies may be taken for activations, but no module makes them */
+    for (size_t i = 0; i < history->site_count; i++) {
+        struct vs_report_site site = {0};
+        if (parts[i].count)
+            site = vs_oom_name_site(oom, scene, (uint32_t)i, parts[i].bytes, parts[i].count);
+        for (size_t k = 0; k < site.frame_count; k++)
+            forward |= vs_oom_is_forward(&site.frames[k]);
+    }
+    if (known <= all / OTHER_PART && !grows) { /* an average of weights is updated after the
+                                                * optimizer's step */
         vs_oom_list_sites(oom, scene, parts, all > oom->failure.requested ? NULL : &oom->failure.site,
                           &oom->after_sites);
         oom->after_caller = vs_oom_common_caller(&oom->after_sites, false);
-        oom->in_step = false;
-        oom->failure.place = "";
-        oom->after_graph = graph;
+        oom->after_bytes = all;
         oom->after_copies = copies;
-        if (!oom->growth_repeats || oom->growth_bytes <= all / 2) /* which says more */
-            oom->after_bytes = all;
+        oom->after_graph = forward && graph > all / OTHER_PART ? graph : 0;
+        if (!oom->after_graph) { /* otherwise it may be the forward pass of another step */
+            oom->in_step = false;
+            oom->failure.place = "";
+        }
     }
     free(parts);
 }

@@ -177,6 +177,9 @@ struct vs_report_site vs_oom_name_site(struct vs_oom *oom, const struct vs_oom_s
                                        uint32_t index, uint64_t bytes, uint64_t count);
 bool vs_oom_same_site(const struct vs_report_site *a, const struct vs_report_site *b);
 
+/* vs_oom_is_forward: a frame of the forward() of a module. */
+bool vs_oom_is_forward(const struct vs_report_frame *frame);
+
 /* vs_oom_common_caller: the innermost function of the user's that all *sites* are called from, those with a
  * small part of the bytes excepted, but not the forward() of a module; at the line of the first site, or
  * at the *last* of its lines: where a loop makes what holds the others. The first site, if there is no such function. */

@@ -104,15 +104,20 @@ static size_t frame_in(const struct vs_report_site *site, const struct vs_report
     return i;
 }
 
+bool vs_oom_is_forward(const struct vs_report_frame *frame)
+{
+    size_t length = strlen(frame->function), tail = strlen("forward");
+    return length >= tail && strcmp(frame->function + length - tail, "forward") == 0;
+}
+
 struct vs_report_site vs_oom_common_caller(const struct vs_report_sites *sites, bool last)
 {
     const struct vs_report_site *first = sites->items;
     struct vs_report_site best = *first;
     for (size_t i = vs_user_frame(first, first->wrappers); i < first->frame_count && !first->line;
          i = vs_user_frame(first, i + 1)) {
-        size_t k = 0, in = 0, length = strlen(first->frames[i].function);
-        if (length >= strlen("forward") &&
-            strcmp(first->frames[i].function + length - strlen("forward"), "forward") == 0)
+        size_t k = 0, in = 0;
+        if (vs_oom_is_forward(&first->frames[i]))
             continue; /* a module's: what calls the model is sought */
         best = (struct vs_report_site){0};
         for (; k < sites->count; k++) {

@@ -123,6 +123,12 @@ static bool two_that_suffice(struct vs_oom *oom)
     return true;
 }
 
+/* Whether it is unknown what the rest of the step needs, which no change of the allocator mends. */
+static bool rest_matters(const struct vs_oom *oom, const struct vs_verdict *cause)
+{
+    return (cause == &vs_verdict_capacity || cause == &vs_verdict_after) && vs_oom_step_unknown(oom);
+}
+
 /* A larger device is a purchase: after all others that let the request fit. It does not end growth:
  * there it comes last, and freeing what grows comes first. Where a step needs more than there is, its
  * rest may not fit with another setting of the allocator: less in a step comes first. */
@@ -130,7 +136,7 @@ void vs_oom_sort_remedies(struct vs_oom *oom)
 {
     const struct vs_verdict *cause = oom->refusal ? oom->refusal : oom->verdict;
     bool growth = cause == &vs_verdict_growth;
-    bool unknown = cause == &vs_verdict_capacity && vs_oom_step_unknown(oom);
+    bool unknown = rest_matters(oom, cause);
     const char *first = cause->remedy ? cause->remedy : "";
     size_t placed = 0;
     for (int rank = 6; rank >= 0; rank--)
@@ -475,13 +481,22 @@ bool vs_oom_step_unknown(const struct vs_oom *oom)
             oom->live + oom->failure.requested > oom->steps_peak + oom->steps_peak / 10);
 }
 
+void vs_oom_explain_rest(struct vs_oom *oom)
+{
+    if (vs_oom_step_unknown(oom) || (oom->in_step && !oom->steps_done))
+        vs_oom_evidence(oom, "%s: what its rest needs is unknown",
+                        !oom->steps_done ? "the first step had not ended"
+                        : oom->new_line ? "this step had not ended, and runs lines that none before it ran"
+                                        : "this step had not ended, and needs more than those before it");
+}
+
 void vs_oom_bigger_device(struct vs_oom *oom)
 {
     uint64_t bytes = oom->total + oom->missing;
     if (oom->total == 0 || oom->limit || oom->missing == 0)
         return;
     struct vs_size_pair two = vs_sizes_apart(bytes, oom->total);
-    if (oom->need_at_least || (oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom)))
+    if (oom->need_at_least || rest_matters(oom, oom->verdict))
         return;
     vs_oom_remedy(oom, "bigger_device", bytes, true,
                   "a device with %s instead of %s: this request fits; what the program needs after "
@@ -494,6 +509,29 @@ static bool worth_naming(const struct vs_oom *oom, uint64_t bytes)
     return bytes > 0 && bytes >= oom->missing / 10;
 }
 
+void vs_oom_smaller_step(struct vs_oom *oom)
+{
+    /* what one call site extends all the time is no matter of the step's size */
+    bool extended = oom->request_first && oom->rising_last > oom->step_bytes;
+    uint64_t half = oom->in_step && !extended ? oom->step_bytes / 2 : 0;
+    bool unknown = vs_oom_first_step(oom) || rest_matters(oom, oom->verdict);
+    if (worth_naming(oom, half))
+        vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
+                      "use less memory in a step (batch, sequence length, checkpointing): this one "
+                      "had allocated %s when it failed%s%s", vs_size_text(oom->step_bytes),
+                      unknown ? "; vramscope fit --gpu NAME -- PROGRAM prints what the whole program needs"
+                              : ", and was short by ",
+                      unknown ? "" : vs_size_text(oom->missing));
+}
+
+void vs_oom_advise(struct vs_oom *oom)
+{
+    if (oom->failure.framework && oom->in_step)
+        vs_oom_remedy(oom, "advise", 0, false,
+                      "vramscope advise --gpu NAME -- PROGRAM tries checkpointing, autocast and other "
+                      "changes on the simulated GPU, and prints the first that fits");
+}
+
 void vs_oom_common_remedies(struct vs_oom *oom)
 {
     uint64_t site = oom->sites.count ? oom->sites.items[0].bytes : 0;
@@ -503,18 +541,7 @@ void vs_oom_common_remedies(struct vs_oom *oom)
                       vs_size_text(oom->empty_bytes));
     if (oom->missing == 0)
         return;
-    /* what one call site extends all the time is no matter of the step's size */
-    bool extended = oom->request_first && oom->rising_last > oom->step_bytes;
-    uint64_t half = oom->in_step && !extended ? oom->step_bytes / 2 : 0;
-    bool unknown = vs_oom_first_step(oom) ||
-                   (oom->verdict == &vs_verdict_capacity && vs_oom_step_unknown(oom));
-    if (worth_naming(oom, half))
-        vs_oom_remedy(oom, "smaller_step", half, half >= oom->missing,
-                      "use less memory in a step (batch, sequence length, checkpointing): this one "
-                      "had allocated %s when it failed%s%s", vs_size_text(oom->step_bytes),
-                      unknown ? "; vramscope fit --gpu NAME -- PROGRAM prints what the whole program needs"
-                              : ", and was short by ",
-                      unknown ? "" : vs_size_text(oom->missing));
+    vs_oom_smaller_step(oom);
     if (!oom->request_first && worth_naming(oom, site / 2))
         vs_oom_remedy(oom, "shrink_site", site / 2, site / 2 >= oom->missing,
                       "use less memory at %s, which holds %s; the request was short by %s",

@@ -61,19 +61,22 @@ const char *vs_oom_site_list(struct vs_oom *oom, const struct vs_report_sites *s
 const char *vs_oom_spike_remedy(struct vs_oom *oom);
 
 /* Evidence and remedies shared by several verdicts: the missing bytes; the share of a cause; a
- * smaller request, a larger device, and remedies for any shortage. vs_oom_explain_rising and
+ * smaller request, less in a step, the verb advise, a larger device, and remedies for any shortage. vs_oom_explain_rising and
  * vs_oom_limit_requests: that the requests of a call site became larger, if there is one. */
 void vs_oom_explain_missing(struct vs_oom *oom);
 void vs_oom_explain_rising(struct vs_oom *oom);
 void vs_oom_limit_requests(struct vs_oom *oom);
 void vs_oom_explain_share(struct vs_oom *oom, const struct vs_verdict *verdict);
 void vs_oom_smaller_request(struct vs_oom *oom);
+void vs_oom_smaller_step(struct vs_oom *oom);
+void vs_oom_advise(struct vs_oom *oom);
 void vs_oom_bigger_device(struct vs_oom *oom);
 /* Whether a framework's step in progress is the first, or of the first iteration of a loop with several
  * optimizers: it runs lines that none before ran; or it needs a tenth more than any completed one so far.
  * Where it would end is unknown, and no remedy that lets only this request fit comes first. */
 bool vs_oom_first_step(const struct vs_oom *oom);
 bool vs_oom_step_unknown(const struct vs_oom *oom);
+void vs_oom_explain_rest(struct vs_oom *oom); /* says so */
 /* Beside growth: the holes of the cache hold more than what grows, and than is missing. */
 bool vs_oom_more_in_holes(const struct vs_oom *oom);
 void vs_oom_raise_limit(struct vs_oom *oom); /* verdict_limit.c; the limit was reached */

@@ -27,12 +27,7 @@ static void explain(struct vs_oom *oom)
     unsigned long long steps = oom->steps_done;
     struct vs_size_pair two = vs_sizes_apart(oom->failure.requested, oom->total);
     bool unknown = vs_oom_step_unknown(oom);
-    if (unknown || (oom->in_step && !oom->steps_done))
-        vs_oom_evidence(oom, "%s: what its rest needs is unknown",
-                        !oom->steps_done ? "the first step had not ended"
-                        : vs_oom_first_step(oom)
-                            ? "this step had not ended, and runs lines that none before it ran"
-                            : "this step had not ended, and needs more than those before it");
+    vs_oom_explain_rest(oom);
     if (oom->total && oom->failure.requested > oom->total)
         vs_oom_evidence(oom, "the request alone, %s, is larger than the device, %s", two.a, two.b);
     vs_oom_evidence(oom, "live allocations hold %s, %s of the %s",
@@ -70,10 +65,7 @@ static void explain(struct vs_oom *oom)
     explain_equal_blocks(oom);
     vs_oom_limit_requests(oom);
     vs_oom_common_remedies(oom);
-    if (oom->failure.framework && oom->in_step)
-        vs_oom_remedy(oom, "advise", 0, false,
-                      "vramscope advise --gpu NAME -- PROGRAM tries checkpointing, autocast and other "
-                      "changes on the simulated GPU, and prints the first that fits");
+    vs_oom_advise(oom);
 }
 
 const struct vs_verdict vs_verdict_capacity = {
