@@ -21,7 +21,7 @@
  *     alloc AT SIZE [FAMILY] [as SIZE]   FAMILY: device (else said), async, managed, pinned, vmm, …;
  *                                 `as`: what the allocation takes
  *     free AT
- *     fail SIZE [FAMILY] [free SIZE] [by API] [error N]   an allocation that the driver refuses; `free`: what
+ *     fail SIZE [FAMILY] [free SIZE] [by API] [error N]   an allocation that is refused; `free`: what
  *                                 the device had free, of all its memory; unknown without it
  *     refused context|module|limit|launch CONTEXT [free SIZE]    memory that is no allocation
  *     segment AT SIZE [stream N] [pool N] | unsegment AT SIZE    of our cache

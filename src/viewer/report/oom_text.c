@@ -225,6 +225,9 @@ void vs_oom_text_none(const struct vs_report *report, const struct vs_style *sty
                         vs_size_text(reserved), vs_size_text(total), vs_size_text(room),
                         vs_percent_text(room, total));
             }
+            if (vs_framework_lines(device, style))
+                vs_text_lines(style, "", "A request that such a pool refused is not in the trace: its own message says how "
+                              "much it asked for.");
         }
     vs_findings_text(report, false, style);
 }

@@ -41,6 +41,10 @@ const char *vs_failure_what(char out[VS_FAILURE_WHAT_MAX], const struct vs_repor
 /* vs_failure_key: the same for JSON: "allocation", "context", "module", "limit", "launch". */
 const char *vs_failure_key(const struct vs_report_failure *failure);
 
+/* vs_framework_lines: the frameworks whose blocks were not recorded, what the figures have of them, and how to
+ * see more. Returns whether there are pools whose inside is not recorded. */
+bool vs_framework_lines(const struct vs_report_device *device, const struct vs_style *style);
+
 /* vs_failure_text: prints nothing if no allocation failed. *explained*: the failure with that
  * event's number is described elsewhere; 0: none. */
 void vs_failure_text(const struct vs_report *report, uint64_t explained,

@@ -241,9 +241,9 @@ static void device_peaks(const struct vs_report_device *device, const struct vs_
                 vs_size_text(device->framework_peak_reserved));
 }
 
-/* Frameworks whose blocks were not recorded: what the figures have of them, and how to see more. */
-static void framework_lines(const struct vs_report_device *device, const struct vs_style *style)
+bool vs_framework_lines(const struct vs_report_device *device, const struct vs_style *style)
 {
+    bool any = false;
     for (size_t i = 0; i < VS_FRAMEWORK_COUNT; i++) {
         const struct vs_report_framework *held = &device->frameworks[i];
         const struct vs_framework *row = &vs_frameworks[i];
@@ -254,7 +254,9 @@ static void framework_lines(const struct vs_report_device *device, const struct 
         vs_text_lines(style, lead, "%s in %s at the peak: %s%s%s (docs/frameworks.md)", vs_size_text(held->bytes),
                       vs_number_text(held->count, "allocation"), row->seen, row->more ? ". " : "",
                       row->more ? row->more : "");
+        any |= row->more != NULL;
     }
+    return any;
 }
 
 /* Current bytes, for the state at a point in time. With PyTorch the device has only the memory that
@@ -514,7 +516,7 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         if (part->point)
             now_lines(device, style);
         device_peaks(device, style);
-        framework_lines(device, style);
+        vs_framework_lines(device, style);
         family_table(device->family, live_heading(report), style);
         if (device->framework_retries + device->framework_ooms &&
             device->family[VS_FAMILY_DEVICE].failures > device->framework_ooms)

@@ -13,7 +13,7 @@ const char *vs_uncomputed_advice(const struct vs_report *report)
 {
     bool torch = report->uncomputed[VS_UNCOMPUTED_DECIDED].count;
     for (size_t i = 0; i < report->device_count; i++)
-        torch |= report->devices[i].has_framework;
+        torch |= report->devices[i].has_framework && strcmp(report->devices[i].framework, "PyTorch") == 0;
     return torch ? "compute larger tensors (run --values=SIZE)"
                  : "compile the kernels for the host (docs/simulator.md)";
 }

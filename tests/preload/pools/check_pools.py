@@ -100,6 +100,9 @@ def without_pools_the_report_names_cupy_and_the_switch(folder):
     assert "framework" not in device, device["framework"]
     assert [(f["name"], f["bytes"], f["count"]) for f in device["frameworks"]] == [("CuPy", 2 * MIB, 2)], device
     assert "CuPy 2.0 MiB in 2 allocations at the peak" in text and "run --pools records each" in text, text
+    oom = subprocess.run([COMMAND, "oom", os.path.join(folder, "run.vst")], capture_output=True, text=True,
+                         check=True).stdout
+    assert "no allocation failed" in oom and "A request that such a pool refused is not in the trace" in oom, oom
 
 
 def tensors_of_tensorflow_are_recorded_without_the_hosts(folder):
