@@ -120,6 +120,10 @@ static void explain(struct vs_oom *oom)
     if (oom->growth_repeats && !oom->growth_passes && !oom->steps_done)
         vs_oom_but(oom, "no step was completed: equal layers of an unfinished first step look "
                         "similar");
+    else if (oom->growth_repeats && !oom->growth_passes && oom->growth_graph && vs_oom_first_step(oom))
+        vs_oom_but(oom, "only %s completed: the first step of another optimizer looks similar",
+                   oom->steps_done == 1 ? "1 step was"
+                       : vs_oom_text_of(oom, "%s steps were", vs_count_text(oom->steps_done)));
     else if (!oom->growth_repeats && oom->steps_begun && oom->growth_times < TIMES_FEW)
         vs_oom_but(oom, "only %llu steps were completed", (unsigned long long)oom->steps_done);
     else if (!oom->growth_repeats && !oom->steps_begun && oom->steps_found && step)
@@ -185,8 +189,9 @@ static void explain(struct vs_oom *oom)
                             "one takes over from the one before (h = h.detach()), and call backward() "
                             "without retain_graph=True"
                           : vs_oom_text_of(oom, "%s is kept, and with it all that its backward pass "
-                                           "needs: keep .item() or .detach() of it, and evaluate under "
-                                           "torch.no_grad()", what),
+                                           "needs: if no backward() follows, keep .item() or .detach() of "
+                                           "it, and evaluate under torch.no_grad(); otherwise make fewer "
+                                           "repetitions before it", what),
                       vs_size_text(oom->growth_bytes));
     /* A larger GPU lasts for as many steps more as it has bytes. */
     uint64_t bytes = oom->total + oom->missing;
