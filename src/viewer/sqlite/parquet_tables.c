@@ -71,7 +71,7 @@ static enum vs_err open_files(struct folder *f)
     char name[NAME_MAX_BYTES];
     mode_t mask = umask(0);
     umask(mask);
-    if (mkdir(f->path, 0777) && errno != EEXIST)
+    if (!vs_folder_make(f->path, 0777))
         return VS_ERR_IO;
     for (size_t i = 0; i < TABLES; i++) {
         int fd = vs_replacement_make(name_of(name, f, i), &f->temporary[i]);
