@@ -29,6 +29,7 @@ VS_NCCL_FUNCTIONS(VS_LIBRARY_DECLARE)
 static int rank_number, rank_count;
 static ncclUniqueId rank_id;
 static int rank_pipe[2];
+static void (*rank_prepare)(void); /* of the next ranks_run: in each process, before it joins */
 
 typedef void (*rank_fn)(struct ncclComm *comm, cudaStream_t stream);
 
@@ -57,9 +58,12 @@ static inline void ranks_run(int count, rank_fn fn, const int *expected)
         assert_true(pids[r] >= 0);
         if (!pids[r]) {
             rank_number = r;
+            if (rank_prepare)
+                rank_prepare();
             rank_main(fn);
         }
     }
+    rank_prepare = NULL;
     for (int r = 0; r < count; r++) {
         int status;
         assert_int_equal(waitpid(pids[r], &status, 0), pids[r]);

@@ -2,7 +2,17 @@
  *
  * Ranks that make different calls, die, abort or do not come: an error and a message instead of a
  * hang, and nothing left behind. */
+#define _GNU_SOURCE
 #include "nccl_ranks.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "simulator/libraries/nccl/vs_nccl_segment.h"
 
 static void wait_for_error(struct ncclComm *comm, int expected)
 {
@@ -57,13 +67,14 @@ static void one_dies(struct ncclComm *comm, cudaStream_t stream)
     end_failed(comm, stream);
 }
 
-/* True if the socket of the last unique id still exists. */
-static bool socket_left(void)
+/* The name of the socket of the last unique id, in *name*; true if it still exists. */
+static bool socket_left(char name[64])
 {
-    char name[64] = "", line[512];
+    char line[512];
     bool found = false;
+    int n = sprintf(name, "vramscope-nccl-");
     for (int i = 0; i < 16; i++)
-        sprintf(name + 2 * i, "%02x", (unsigned char)rank_id.internal[16 + i]);
+        n += sprintf(name + n, "%02x", (unsigned char)rank_id.internal[16 + i]);
     FILE *f = fopen("/proc/net/unix", "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f))
@@ -75,7 +86,61 @@ static bool socket_left(void)
 TEST(a_dead_rank_is_an_error_for_the_others)
 {
     ranks_run(3, one_dies, (const int[]){0, SIGKILL, 0});
-    assert_false(socket_left());
+    assert_false(socket_left((char[64]){0}));
+}
+
+/* Rank 1 joins second, after more connections than wait at most, and from another PID namespace. */
+static void move_rank_1(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct timeval limit = {.tv_sec = 20};
+    int status = 0;
+    if (rank_number != 1)
+        return;
+    while (!socket_left(address.sun_path + 1))
+        usleep(1000);
+    for (int i = 0; i < VS_NCCL_RANKS_MAX + 8; i++) {
+        int s = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+        CHECK(s >= 0 && !setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit));
+        size_t length = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(address.sun_path + 1);
+        while (connect(s, (struct sockaddr *)&address, (socklen_t)length))
+            CHECK(errno == ECONNREFUSED); /* bound, but does not listen yet */
+        close(s);
+    }
+    CHECK(!unshare(CLONE_NEWPID | CLONE_NEWNS));
+    pid_t inner = fork();
+    if (!inner) { /* /proc shows only this process, where a container may mount it */
+        if (!mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+            mount("proc", "/proc", "proc", 0, NULL);
+        return;
+    }
+    CHECK(inner > 0 && waitpid(inner, &status, 0) == inner);
+    _exit(status != 0);
+}
+
+static void reduce_late(struct ncclComm *comm, cudaStream_t stream)
+{
+    int *value = rank_device(4);
+    if (rank_number == 1)
+        usleep(500000); /* until rank 0 has looked whether this process is still there */
+    GOOD(ncclAllReduce(value, value, 1, ncclInt32, ncclSum, comm, stream));
+    for (int error; cudaStreamQuery(stream) == cudaErrorNotReady; usleep(1000)) {
+        GOOD(ncclCommGetAsyncError(comm, &error));
+        CHECK(!error);
+    }
+}
+
+TEST(a_rank_of_another_container_joins)
+{
+    int status;
+    pid_t child = fork();
+    if (!child)
+        _exit(unshare(CLONE_NEWPID | CLONE_NEWNS) != 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status)
+        skip(); /* making a container is not allowed here */
+    rank_prepare = move_rank_1;
+    ranks_run(2, reduce_late, NULL);
 }
 
 static void die_while_joining(struct ncclComm *comm, cudaStream_t stream)
@@ -87,7 +152,7 @@ static void die_while_joining(struct ncclComm *comm, cudaStream_t stream)
 TEST(nothing_is_left_of_a_killed_run)
 {
     ranks_run(2, die_while_joining, (const int[]){SIGKILL, SIGKILL});
-    assert_false(socket_left());
+    assert_false(socket_left((char[64]){0}));
 }
 
 RANKS(2, aborting_ends_the_wait)

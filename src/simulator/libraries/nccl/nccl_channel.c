@@ -35,7 +35,11 @@ static int look_at_left(struct vs_nccl_member *m, int peer)
 static int look_at_process(struct vs_nccl_member *m, int peer)
 {
     struct vs_nccl_rank *r = &m->segment->ranks[peer];
-    if (peer == m->rank || !atomic_load(&r->joined) || vs_nccl_process_start(r->pid) == r->started)
+    if (peer == m->rank || !atomic_load(&r->joined))
+        return ncclSuccess;
+    if (r->namespace != m->segment->ranks[m->rank].namespace) /* another container's: the timeout ends it */
+        return ncclSuccess;
+    if (vs_nccl_process_start(r->pid) == r->started)
         return ncclSuccess;
     return vs_nccl_stop_with(m, ncclRemoteError,
                              "rank %d (process %d) ended while this rank waits for it", peer, r->pid);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "simulator/libraries/nccl/vs_nccl_comm.h"
@@ -86,7 +87,9 @@ static int attach(struct vs_nccl_join *j)
     if (!m->segment)
         return vs_nccl_stop_with(m, ncclSystemError, "cannot join the communicator: %s", why);
     struct vs_nccl_rank *own = &m->segment->ranks[m->rank];
+    struct stat st;
     own->pid = getpid();
+    own->namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
     own->started = vs_nccl_process_start(own->pid);
     vs_library_driver()->cuDeviceGetPCIBusId(own->bus, sizeof own->bus, m->device);
     atomic_store(&own->joined, 1); /* pairs with vs_nccl_wait_joined */

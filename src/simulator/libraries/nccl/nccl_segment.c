@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Joining the shared memory of a communicator. Abstract sockets and memfds have no file, so
- * nothing remains of a run that was killed. The first rank listens until all have come, and serves
- * nobody: a connection tells the others its process, in which they find the memfd by its name. */
+ * nothing remains of a run that was killed. The first rank sends the memfd over a connection, as
+ * its /proc and its process number may mean nothing to a rank in another container. */
 #define _GNU_SOURCE
 #include "simulator/libraries/nccl/vs_nccl_segment.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/vs_clock.h"
+#include "simulator/libraries/common/vs_library_base.h"
 
 #define RETRY_NS 3000000
 #define PAGE 4096
@@ -73,56 +72,101 @@ static struct vs_nccl_segment *map(int memory, size_t bytes)
 
 /* ---- joining ---- */
 
-/* The first rank: makes the memory, then lets the others connect to *listener*. */
-static struct vs_nccl_segment *make(int listener, const char *name, int count, struct vs_nccl_door *door)
+struct server { /* of the thread that sends the memory; it closes both */
+    int listener, memory;
+};
+
+union descriptor { /* the control data of a message that carries one */
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr head;
+};
+
+/* Sends the memory to each rank that connects, until the door is shut. A thread does this because one thread
+ * of the program may join several communicators, each of which waits for ranks of other processes. */
+static void *serve(void *argument)
+{
+    struct server *s = argument;
+    union descriptor control = {.head = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    struct msghdr message = {.msg_iov = &(struct iovec){"", 1}, .msg_iovlen = 1,
+                             .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    memcpy(CMSG_DATA(&control.head), &s->memory, sizeof s->memory);
+    for (;;) {
+        int client = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
+        if (client < 0 && errno == EINVAL) /* shut */
+            break;
+        struct ucred who;
+        if (client < 0)
+            nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL); /* no descriptor is free */
+        else if (!getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &(socklen_t){sizeof who}) &&
+                 who.uid == geteuid())
+            sendmsg(client, &message, MSG_NOSIGNAL);
+        if (client >= 0)
+            close(client);
+    }
+    close(s->listener);
+    close(s->memory);
+    free(s);
+    return NULL;
+}
+
+/* The first rank: makes the memory and lets the others connect to *listener*, which is closed on an error. */
+static struct vs_nccl_segment *make(int listener, int count, struct vs_nccl_door *door)
 {
     size_t bytes = bytes_for(count);
-    int memory = memfd_create(name, MFD_CLOEXEC);
+    int memory = memfd_create("vramscope-nccl", MFD_CLOEXEC);
     bool ok = memory >= 0 && !ftruncate(memory, (off_t)bytes);
     struct vs_nccl_segment *segment = ok ? map(memory, bytes) : NULL;
-    *door = (struct vs_nccl_door){true, listener, memory};
     if (segment) {
         segment->count = (uint32_t)count;
         segment->ring_bytes = ring_bytes_for(count);
         segment->bytes = bytes;
-        if (!listen(listener, VS_NCCL_RANKS_MAX)) /* connections wait there; none is accepted */
+        struct server *s = vs_sim_need(malloc(sizeof *s));
+        *s = (struct server){listener, memory};
+        *door = (struct vs_nccl_door){true, listener};
+        if (!listen(listener, VS_NCCL_RANKS_MAX) && vs_sim_thread_start(serve, s))
             return segment;
+        door->open = false;
+        free(s);
         munmap(segment, bytes);
     }
     int why = errno;
-    vs_nccl_segment_shut(door);
+    if (memory >= 0)
+        close(memory);
+    close(listener);
     errno = why;
     return NULL;
 }
 
-/* A later rank, connected to the first one's process: maps the memory *name* of it; NULL: try again, or
- * *text* says why not. */
-static struct vs_nccl_segment *find(int connected, const char *name, char *text, size_t text_bytes)
+/* A later rank, *connected* to the first one: maps the memory that it sends. NULL: try again, or *text* says
+ * why not. */
+static struct vs_nccl_segment *receive(int connected, char *text, size_t text_bytes)
 {
-    char path[32], file[256], link[256];
+    union descriptor control;
+    char byte;
+    struct msghdr message = {.msg_iov = &(struct iovec){&byte, 1}, .msg_iovlen = 1,
+                             .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
     struct ucred who;
     struct stat st;
-    struct vs_nccl_segment *segment = NULL;
-    if (getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &who, &(socklen_t){sizeof who}) ||
-        who.uid != geteuid())
+    int memory;
+    if (getsockopt(connected, SOL_SOCKET, SO_PEERCRED, &who, &(socklen_t){sizeof who}))
         return NULL;
-    snprintf(path, sizeof path, "/proc/%d/fd", (int)who.pid);
-    snprintf(file, sizeof file, "/memfd:%s (deleted)", name);
-    DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && !segment && !text[0] && (entry = readdir(folder));) {
-        ssize_t n = readlinkat(dirfd(folder), entry->d_name, link, sizeof link);
-        if (n != (ssize_t)strlen(file) || memcmp(link, file, (size_t)n))
-            continue;
-        int memory = openat(dirfd(folder), entry->d_name, O_RDWR | O_CLOEXEC);
-        if (memory < 0)
-            break;
-        segment = fstat(memory, &st) ? NULL : map(memory, (size_t)st.st_size);
-        if (!segment)
-            snprintf(text, text_bytes, "no address space for the shared memory: %s", strerror(errno));
-        close(memory);
+    if (who.uid != geteuid()) {
+        snprintf(text, text_bytes, "the first rank runs as user %u, this one as user %u; start all ranks as "
+                 "one user", who.uid, geteuid());
+        return NULL;
     }
-    if (folder)
-        closedir(folder);
+    if (recvmsg(connected, &message, MSG_CMSG_CLOEXEC) != 1)
+        return NULL;
+    struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+    if (!c || c->cmsg_type != SCM_RIGHTS) {
+        snprintf(text, text_bytes, "no file descriptor is free for the shared memory; raise ulimit -n");
+        return NULL;
+    }
+    memcpy(&memory, CMSG_DATA(c), sizeof memory);
+    struct vs_nccl_segment *segment = fstat(memory, &st) ? NULL : map(memory, (size_t)st.st_size);
+    if (!segment)
+        snprintf(text, text_bytes, "no address space for the shared memory: %s", strerror(errno));
+    close(memory);
     return segment;
 }
 
@@ -131,25 +175,29 @@ struct vs_nccl_segment *vs_nccl_segment_join(const struct vs_nccl_key *key, int 
                                              size_t text_bytes)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    char *name = address.sun_path + 1, *end = name + sprintf(name, "vramscope-nccl-");
+    char *end = address.sun_path + 1;
+    end += sprintf(end, "vramscope-nccl-");
     for (int i = 0; i < VS_NCCL_KEY_BYTES; i++)
         end += sprintf(end, "%02x", key->bytes[i]);
     socklen_t length = (socklen_t)(end - (char *)&address);
     struct vs_nccl_segment *segment = NULL;
+    struct timeval answer = {.tv_sec = 1}; /* the first rank's process may be stopped, its backlog full */
     text[0] = '\0';
     for (uint64_t until = vs_clock_ns() + wait_ns; !segment && !text[0] && vs_clock_ns() < until;) {
         int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         if (s < 0) {
             snprintf(text, text_bytes, "no socket: %s", strerror(errno));
         } else if (!bind(s, (struct sockaddr *)&address, length)) {
-            segment = make(s, name, count, door);
+            segment = make(s, count, door);
             if (!segment)
                 snprintf(text, text_bytes, "no shared memory for %d ranks: %s", count, strerror(errno));
         } else {
+            setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &answer, sizeof answer); /* of connect, too */
+            setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &answer, sizeof answer);
             if (!connect(s, (struct sockaddr *)&address, length))
-                segment = find(s, name, text, text_bytes);
+                segment = receive(s, text, text_bytes);
             close(s);
-            if (!segment)
+            if (!segment && !text[0])
                 nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
         }
     }
@@ -168,12 +216,8 @@ struct vs_nccl_segment *vs_nccl_segment_join(const struct vs_nccl_key *key, int 
 
 void vs_nccl_segment_shut(struct vs_nccl_door *door)
 {
-    if (!door->open)
-        return;
-    shutdown(door->listener, SHUT_RDWR); /* a forked child may hold a copy */
-    close(door->listener);
-    if (door->memory >= 0)
-        close(door->memory);
+    if (door->open)
+        shutdown(door->listener, SHUT_RDWR); /* ends serve(); a forked child may hold a copy */
     door->open = false;
 }
 

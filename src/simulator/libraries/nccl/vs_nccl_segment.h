@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The shared memory in which the ranks of one communicator meet: a memfd without a name. The first
- * rank that arrives binds an abstract socket named after the unique id, by which the others find its
- * process, so that nothing is left behind when a process is killed. It holds a record for each
- * rank, and a ring of bytes for each ordered pair of ranks. Unused pages take no memory. */
+ * The shared memory in which the ranks of one communicator meet: a memfd. The first rank that arrives
+ * binds an abstract socket named after the unique id, over which it sends the memfd to the others, so
+ * that nothing is left behind when a process is killed. It holds a record for each rank, and a ring of
+ * bytes for each ordered pair of ranks. Unused pages take no memory. */
 #ifndef VS_NCCL_SEGMENT_H
 #define VS_NCCL_SEGMENT_H
 
@@ -32,10 +32,11 @@ struct vs_nccl_rank {
     _Atomic uint32_t bell;     /* a futex: counts changes that concern this rank */
     _Atomic uint32_t sleepers; /* threads of the rank that wait for it */
     _Atomic uint32_t taken;    /* 1 once a process uses this rank's number */
-    _Atomic uint32_t joined;   /* 1 once pid, started and bus are written */
+    _Atomic uint32_t joined;   /* 1 once pid, namespace, started and bus are written */
     _Atomic uint32_t left;     /* enum vs_nccl_left */
     _Atomic uint64_t posted;     /* exchanges of control data that this rank has posted */
     int32_t pid;
+    uint64_t namespace;        /* of pid: as its number in /proc, 0 unknown */
     uint64_t started;          /* of the process, in clock ticks after boot */
     char bus[16];              /* PCI address of its device */
     unsigned char control[2][VS_NCCL_CONTROL_BYTES]; /* by the parity of the exchange */
@@ -52,9 +53,9 @@ struct vs_nccl_segment {
     struct vs_nccl_rank ranks[];
 };
 
-struct vs_nccl_door { /* of the first rank: what later ones find the segment by */
+struct vs_nccl_door { /* of the first rank: later ones connect to it */
     bool open;
-    int listener, memory;
+    int listener; /* of a thread, which closes it once it is shut */
 };
 
 /* vs_nccl_segment_join: maps the segment of *key*, as rank *rank* of *count*; the first one makes it, and
