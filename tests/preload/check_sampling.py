@@ -135,6 +135,7 @@ def limited(runs):
         text = runs.verb("report", part).stdout
         assert ("not recorded individually" in text) == any(map(unlisted, b["devices"])), text
         assert "device_sample" not in text, text
+        assert "live when single allocations were last recorded" in text and "live at the end" not in text, text
         left = [d["what"] for d in b["dropped"]]
         assert "alloc" not in left and "free" not in left, left
 

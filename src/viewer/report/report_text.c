@@ -380,6 +380,13 @@ static const char *end_word(const struct vs_report *report)
                                  : "at the end";
 }
 
+/* Of the call sites: at its limit a trace has totals alone, and which blocks were freed since is not known. */
+static const char *sites_word(const struct vs_report *report)
+{
+    bool totals = report->recording.stage >= VS_RECORDING_TOTALS && !report->part.point && !report->part.window;
+    return totals ? "when single allocations were last recorded" : end_word(report);
+}
+
 static const char *live_heading(const struct vs_report *report)
 {
     return report->part.point ? "live then" : !report->part.window && still_runs(report) ? "live now" : "live at end";
@@ -415,7 +422,7 @@ static void host_section(const struct vs_report *report, const struct vs_style *
     family_table(host->family, live_heading(report), style);
     vs_growth_lines(report, &host->growing, &host->filled, style);
     if (host->at_end.count && (host->live_bytes >= HOST_WORTH || style->small_sites)) {
-        fprintf(style->out, "  live %s\n", end_word(report));
+        fprintf(style->out, "  live %s\n", sites_word(report));
         vs_text_sites(style, &host->at_end);
     }
 }
@@ -530,8 +537,8 @@ void vs_report_text(const struct vs_report *report, uint64_t explained, const st
         if (device->at_end.total_bytes && !part->point) {
             bool same = shown_before(&device->at_peak, &device->at_end, style);
             bool lost = device->lost_bytes && device->level == VS_LEVEL_DEVICE;
-            char lead[64];
-            snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), when,
+            char lead[96];
+            snprintf(lead, sizeof lead, "  %slive %s%s: ", vs_paint(style, VS_BOLD), sites_word(report),
                      vs_unpaint(style));
             vs_text_lines(style, lead, "%s%s%s%s%s", vs_size_text(device->at_end.total_bytes),
                           same ? ", at call sites listed above" : "", lost ? ", " : "",
