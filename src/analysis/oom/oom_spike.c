@@ -231,7 +231,8 @@ void vs_oom_spike_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
 {
     const struct vs_history *history = scene->history;
     struct spike spike = {.parts = vs_xcalloc(history->site_count + 1, sizeof *spike.parts)};
-    try_request(oom, scene, &spike, oom->steps_done ? oom->steps_peak : oom->live_peak);
+    if (!oom->cache.unreleased || oom->cache.unreleased < oom->missing) /* otherwise PyTorch need not keep that */
+        try_request(oom, scene, &spike, oom->steps_done ? oom->steps_peak : oom->live_peak);
     const struct vs_history_block *block =
         vs_history_unlike(history, scene->summary->replay, scene->failure->account);
     bool steps = oom->steps_begun || scene->growth->steps.source == VS_STEPS_FOUND;

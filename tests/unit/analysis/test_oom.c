@@ -344,6 +344,10 @@ static const struct oom_case cases[] = {
      "verdict framework_cache; causes/0/bytes 240M; " GUILTY "site_spike; "
      "remedies/0/kind leave_room; remedies/0/fits true; remedies/0/text has (0.632); "
      "remedies/1/kind empty_cache"},
+    {"a_librarys_large_request_is_no_spike_where_pytorch_keeps_as_much_unused",
+     SMALL "repeat 4 { step i; at site_activation; tensor 500 20M; drop 500; pop }; step 4; at site_leak; "
+     "repeat 6 { alloc 40i 40M; tensor 40i 40M; drop 40i }; at site_spike; fail 200M free 24M",
+     "verdict framework_cache"},
     /* What TensorFlow leaves beside its pool is not for its requests. */
     {"memory_beside_a_full_pool_is_not_free_for_its_requests",
      SMALL "at site_weights; alloc 0 400M; repeat 20 { at site_activation; tensor 500 10M; at site_leak; "
