@@ -234,6 +234,10 @@ int vs_search_run(struct vs_search *search)
     else
         status = vs_trials_run(trials, &both[1], 1);
     search->base = both[0]->fits ? both[0] : both[1];
+    if (!status && !both[0]->fits && search->base->fits && vs_fit_takes_share(&search->base->run))
+        return vs_tool_fail(search->job->fit.who, "the program takes a part of whatever memory there is, %s of 1 TiB: what a "
+                            "change would save is not known; give that part a fixed size, or ask vramscope fit with "
+                            "other values of it", vs_size_text(search->base->run.used_peak));
     if (status || vs_fit_interrupted() || !search->base->fits)
         return status;
     vs_survey_read(search->base->process.folder, search->base->run.worst->pid, search->memory,

@@ -222,11 +222,16 @@ uint64_t vs_fit_headroom(const struct vs_fit_run *run)
     return run->worst_device->total_bytes - run->used_peak;
 }
 
+bool vs_fit_takes_share(const struct vs_fit_run *whole)
+{
+    return whole->worst_device && whole->used_peak > whole->worst_device->total_bytes / 8 * 3;
+}
+
 void vs_fit_set_needed(struct vs_fit_run *run, const struct vs_fit_run *whole)
 {
     if (whole->answer != VS_FIT_YES || whole->used_peak <= run->worst_device->total_bytes ||
-        whole->used_peak > whole->worst_device->total_bytes / 8 * 3)
-        return; /* what fails then is not the sum, or it takes a part of whatever there is */
+        vs_fit_takes_share(whole))
+        return; /* what fails then is not the sum */
     /* What let one request fit is no remedy where a perfect allocator would need more than there is. */
     const struct vs_fit_device *device = whole->worst_device;
     uint64_t unused = device->tensors && device->peak_reserved > device->peak_allocated

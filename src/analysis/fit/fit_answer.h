@@ -261,6 +261,10 @@ const struct vs_fit_run *vs_fit_set_first(const struct vs_fit_set *set, const ch
  * traces. */
 enum vs_err vs_fit_decide(struct vs_fit_run *run) VS_MUST_CHECK;
 
+/* vs_fit_takes_share: *whole*, a run on a GPU with more memory than any, used much of it: the program takes a
+ * part of whatever there is (vLLM's KV cache), and what it needs is not known. */
+bool vs_fit_takes_share(const struct vs_fit_run *whole);
+
 /* vs_fit_set_needed: *whole* is the same program's run on such a GPU with more memory. */
 void vs_fit_set_needed(struct vs_fit_run *run, const struct vs_fit_run *whole);
 
