@@ -87,7 +87,7 @@ def _number(value):
     return str(value)
 
 
-_latest = None  # (site, what was read there), once an exception of the program is explained
+_latest = None  # (site, what was read there) of the latest value that was not computed; None: no such
 
 
 def _remember(site, text):

@@ -291,7 +291,8 @@ static void note_apart(struct vs_budget_verdict *out, const struct vs_baseline *
     }
     note_others(out, phases ? "phases and tests that are not in the baseline, and so not compared"
                             : "devices that are not in the baseline, and so compared with 0 B", &now, &before,
-                phases ? "; add them with --update-baseline" : "; if they are intended, add them with --update-baseline");
+                phases ? "; add them with --update-baseline"
+                       : "; if they are intended, add them with --update-baseline");
     note_others(out, phases ? "phases and tests of the baseline that did not occur"
                             : "devices of the baseline that were not used", &before, &now, "");
     vs_intern_free(&now);

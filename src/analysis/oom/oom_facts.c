@@ -206,7 +206,8 @@ void vs_oom_cache_facts(struct vs_oom *oom, struct vs_oom_scene *scene)
     struct census c = {
         .out = out, .request = oom->failure.requested,
         .request_stream = oom->failure.framework ? scene->framework_stream : scene->failure->stream,
-        .comparable = framework == (oom->failure.framework || vs_oom_pool_is_fixed(scene)), .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
+        .comparable = framework == (oom->failure.framework || vs_oom_pool_is_fixed(scene)),
+        .beside = vs_xcalloc(sites + 1, sizeof *c.beside),
         .withheld = vs_xcalloc(sites + 1, sizeof *c.withheld)};
     const struct vs_history *history = scene->history;
     unsigned account = scene->failure->account;
@@ -378,7 +379,8 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     const struct vs_replay *replay = scene->summary->replay;
     const struct vs_failure *failure = scene->failure;
     uint64_t request = oom->failure.requested, most = 0;
-    size_t failed = 0, found = SIZE_MAX; /* the failing site; the site of live blocks whose requests grew most, by at least the
+    size_t failed = 0;       /* the failing site */
+    size_t found = SIZE_MAX; /* the site of live blocks whose requests grew most, by at least the
                               * missing bytes */
     /* whether PyTorch's segments for smaller requests have the size of the request */
     bool segment = oom->failure.framework && (request == 2 * MIB || request == 20 * MIB);
@@ -414,7 +416,8 @@ static void rising_facts(struct vs_oom *oom, const struct vs_oom_scene *scene)
     }
     /* In a loop that no step contains the buffer collects the results of its repetitions. */
     const struct vs_history_site *site = &scene->history->sites[failed];
-    if (!oom->request_first || oom->rising_site.frames != oom->failure.site.frames || !oom->steps_done || site->live_bytes <= oom->growth_bytes ||
+    if (!oom->request_first || oom->rising_site.frames != oom->failure.site.frames ||
+        !oom->steps_done || site->live_bytes <= oom->growth_bytes ||
         replay->sites.items[failed].largest_before_step)
         return;
     struct vs_report_site *one = vs_xarena(&oom->memory, sizeof *one);

@@ -39,7 +39,7 @@ static void explain(struct vs_oom *oom)
     if (vs_oom_first_step(oom))
         vs_oom_evidence(oom, "the first step had not ended: what its rest needs is unknown");
     else if (!enough)
-        vs_oom_evidence(oom, "they were in use before: %s of %s was live at the peak",
+        vs_oom_evidence(oom, "they were in use before: %s was live at the peak, and PyTorch's segments have %s",
                         vs_size_text(oom->live_peak), vs_size_text(oom->cache.segment_bytes));
     vs_oom_explain_missing(oom);
     vs_oom_explain_share(oom, &vs_verdict_unreleased);

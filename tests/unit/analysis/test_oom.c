@@ -358,7 +358,7 @@ static const struct oom_case cases[] = {
      SMALL "at site_leak; repeat 10 { alloc 40i 40M; tensor 40i 40M }; "
      "repeat 6 { drop 40i }; at site_spike; fail 100M free 24M",
      "verdict framework_cache; remedies/kind=leave_room/fits false; "
-     "evidence has 400.0 MiB of 400.0 MiB was live at the peak"},
+     "evidence has 400.0 MiB was live at the peak, and PyTorch's segments have 400.0 MiB"},
     /* A buffer forgotten in each iteration from the start on, or the chunks of a data set. */
     {"equal_blocks_of_which_none_was_freed_may_be_a_leak", KEPT("12M"),
      "verdict true_capacity; " GUILTY "site_leak; evidence_against has may be a leak; "
